@@ -1,0 +1,53 @@
+# make demo, make test: each sets up all it needs, in .venv, on a machine with Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lab lint test test-all bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Headwright needs Python 3.11 or newer, and $(PYTHON) is older: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Setting up $(VENV) (once; needs the network)"
+	@$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of dependencies; a change of the files it was installed from renews it.
+$(VENV)/core.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/%.stamp: $(VENV)/core.stamp
+	@echo "Installing what 'make $*' needs"
+	@$(PIP) -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
+	@$(BIN)/headwright tour --out out
+
+lab: $(VENV)/core.stamp  ## read the tour in a browser, with its interactive pictures
+	@$(BIN)/headwright tour --out out > out/tour.txt
+	@echo "Open http://127.0.0.1:8000/ (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory out
+
+lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+test: lint  ## everything but the slow tests; ends with pytest's closing line
+	@$(BIN)/pytest -n 2 -m "not slow"
+
+test-all: lint  ## everything
+	@$(BIN)/pytest -n 2
+
+bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
+	@$(BIN)/python -m bench
+
+clean:  ## remove what the targets made
+	@rm -rf $(VENV) out

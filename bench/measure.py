@@ -1,0 +1,67 @@
+"""Time and memory of one contender, each in a process of its own so that none warms the other up.
+
+A topic is a module with a TITLE and CONTENDERS. A contender names a function of its module that prepares the
+input (not measured) and returns the work as a function without arguments (measured). The first contender of a
+comparison is ours; the others are told as ratios to it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    prepare: str  # a function of the topic's module: prepare(**arguments) -> work()
+    arguments: dict[str, Any] = field(default_factory=dict)
+    repeats: int = 3
+    peer_of: str | None = None  # the name of the contender that it is compared with
+
+
+@dataclass(frozen=True)
+class Measurement:
+    seconds: float  # the best of the repeats
+    peak_mb: float  # the most memory the work held above what its input needs
+    says: str  # what the work returned, in short: a benchmark that computes nothing would show here
+
+
+def measure(topic: str, contender: Contender) -> Measurement:
+    """Run one contender in a fresh process."""
+    order = json.dumps([topic, contender.prepare, contender.arguments, contender.repeats])
+    done = subprocess.run([sys.executable, "-m", "bench.measure", order], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{topic}: {contender.name} failed:\n{done.stderr}")
+    return Measurement(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _run(topic: str, prepare: str, arguments: dict[str, Any], repeats: int) -> Measurement:
+    work = getattr(import_module(topic), prepare)(**arguments)
+    times = []
+    before = _reset_peak()
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return Measurement(min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:60])
+
+
+def _reset_peak() -> int:
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak starts again from here
+    return _status("VmRSS")
+
+
+def _status(entry: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(entry)))
+
+
+if __name__ == "__main__":
+    print(json.dumps(vars(_run(*json.loads(sys.argv[1])))))

@@ -1,0 +1,26 @@
+"""What can go wrong, as types. Every message names what was given and what was expected."""
+
+
+class HeadwrightError(Exception):
+    """The root of all errors that Headwright raises on purpose.
+
+    >>> issubclass(InputError, HeadwrightError)
+    True
+    """
+
+
+class InputError(HeadwrightError, ValueError):
+    """What was given cannot be used: a shape, a number, an index, a file.
+
+    >>> raise InputError("rank is 0, expected at least 1")
+    Traceback (most recent call last):
+    headwright.errors.InputError: rank is 0, expected at least 1
+    """
+
+
+class FullyMaskedError(InputError):
+    """A row of scores allows no key at all, so it has no pattern.
+
+    >>> issubclass(FullyMaskedError, InputError)
+    True
+    """
