@@ -6,35 +6,15 @@
     noise       worlds, or what the keys may be: exact probabilities, and sampling of scores instead of keys
     lowrank     matrices of small rank, with a certified error
     pictures    results drawn as charts
-    files       arrays and worlds in and out
+    enclosure   numbers known from both sides
+    files       arrays in, files out
+    tour        a story of all this, with pictures
     cli         the command line
 
-The names below load their module on first use, so that `import headwright` costs nothing.
+The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from headwright.attention import Attention, attend, causal, output, pattern, scores
-    from headwright.errors import FullyMaskedError, HeadwrightError, InputError
+import lazy_loader
 
 __version__ = "0.1.0"
-
-_HOME = {
-    "attention": ["Attention", "attend", "causal", "output", "pattern", "scores"],
-    "errors": ["FullyMaskedError", "HeadwrightError", "InputError"],
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'headwright' has no attribute {name!r}")
-    return getattr(import_module(f"headwright.{_MODULE_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULE_OF])
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -77,9 +77,7 @@ def scores(
     xp = _namespace(keys, queries)
     keys, queries = _floating(xp, "keys", keys), _floating(xp, "queries", queries)
     if keys.shape[-1] != queries.shape[-1]:
-        raise InputError(
-            f"keys have shape {_shape(keys)} and queries {_shape(queries)}: the last axes differ"
-        )
+        raise InputError(f"keys have shape {_shape(keys)} and queries {_shape(queries)}: the last axes differ")
     dtype = xp.result_type(keys, queries)
     with np.errstate(over="ignore", invalid="ignore"):  # said better below
         s = (xp.astype(queries, dtype) * scale) @ xp.matrix_transpose(xp.astype(keys, dtype))
@@ -166,9 +164,7 @@ def _floating(xp: Any, name: str, array: Array) -> Array:
 
 def _fitting(xp: Any, mask: Array, scores: Array) -> Array:
     if mask.dtype != xp.bool:
-        raise InputError(
-            f"the mask is of type {mask.dtype}: expected booleans, True for a key that may be seen"
-        )
+        raise InputError(f"the mask is of type {mask.dtype}: expected booleans, True for a key that may be seen")
     try:
         return xp.broadcast_to(mask, scores.shape)
     except (ValueError, RuntimeError) as error:

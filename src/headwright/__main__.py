@@ -1,0 +1,5 @@
+"""python -m headwright."""
+
+from headwright.cli import main
+
+main()

@@ -1,0 +1,45 @@
+"""headwright attend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwright.cli.console import OUT, check_picture, save_picture, show_json
+from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
+
+
+def attend(
+    keys: Keys,
+    query: Queries,
+    values: Annotated[Path | None, typer.Option(help="Values, one row for each key; the keys if left out.")] = None,
+    scale: Scale = 1.0,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Scores, pattern and output of one head for each query."""
+    from rich.table import Table
+
+    from headwright.attention import attend
+    from headwright.files import read_array
+
+    check_picture(plot)
+    K = read_keys(keys)
+    V = K if values is None else read_array(values, what="values", axes=2)
+    result = attend(K, read_queries(query), V, scale=scale)
+    if json:
+        parts = {"scores": result.scores, "pattern": result.pattern, "output": result.output}
+        show_json({name: part.tolist() for name, part in parts.items()})
+    else:
+        table = Table("key", *(f"head {h} {part}" for h in range(len(result.pattern)) for part in ("score", "weight")))
+        for i in range(len(K)):
+            cells = zip(result.scores[:, i], result.pattern[:, i], strict=True)
+            table.add_row(str(i), *(f"{number:.6g}" for pair in cells for number in pair))
+        OUT.print(table)
+        OUT.print("output: " + "  ".join(f"{number:.6g}" for number in result.output), soft_wrap=True)
+    if plot is not None:
+        from headwright.pictures import pattern_bars
+
+        save_picture(plot, pattern_bars(result.pattern))

@@ -1,0 +1,67 @@
+"""How results are shown: tables and JSON on standard output, progress and complaints on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.pictures import Chart
+
+OUT = Console(highlight=False)
+TALK = Console(stderr=True, highlight=False)
+PICTURES = (".svg", ".png", ".html")
+
+
+def complain(sentence: str) -> None:
+    """Say what went wrong."""
+    TALK.print(f"[bold red]error:[/] {_plain(sentence)}", soft_wrap=True)
+
+
+def say(sentence: str) -> None:
+    """Talk that is not a result."""
+    TALK.print(_plain(sentence), soft_wrap=True)
+
+
+def show_json(result: dict[str, Any]) -> None:
+    """A result for scripts; never NaN or Infinity, which JSON does not have."""
+    OUT.file.write(json.dumps(result, indent=2, allow_nan=False) + "\n")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar on standard error, gone when the work is done; it takes the fraction done."""
+    with Progress(console=TALK, transient=True, disable=not TALK.is_terminal) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture's name before the work is done rather than after it."""
+    if path is None:
+        return
+    if path.suffix not in PICTURES:
+        raise InputError(f"--plot {path}: has the suffix '{path.suffix}', expected one of {', '.join(PICTURES)}")
+    if not path.parent.is_dir():
+        raise InputError(f"--plot {path}: there is no folder {path.parent}")
+
+
+def save_picture(path: Path, chart: Chart) -> None:
+    """Write the picture and say where it is."""
+    from headwright.files import write_whole
+    from headwright.pictures import render
+
+    write_whole(path, render(chart, path.suffix))
+    say(f"The picture is in {path}.")
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")

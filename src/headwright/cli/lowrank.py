@@ -1,0 +1,60 @@
+"""headwright lowrank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwright.cli.console import OUT, TALK, check_picture, save_picture, show_json
+from headwright.cli.options import ARRAY, Json, Plot, Seed
+
+
+def lowrank(
+    matrix: Annotated[Path, typer.Argument(metavar="A", help=f"The matrix {ARRAY}.", show_default=False)],
+    rank: Annotated[int | None, typer.Option(help="Cut to this rank.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Cut to the smallest rank with a certified error of at most this.")
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Cut a matrix to a small rank, with a certified bound on what that misses."""
+    from headwright.enclosure import shown_above
+    from headwright.files import read_array
+    from headwright.lowrank import truncate
+
+    check_picture(plot)
+    A = read_array(matrix, what="matrix", axes=2)
+    with TALK.status("cutting") as status:
+        result = truncate(A, rank=rank, tolerance=tolerance, seed=seed, progress=status.update)
+    if json:
+        show_json(
+            {
+                "rank": result.rank,
+                "singular_values": result.singular_values.tolist(),
+                "error_upper_bound": result.error_upper_bound,
+                "guarantee": result.guarantee,
+                "frobenius": result.frobenius,
+                "energy": result.energy,
+                "next_singular_value": result.next_singular_value,
+                "method": result.method,
+                "seed": seed,
+            }
+        )
+    else:
+        n, d = A.shape
+        OUT.print(f"{n} x {d} matrix cut to rank {result.rank} ({result.method})")
+        OUT.print(f"  certified error    |A - B|_2 <= {shown_above(result.error_upper_bound, 10)}")
+        OUT.print(f"  best possible      sigma_{result.rank + 1} = {result.next_singular_value:.10g} (floating-point)")
+        OUT.print(f"  guarantee          |A|_F / sqrt({result.rank + 1}) = {shown_above(result.guarantee, 10)}")
+        OUT.print(f"  energy kept        {result.energy:.6%} of |A|_F^2, |A|_F = {result.frobenius:.10g}")
+        shown = ", ".join(f"{value:.5g}" for value in result.singular_values[:8])
+        more = ", ..." if len(result.singular_values) > 8 else ""
+        OUT.print(f"  singular values    {shown}{more} (floating-point)")
+    if plot is not None:
+        from headwright.pictures import spectrum
+
+        save_picture(plot, spectrum(result, f"Singular values of {matrix.name}"))

@@ -1,0 +1,112 @@
+"""headwright positions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwright.cli.console import OUT, check_picture, progress, save_picture, show_json
+from headwright.cli.options import ARRAY, Json, Plot
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.positions import Report, Scheme
+
+
+class Name(StrEnum):
+    """The schemes by name."""
+
+    sinusoidal = "sinusoidal"
+    rotary = "rotary"
+    alibi = "alibi"
+    learned = "learned"
+
+
+class DType(StrEnum):
+    """The number types by name; exact means not rounded."""
+
+    exact = "exact"
+    float32 = "float32"
+    float16 = "float16"
+    bfloat16 = "bfloat16"
+
+
+def positions(
+    scheme: Annotated[Name, typer.Option(help="How positions enter the layer.")] = Name.sinusoidal,
+    length: Annotated[int | None, typer.Option(help="How many positions.")] = None,
+    dim: Annotated[int | None, typer.Option(help="Numbers in a row; for alibi, the heads.")] = None,
+    base: Annotated[float, typer.Option(help="Base of the frequencies (sinusoidal, rotary).")] = 10000.0,
+    table: Annotated[Path | None, typer.Option(help=f"The table of the learned scheme {ARRAY}.")] = None,
+    dtype: Annotated[DType, typer.Option(help="What the rows are rounded to.")] = DType.exact,
+    index_dtype: Annotated[DType, typer.Option(help="What the position index is rounded to.")] = DType.exact,
+    angle_dtype: Annotated[DType, typer.Option(help="What the angles are rounded to.")] = DType.exact,
+    json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Which positions coincide after rounding, and how close the closest two come."""
+    from headwright.positions import Precision, report
+
+    check_picture(plot)
+    chosen = _scheme(scheme, dim, base, table)
+    length = length if length is not None or table is None else len(chosen.table)  # type: ignore[attr-defined]
+    if length is None:
+        raise InputError("--length is missing: expected the number of positions")
+    precision = Precision(index=index_dtype.value, angle=angle_dtype.value, rows=dtype.value)
+    with progress("comparing positions") as fraction:
+        found = report(chosen, length, precision, progress=fraction)
+    if json:
+        show_json(_as_json(found))
+    else:
+        _print(found, length)
+    if plot is not None:
+        from headwright.pictures import position_picture
+        from headwright.positions import preview
+
+        start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
+        rows, distances = preview(chosen, length, precision, start)
+        title = f"{scheme.value.capitalize()} positions"
+        subtitle = f"{found.collisions} of {length} positions coincide with an earlier one"
+        save_picture(plot, position_picture(rows, distances, title, subtitle, start))
+
+
+def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Scheme:
+    from headwright.files import read_array
+    from headwright.positions import Alibi, Learned, Rotary, Sinusoidal
+
+    if name is Name.learned:
+        if table is None:
+            raise InputError("--table is missing: the learned scheme needs its table")
+        return Learned(read_array(table, what="table", axes=2))
+    if dim is None:
+        raise InputError(f"--dim is missing: the {name.value} scheme needs it")
+    if name is Name.alibi:
+        return Alibi(dim)
+    return Rotary(dim, base) if name is Name.rotary else Sinusoidal(dim, base)
+
+
+def _as_json(found: Report) -> dict[str, Any]:
+    return {
+        "collisions": found.collisions,
+        "first_pair": list(found.first_pair) if found.first_pair else None,
+        "min_distance": found.min_distance,
+        "min_distance_enclosure": [found.distance.lower, found.distance.upper],
+        "min_difference": found.min_difference,
+        "closest_pair": list(found.closest_pair),
+        "overflow_from": found.overflow_from,
+        "how_collisions": found.how_collisions,
+        "how_distance": found.how_distance,
+    }
+
+
+def _print(found: Report, length: int) -> None:
+    OUT.print(f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})")
+    if found.first_pair:
+        OUT.print(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
+    if found.overflow_from is not None:
+        OUT.print(f"  from position {found.overflow_from} on the numbers are not finite")
+    t, u = found.closest_pair
+    apart = f"{found.min_distance:.10g} apart ({found.how_distance})"
+    OUT.print(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")

@@ -1,0 +1,36 @@
+"""headwright tour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwright.cli.console import OUT, TALK
+from headwright.errors import InputError
+
+
+def tour(
+    out: Annotated[Path, typer.Option(help="The folder for pictures and files.")] = Path("out"),
+) -> None:
+    """A short tour of what there is, with pictures, on data it makes itself."""
+    from headwright.files import write_whole
+    from headwright.pictures import render
+    from headwright.tour import chapters, page
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: the folder cannot be made ({error.strerror})") from error
+    story = []
+    with TALK.status("computing"):
+        for chapter in chapters(out):
+            write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
+            story.append(chapter)
+            OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
+            OUT.print(chapter.text, markup=False)
+            for line in (f"picture: {out}/{chapter.name}.svg", f"again:   {chapter.command}"):
+                OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
+        write_whole(out / "index.html", page(story).encode())
+    OUT.print(f"\nThe whole tour as a page: {out}/index.html")

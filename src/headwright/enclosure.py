@@ -1,0 +1,89 @@
+"""A number known from both sides: two floats with the true value certainly between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+
+from flint import arb
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """lower <= the true value <= upper, proven by ball arithmetic.
+
+    >>> third = Enclosure.of(arb(1) / 3)
+    >>> third.lower < 1 / 3 <= third.upper or third.lower <= 1 / 3 < third.upper
+    True
+    >>> third.width < 1e-15
+    True
+    """
+
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, ball: arb) -> Enclosure:
+        """The tightest two floats around a ball (float(ball) rounds to nearest: no bound)."""
+        if not ball.is_finite():
+            return cls(-math.inf, math.inf)
+        return cls(_towards(ball.lower(), -math.inf), _towards(ball.upper(), math.inf))
+
+    @property
+    def midpoint(self) -> float:
+        """One float to show; within half the width of the truth."""
+        return self.lower + (self.upper - self.lower) / 2
+
+    @property
+    def width(self) -> float:
+        """How much is not known."""
+        return self.upper - self.lower
+
+    def __str__(self) -> str:
+        """Both bounds, rounded outward."""
+        return f"{shown_below(self.lower, 10)} .. {shown_above(self.upper, 10)}"
+
+    def clipped(self, low: float, high: float) -> Enclosure:
+        """The same, for a quantity that lies between low and high by its nature."""
+        return Enclosure(max(self.lower, low), min(self.upper, high))
+
+
+def shown_above(number: float, digits: int = 6) -> str:
+    """An upper bound as text, rounded up: what is read is still a bound.
+
+    >>> shown_above(0.12345678), f"{0.12345618:.6g}", shown_above(0.12345618)
+    ('0.123457', '0.123456', '0.123457')
+    """
+    return _shown(number, digits, ROUND_CEILING)
+
+
+def shown_below(number: float, digits: int = 6) -> str:
+    """A lower bound as text, rounded down.
+
+    >>> shown_below(0.12345678), f"{0.12345678:.6g}"
+    ('0.123456', '0.123457')
+    """
+    return _shown(number, digits, ROUND_FLOOR)
+
+
+def _shown(number: float, digits: int, rounding: str) -> str:
+    return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(number):g}"
+
+
+def _towards(point: arb, direction: float) -> float:
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    if mantissa == 0:
+        return 0.0
+    size = exponent + mantissa.bit_length()  # |point| < 2^size
+    if size < -1073:
+        tiny = math.nextafter(0.0, math.copysign(1, mantissa))
+        return tiny if mantissa * direction > 0 else 0.0
+    if size > 1023:
+        sign = math.copysign(1.0, mantissa)
+        return direction if sign * direction > 0 else sign * 2.0**1023
+    exact = mantissa * Fraction(2) ** exponent
+    nearest = float(exact)
+    beyond = exact > nearest if direction > 0 else exact < nearest
+    return math.nextafter(nearest, direction) if beyond else nearest

@@ -1,0 +1,182 @@
+"""Arrays in, files out. Nothing is unpickled, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.errors import InputError
+
+SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
+LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
+
+
+def read_array(source: str | Path, *, what: str = "array", axes: int | None = None) -> Float[np.ndarray, ...]:
+    """The finite real numbers in a file, as float64 (float32 stays exact). The suffix says how to read it.
+
+    `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers, `.json` of nested lists, or `-` for
+    standard input, which may be any of .npy, .csv and .json.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "q.json"
+    >>> _ = path.write_text("[1, 2.5]")
+    >>> read_array(path)
+    array([1. , 2.5])
+    """
+    try:
+        array = _read(source)
+    except InputError as error:
+        raise InputError(f"{what} {source}: {error}") from error
+    except FileNotFoundError as error:
+        raise InputError(f"{what} {source}: there is no such file") from error
+    except OSError as error:
+        raise InputError(f"{what} {source}: cannot be read ({error.strerror or error})") from error
+    return finite(array, f"{what} {source}", axes)
+
+
+def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.ndarray, ...]:
+    """The same numbers as float64; refused if they are not real, not finite, empty or of another shape.
+
+    >>> finite(np.array([1, 2]), "query", axes=1)
+    array([1., 2.])
+    >>> finite(np.array([1, np.nan]), "query", axes=1)
+    Traceback (most recent call last):
+    headwright.errors.InputError: query: entry 1 is nan, expected a finite number
+    """
+    kind = array.dtype.kind
+    if kind not in "biuf" and array.dtype.name != "bfloat16":
+        raise InputError(f"{what}: holds {array.dtype.name}, expected real numbers")
+    if axes is not None and array.ndim != axes:
+        raise InputError(f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
+    if array.size == 0:
+        raise InputError(f"{what}: has shape {array.shape}, which is empty")
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0])
+        entry = where[0] if len(where) == 1 else where
+        raise InputError(f"{what}: entry {entry} is {numbers[where]}, expected a finite number")
+    return numbers
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Write a file so that no reader ever sees half of it.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> write_whole(path, b"all of it")
+    >>> path.read_bytes()
+    b'all of it'
+    """
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _read(source: str | Path) -> np.ndarray:
+    if str(source) == "-":
+        return _from_bytes(sys.stdin.buffer.read())
+    path = Path(source)
+    match path.suffix:
+        case ".npy":
+            return _npy(path)
+        case ".npz":
+            return _npz(path)
+        case ".safetensors":
+            return _safetensors(path)
+        case ".csv":
+            return _csv(path.read_bytes())
+        case ".json":
+            return _json(path.read_bytes())
+    raise InputError(f"has the suffix '{path.suffix}', expected one of {', '.join(SUFFIXES)}")
+
+
+def _from_bytes(content: bytes) -> np.ndarray:
+    if content.startswith(b"\x93NUMPY"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "standard-input.npy"
+            path.write_bytes(content)
+            return _npy(path)
+    return _json(content) if content.lstrip().startswith(b"[") else _csv(content)
+
+
+def _npy(path: Path) -> np.ndarray:
+    try:
+        # Mapped first: a header that claims more than the file holds is refused before anything is allocated.
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise InputError(f"is not an array that can be read safely ({error})") from error
+
+
+def _npz(path: Path) -> np.ndarray:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            name = _only([entry.filename for entry in archive.infolist()])
+            if archive.getinfo(name).file_size > LARGEST_BYTES:
+                raise InputError(f"unpacks to more than the {LARGEST_BYTES} bytes allowed")  # noqa: TRY301
+            with archive.open(name) as member:
+                return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+    except InputError:
+        raise
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"is not an archive of arrays that can be read safely ({error})") from error
+
+
+def _safetensors(path: Path) -> np.ndarray:
+    import ml_dtypes  # noqa: F401  (teaches NumPy bfloat16, which safetensors then reads)
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            return np.asarray(tensors.get_tensor(_only(list(tensors.keys()))))
+    except SafetensorError as error:
+        raise InputError(f"is not a safetensors file ({error})") from error
+
+
+def _csv(content: bytes) -> np.ndarray:
+    try:
+        return np.loadtxt(io.StringIO(content.decode()), delimiter=",", ndmin=1)
+    except ValueError as error:
+        raise InputError(f"is not a table of numbers ({error})") from error
+
+
+def _json(content: bytes) -> np.ndarray:
+    try:
+        return np.array(json.loads(content, parse_constant=_refuse))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not a nested list of numbers of equal lengths ({error})") from error
+
+
+def _only(names: list[str]) -> str:
+    if len(names) != 1:
+        raise InputError(f"holds {len(names)} arrays ({', '.join(names)}), expected one")
+    return names[0]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise InputError(f"{constant} is not a finite number")
+
+
+def _umask() -> int:
+    mask = os.umask(0)  # there is no way to read it but to set it
+    os.umask(mask)
+    return mask

@@ -1,0 +1,53 @@
+"""Uncertain keys: what they may be, and what then becomes of a pattern.
+
+world       what the keys may be, as data
+toml        the same as a file
+sampling    scores in many draws of a world, without ever drawing a key
+exact       probabilities and moments from both sides, where one key's scale (or none) is continuous
+simulate    both, summed up for the targets of a head
+intervals   what a sample says, and how surely
+"""
+
+from headwright.noise.intervals import clopper_pearson, normal_interval
+from headwright.noise.proven import Exact, exact, why_not_exact
+from headwright.noise.sampling import sample_scores
+from headwright.noise.simulation import Simulation, TargetWeight, simulate
+from headwright.noise.toml import parse_world, read_world
+from headwright.noise.world import (
+    Ball,
+    Between,
+    Covariance,
+    Ellipsoid,
+    Isotropic,
+    Noise,
+    Normal,
+    OneOf,
+    Scale,
+    Spread,
+    World,
+)
+
+__all__ = [
+    "Ball",
+    "Between",
+    "Covariance",
+    "Ellipsoid",
+    "Exact",
+    "Isotropic",
+    "Noise",
+    "Normal",
+    "OneOf",
+    "Scale",
+    "Simulation",
+    "Spread",
+    "TargetWeight",
+    "World",
+    "clopper_pearson",
+    "exact",
+    "normal_interval",
+    "parse_world",
+    "read_world",
+    "sample_scores",
+    "simulate",
+    "why_not_exact",
+]

@@ -1,0 +1,127 @@
+"""What a world does to the targets of a head: sampled with intervals, and exactly where that can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright import attention
+from headwright.errors import InputError
+from headwright.noise.intervals import clopper_pearson, normal_interval
+from headwright.noise.proven import Exact, exact, why_not_exact
+from headwright.noise.sampling import sample_scores
+from headwright.noise.world import World
+
+QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+CLOUD = 1500  # draws kept for a picture
+MOST_NUMBERS = 5 * 10**8  # samples times targets: 4 GB
+
+
+@dataclass(frozen=True)
+class TargetWeight:
+    """The weight of one target in the pattern, averaged over the heads, over the draws of a world."""
+
+    key: int
+    mean: float
+    mean_interval: tuple[float, float]
+    deviation: float
+    quantiles: dict[float, float]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What `simulate` found. `exact` holds enclosures where there are any; `why_not_exact` says why not."""
+
+    targets: tuple[TargetWeight, ...]
+    near_average: float  # sampled probability that every target is within the tolerance of 1/(number of targets)
+    near_average_interval: tuple[float, float]
+    exact: Exact | None
+    why_not_exact: str
+    tolerance: Fraction
+    samples: int
+    seed: int
+    confidence: float
+    sampled_uniformly: tuple[str, ...]  # sets in the world that were given a uniform law
+    cloud: Float[np.ndarray, "draws targets"]  # the first draws, for a picture
+
+
+def simulate(
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    targets: Sequence[int],
+    *,
+    tolerance: Fraction | float = Fraction(1, 20),
+    samples: int = 100_000,
+    scale: float = 1.0,
+    seed: int = 0,
+    confidence: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+) -> Simulation:
+    """Draw the world many times and say what becomes of the targets.
+
+    >>> from headwright.noise import Noise, Normal
+    >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
+    >>> one_head = simulate(np.eye(3), 10 * np.array([[1.0, 1.0, 0.0]]), world, [0, 1])
+    >>> two_heads = simulate(np.eye(3), 10 * np.eye(3)[:2], world, [0, 1])
+    >>> round(one_head.exact.near_average.midpoint, 6), round(two_heads.exact.near_average.midpoint, 6)
+    (0.022636, 0.842678)
+    >>> low, high = two_heads.near_average_interval
+    >>> low <= two_heads.exact.near_average.midpoint <= high
+    True
+    """
+    queries = queries[None, :] if queries.ndim == 1 else queries
+    tolerance = Fraction(str(tolerance))
+    _check(len(keys), targets, tolerance, samples)
+    drawn = np.empty((samples, len(targets)))
+    done = 0
+    for block in sample_scores(keys, queries, world, samples, scale=scale, seed=seed):
+        drawn[done : done + len(block)] = attention.pattern(block).mean(axis=1)[:, list(targets)]
+        done += len(block)
+        if progress is not None:
+            progress(done / samples)
+    near = int((np.abs(drawn - 1 / len(targets)) <= float(tolerance)).all(axis=1).sum())
+    reason = why_not_exact(world, len(keys))
+    return Simulation(
+        targets=tuple(_summary(key, drawn[:, k], confidence) for k, key in enumerate(targets)),
+        near_average=near / samples,
+        near_average_interval=clopper_pearson(near, samples, confidence),
+        exact=None if reason else exact(keys, queries, world, targets, tolerance=tolerance, scale=scale),
+        why_not_exact=reason,
+        tolerance=tolerance,
+        samples=samples,
+        seed=seed,
+        confidence=confidence,
+        sampled_uniformly=tuple(world.sampled_sets),
+        cloud=drawn[:CLOUD].copy(),
+    )
+
+
+def _summary(key: int, drawn: Float[np.ndarray, " samples"], confidence: float) -> TargetWeight:
+    mean, deviation = float(drawn.mean()), float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
+    low, high = normal_interval(mean, deviation, len(drawn), confidence)
+    return TargetWeight(
+        key=key,
+        mean=mean,
+        mean_interval=(max(low, 0.0), min(high, 1.0)),
+        deviation=deviation,
+        quantiles=dict(zip(QUANTILES, np.quantile(drawn, QUANTILES).tolist(), strict=True)),
+    )
+
+
+def _check(n: int, targets: Sequence[int], tolerance: Fraction, samples: int) -> None:
+    if not targets:
+        raise InputError("no targets: expected at least one key to watch")
+    for target in targets:
+        if not 0 <= target < n:
+            raise InputError(f"target {target}, and there are {n} keys: expected 0 to {n - 1}")
+    if len(set(targets)) < len(targets):
+        raise InputError(f"targets {list(targets)}: expected each key once")
+    if tolerance < 0:
+        raise InputError(f"tolerance {float(tolerance)}: expected 0 or more")
+    if not 1 <= samples <= MOST_NUMBERS // len(targets):
+        raise InputError(f"{samples} samples: expected at least 1 and at most {MOST_NUMBERS // len(targets)}")

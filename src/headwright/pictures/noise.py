@@ -1,0 +1,65 @@
+"""What noise does to the targets: a cloud of draws, and a histogram for each target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from headwright.pictures.style import BAND, COLOURS, GREY, Chart, heading, rows
+
+if TYPE_CHECKING:
+    from headwright.noise import Simulation
+
+UNIT = alt.Scale(domain=[0, 1])
+TICKS = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
+
+
+def noise_picture(result: Simulation, title: str = "What noise does to the targets") -> Chart:
+    """The first two targets against each other as a cloud, beside the histogram of every target."""
+    goal, tolerance = 1 / len(result.targets), float(result.tolerance)
+    band = {"low": max(0.0, goal - tolerance), "high": min(1.0, goal + tolerance)}
+    names = [f"target {target.key}" for target in result.targets]
+    histograms = alt.vconcat(*(_histogram(result, k, name, band) for k, name in enumerate(names)))
+    picture = alt.hconcat(_cloud(result, names, band), histograms) if len(names) > 1 else alt.hconcat(histograms)
+    return picture.properties(title=alt.Title(title, subtitle=_summary(result)))
+
+
+def _summary(result: Simulation) -> str:
+    low, high = result.near_average_interval
+    sampled = f"near the average in {result.near_average:.1%} of {result.samples:,} draws ({low:.1%} to {high:.1%})"
+    return f"{sampled}; exactly {result.exact.near_average.midpoint:.4%}" if result.exact else sampled
+
+
+def _cloud(result: Simulation, names: list[str], band: dict[str, float]) -> Chart:
+    square = alt.Chart(rows([band])).mark_rect(color=BAND).encode(x="low:Q", x2="high:Q", y="low:Q", y2="high:Q")
+    points = (
+        alt.Chart(rows({"x": float(draw[0]), "y": float(draw[1])} for draw in result.cloud))
+        .mark_circle(size=14, opacity=0.35, color=COLOURS[0])
+        .encode(
+            x=alt.X("x:Q", title=f"weight of {names[0]}", scale=UNIT, axis=TICKS),
+            y=alt.Y("y:Q", title=f"weight of {names[1]}", scale=UNIT, axis=TICKS),
+        )
+    )
+    return (square + points).properties(
+        width=300, height=300, title=heading(f"{len(result.cloud)} draws; green: near the average")
+    )
+
+
+def _histogram(result: Simulation, k: int, name: str, band: dict[str, float]) -> Chart:
+    zone = alt.Chart(rows([band])).mark_rect(color=BAND).encode(x=alt.X("low:Q", scale=UNIT), x2="high:Q")
+    bars = (
+        alt.Chart(rows({"weight": float(value)} for value in result.cloud[:, k]))
+        .mark_bar(color=COLOURS[0], opacity=0.85)
+        .encode(
+            x=alt.X("weight:Q", bin=alt.Bin(step=0.025), title=f"weight of {name}", scale=UNIT, axis=TICKS),
+            y=alt.Y("count():Q", title="draws"),
+        )
+    )
+    mean = (
+        alt.Chart(rows([{"mean": result.targets[k].mean}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x="mean:Q")
+    )
+    height = max(60, 300 // len(result.targets) - 30)
+    return (zone + bars + mean).properties(
+        width=300, height=height, title=heading(f"mean {result.targets[k].mean:.3f} (dashed)")
+    )

@@ -1,0 +1,140 @@
+"""Which positions coincide once their numbers are rounded, and how close do the others come?
+
+Over the integers two positions never have the same sines and cosines: sin t = sin s and cos t = cos s make t - s
+a multiple of 2 pi, and pi is irrational. In a computer they may: because the index t was rounded, or because
+the angles or the rows were.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from headwright.enclosure import Enclosure, shown_above, shown_below
+from headwright.positions.blocks import Progress, between
+from headwright.positions.nearest import closest_rounded
+from headwright.positions.rounded import RoundedRows
+from headwright.positions.rounding import Precision
+from headwright.positions.schemes import Scheme
+from headwright.positions.separation import check_length
+from headwright.positions.separation import closest_pair as closest_exact
+from headwright.positions.twins import first_twins, nearest_twins
+
+LARGEST_LENGTH = 2**27  # the arrays of this many positions still fit a laptop
+EXACT = Precision()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What rounding does to the positions 0..length-1.
+
+    >>> from headwright.positions import Precision, Sinusoidal
+    >>> found = report(Sinusoidal(64), 4096, Precision(index="bfloat16"))
+    >>> found.collisions, found.first_pair, found.min_difference
+    (3327, (256, 257), 1)
+    """
+
+    collisions: int  # how many positions coincide with an earlier one
+    first_pair: tuple[int, int] | None  # the first position that repeats another, after that other one
+    overflow_from: int | None  # the first position whose numbers are not finite
+    min_distance: float  # of the closest pair, rounded up; 0.0 if any coincide
+    distance: Enclosure  # the smallest distance, from both sides
+    min_difference: int  # t' - t of the closest pair; if any coincide, the smallest among these
+    closest_pair: tuple[int, int]  # (t, t')
+    how_collisions: str  # by what means their number is known
+    how_distance: str  # by what means the distance is known
+
+
+def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progress: Progress | None = None) -> Report:
+    """How many of the positions 0..length-1 coincide when rounded, and how far apart the closest are.
+
+    Positions whose numbers are not finite (a float16 index from 65520 on) are lost: nothing tells one from
+    another, so they count as coinciding with each other. `progress` is told the fraction done. One position has
+    no pair, and is refused.
+
+    That no two coincide is proven without looking at rows where the exact positions lie further apart than
+    rounding can move them; otherwise the rounded rows are compared. For the closest pair see `nearest`.
+
+    >>> from headwright.positions import Precision, Sinusoidal
+    >>> found = report(Sinusoidal(64), 1000, Precision(rows="bfloat16"))
+    >>> found.collisions, found.closest_pair, round(found.min_distance, 4)
+    (0, (359, 360), 1.4683)
+    """
+    check_length(length, LARGEST_LENGTH)
+    rows = RoundedRows(scheme, length, precision)
+    lost = rows.lost()
+    firsts, how = _firsts(rows, lost, between(progress, 0.0, 0.4))
+    repeats = np.flatnonzero(firsts != np.arange(length))
+    known = np.flatnonzero(~lost)
+    distance, pair, how_distance = _closest(rows, known, nearest_twins(firsts), between(progress, 0.4, 1.0))
+    if progress:
+        progress(1.0)
+    return Report(
+        collisions=len(repeats),
+        first_pair=(int(firsts[repeats[0]]), int(repeats[0])) if len(repeats) else None,
+        overflow_from=int(np.argmax(lost)) if lost.any() else None,
+        min_distance=distance.upper,
+        distance=distance,
+        min_difference=pair[1] - pair[0],
+        closest_pair=pair,
+        how_collisions=how,
+        how_distance=how_distance,
+    )
+
+
+def _firsts(
+    rows: RoundedRows, lost: Bool[np.ndarray, " length"], progress: Progress | None
+) -> tuple[Int[np.ndarray, " length"], str]:
+    """For each position the first that coincides with it, and how that is known."""
+    firsts = np.arange(len(rows))
+    firsts[lost] = np.argmax(lost)
+    # Rounding keeps the order, so positions with the same index stand side by side.
+    known = np.flatnonzero(~lost)
+    begins = np.ones(len(known), dtype=bool)
+    begins[1:] = np.diff(rows.index[known]) != 0
+    leaders = known[begins]  # one position for each index
+    firsts[known] = leaders[np.cumsum(begins) - 1]
+    proof = _apart(rows, int(rows.index[known].max(initial=0.0)))
+    if proof:
+        return firsts, proof
+    stages = rows.stages()
+    for k, stage in enumerate(stages):
+        twins = first_twins(stage, leaders, rows.units, between(progress, k / len(stages), (k + 1) / len(stages)))
+        firsts[known] = twins[np.searchsorted(leaders, firsts[known])]
+        leaders = leaders[twins == leaders]
+    return firsts, "the rounded rows were compared number by number"
+
+
+def _apart(rows: RoundedRows, last: int) -> str | None:
+    """A proof that different indices up to the last have different rows, in words; None if there is none."""
+    moved = rows.moved(last)
+    if moved is None or last == 0:
+        return None
+    apart = closest_exact(rows.scheme, last + 1).distance.lower
+    if not apart > 2 * moved:
+        return None
+    why = f"rounding moves a row by at most {shown_above(moved, 3)}" if moved else "rows are not rounded"
+    return f"proven: rows of different index lie at least {shown_below(apart)} apart, and {why}"
+
+
+def _closest(
+    rows: RoundedRows, known: Int[np.ndarray, " k"], twins: tuple[int, int] | None, progress: Progress | None
+) -> tuple[Enclosure, tuple[int, int], str]:
+    """The smallest distance, the pair, and how they are known."""
+    if twins:
+        return Enclosure(0.0, 0.0), twins, "two positions coincide"
+    # From here on the index is unrounded: the first whole number that a type lacks is rounded to the one before.
+    if rows.unrounded:
+        exact = closest_exact(rows.scheme, len(rows), progress=progress)
+        return exact.distance, exact.pair, _surely("a rigorous enclosure, nothing is rounded", exact.certain)
+    if len(known) < 2:  # one of two positions is lost
+        return Enclosure(math.inf, math.inf), (0, 1), "the numbers of one position are not finite"
+    found = closest_rounded(rows, known, progress)
+    return found.distance, found.pair, _surely("exact for rows computed in float64, then rounded", found.certain)
+
+
+def _surely(how: str, certain: bool) -> str:
+    return how if certain else "bounds only: there were too many candidates to decide which pair is closest"

@@ -1,0 +1,324 @@
+"""The commands as users run them: results, exit codes, sentences, pictures, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headwright.cli import main
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads(self.out)
+        return result
+
+
+Headwright = Callable[..., Ran]
+
+
+@pytest.fixture
+def headwright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Headwright:
+    """Run the command line in a folder with a few good and bad files."""
+    monkeypatch.chdir(tmp_path)
+    np.save("K.npy", np.eye(4))
+    np.save("q.npy", np.array([10.0, 10.0, 0.0, 0.0]))
+    np.save("q1.npy", np.array([10.0, 0.0, 0.0, 0.0]))
+    np.save("q2.npy", np.array([0.0, 10.0, 0.0, 0.0]))
+    np.save("short.npy", np.ones(3))
+    np.save("nan.npy", np.array([1.0, np.nan, 0.0, 0.0]))
+    np.save("huge.npy", np.full(4, 1e308))
+    np.save("A.npy", np.random.default_rng(0).normal(size=(9, 6)))
+    np.save("zeros.npy", np.zeros((2, 3)))
+    Path("K.txt").write_text("1")
+    Path("pickle.npy").write_bytes(pickle.dumps(np.eye(2)))
+    Path("scale.toml").write_text("[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }\n")
+    Path("both.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 1e-2\n')
+    Path("far.toml").write_text("[[noise]]\nkey = 9\nisotropic = 1e-2\n")
+    Path("bad.toml").write_text("[[noise]\n")
+
+    def run(*arguments: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["headwright", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capsys.readouterr()
+        return Ran(int(stopped.value.code or 0), printed.out, printed.err)
+
+    return run
+
+
+def test_attend_says_scores_pattern_and_output(headwright: Headwright) -> None:
+    result = headwright("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "q1.npy", "--json").json
+    assert result["scores"] == [[10, 10, 0, 0], [10, 0, 0, 0]]
+    weight = math.exp(10) / (2 * math.exp(10) + 2)
+    assert result["pattern"][0][:2] == pytest.approx([weight, weight])
+    assert len(result["output"]) == 4
+
+
+def test_attend_takes_values_and_scale(headwright: Headwright) -> None:
+    np.save("V.npy", np.array([[1.0], [3.0], [0.0], [0.0]]))
+    result = headwright(
+        "attend", "--keys", "K.npy", "--query", "q.npy", "--values", "V.npy", "--scale", "100", "--json"
+    ).json
+    assert result["output"] == [2.0]
+
+
+def test_attend_shows_a_table(headwright: Headwright) -> None:
+    ran = headwright("attend", "--keys", "K.npy", "--query", "q.npy")
+    assert "0.499977" in ran.out
+    assert ran.code == 0
+
+
+def test_simulate_has_the_exact_probability_inside_the_interval(headwright: Headwright) -> None:
+    result = headwright(
+        "simulate", "--keys", "K.npy", "--world", "scale.toml", "--query", "q1.npy", "--query", "q2.npy",
+        "--targets", "0,1", "--samples", "20000", "--seed", "5", "--json",
+    ).json  # fmt: skip
+    near = result["near_average"]
+    assert near["interval"][0] <= near["exact"] <= near["interval"][1]
+    assert near["exact"] == pytest.approx(0.8284818901664960, abs=1e-15)
+    assert [target["key"] for target in result["targets"]] == [0, 1]
+    for target in result["targets"]:
+        assert {"mean", "std", "quantiles"} <= target.keys()
+        assert target["exact_mean"][0] <= target["exact_mean"][1]
+    assert result["seed"] == 5
+
+
+def test_simulate_says_why_there_is_no_exact_value(headwright: Headwright) -> None:
+    ran = headwright("simulate", "--keys", "K.npy", "--world", "both.toml", "--query", "q.npy", "--targets", "0,1")
+    assert "no exact value: key 0 is spread in more than its length" in ran.out
+    assert "Seed 0" in ran.err
+
+
+def test_positions_in_bfloat16_coincide(headwright: Headwright) -> None:
+    result = headwright(
+        "positions",
+        "--scheme",
+        "sinusoidal",
+        "--length",
+        "1024",
+        "--dim",
+        "32",
+        "--index-dtype",
+        "bfloat16",
+        "--json",
+    ).json
+    # 0..256 are bfloat16 numbers; then every second one up to 512, then every fourth up to 1024.
+    assert result["collisions"] == 1024 - 257 - 128 - 128
+    assert result["first_pair"] == [256, 257]
+    assert result["min_distance"] == 0
+    assert result["min_difference"] == 1
+
+
+def test_positions_are_apart_exactly(headwright: Headwright) -> None:
+    result = headwright("positions", "--length", "1000", "--dim", "2", "--json").json
+    # The nearest to a multiple of 2 pi below 1000 is 710 = 113 * 2 pi + 6e-5.
+    assert result["min_difference"] == 710
+    assert result["min_distance"] == pytest.approx(2 * math.sin(710 / 2 - 113 * math.pi), rel=1e-9)
+    assert result["first_pair"] is None
+    assert result["collisions"] == 0
+
+
+def test_positions_of_every_scheme(headwright: Headwright) -> None:
+    np.save("T.npy", np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]))
+    learned = headwright("positions", "--scheme", "learned", "--table", "T.npy", "--json").json
+    assert (learned["collisions"], learned["first_pair"]) == (1, [1, 2])
+    assert headwright("positions", "--scheme", "rotary", "--length", "50", "--dim", "8", "--json").code == 0
+    alibi = headwright("positions", "--scheme", "alibi", "--length", "50", "--dim", "1", "--json").json
+    assert alibi["min_distance"] == pytest.approx(2**-8, rel=1e-15)
+
+
+def test_lowrank_is_certified(headwright: Headwright) -> None:
+    result = headwright("lowrank", "A.npy", "--rank", "2", "--json").json
+    values = np.linalg.svd(np.load("A.npy"), compute_uv=False)
+    assert result["rank"] == 2
+    np.testing.assert_allclose(result["singular_values"], values)
+    assert values[2] * (1 - 1e-12) <= result["error_upper_bound"] <= values[2] * (1 + 1e-6)
+    assert result["guarantee"] == pytest.approx(np.linalg.norm(np.load("A.npy")) / math.sqrt(3))
+    assert result["frobenius"] == pytest.approx(np.linalg.norm(np.load("A.npy")))
+
+
+def test_lowrank_to_a_tolerance(headwright: Headwright) -> None:
+    values = np.linalg.svd(np.load("A.npy"), compute_uv=False)
+    result = headwright("lowrank", "A.npy", "--tolerance", str(values[3] * 1.01), "--json").json
+    assert result["rank"] == 3
+    assert "certified error" in headwright("lowrank", "A.npy", "--rank", "1").out
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "q1.npy"),
+        (
+            "simulate",
+            "--keys",
+            "K.npy",
+            "--world",
+            "scale.toml",
+            "--query",
+            "q.npy",
+            "--targets",
+            "0,1",
+            "--samples",
+            "50",
+        ),
+        ("positions", "--length", "300", "--dim", "8", "--index-dtype", "bfloat16"),
+        ("lowrank", "A.npy", "--rank", "2"),
+        ("lowrank", "zeros.npy", "--rank", "1"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_every_picture_is_drawn(headwright: Headwright, arguments: tuple[str, ...], suffix: str) -> None:
+    ran = headwright(*arguments, "--plot", f"picture{suffix}")
+    assert ran.code == 0, ran.err
+    content = Path(f"picture{suffix}").read_bytes()
+    begins = {".svg": b"<svg", ".png": b"\x89PNG", ".html": b"<!DOCTYPE html>"}[suffix]
+    assert content.lstrip().startswith(begins)
+    assert b"cdn.jsdelivr" not in content or suffix != ".html"
+    assert f"picture{suffix}" in ran.err
+
+
+SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("attend", "--keys", "missing.npy", "--query", "q.npy"), "keys missing.npy: there is no such file"),
+        (("attend", "--keys", "K.txt", "--query", "q.npy"), "has the suffix '.txt', expected one of"),
+        (("attend", "--keys", "pickle.npy", "--query", "q.npy"), "read safely"),
+        (("attend", "--keys", "K.npy", "--query", "nan.npy"), "entry 1 is nan, expected a finite number"),
+        (("attend", "--keys", "K.npy", "--query", "short.npy"), "the last axes differ"),
+        (("attend", "--keys", "K.npy", "--query", "K.npy"), "has shape (4, 4), expected 1 axis"),
+        (("attend", "--keys", "q.npy", "--query", "q.npy"), "has shape (4,), expected 2 axes"),
+        (("attend", "--keys", "K.npy", "--query", "q.npy", "--query", "short.npy"), "4, 3 numbers"),
+        (("attend", "--keys", "K.npy", "--query", "q.npy", "--values", "A.npy"), "4 keys and there are 9 values"),
+        (("attend", "--keys", "K.npy", "--query", "huge.npy", "--scale", "1e10"), "too large"),
+        (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "nan"), "--scale nan"),
+        (("attend", "--keys", "K.npy", "--query", "q.npy", "--scale", "x"), "--scale x"),
+        (
+            ("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "a.pdf"),
+            "suffix '.pdf', expected one of .svg",
+        ),
+        (("attend", "--keys", "K.npy", "--query", "q.npy", "--plot", "no/a.svg"), "there is no folder no"),
+        (("attend", "--keys", "K.npy"), "Missing option '--query'"),
+        ((*SIMULATE, "--world", "missing.toml"), "world missing.toml: there is no such file"),
+        ((*SIMULATE, "--world", "bad.toml"), "is not TOML"),
+        ((*SIMULATE, "--world", "far.toml"), "names key 9, and there are 4 keys"),
+        ((*SIMULATE, "--world", "scale.toml", "--samples", "0"), "0 samples: expected at least 1"),
+        ((*SIMULATE, "--world", "scale.toml", "--tolerance", "x"), "--tolerance 'x'"),
+        ((*SIMULATE, "--world", "scale.toml", "--seed", "-1"), "--seed"),
+        (
+            ("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "7"),
+            "target 7",
+        ),
+        (("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "a"), "'a'"),
+        (("simulate", "--keys", "K.npy", "--query", "q.npy", "--world", "scale.toml", "--targets", "0,0"), "once"),
+        (("positions", "--length", "10", "--dim", "7"), "dim is 7: expected an even number"),
+        (("positions", "--length", "10"), "--dim is missing"),
+        (("positions", "--dim", "10"), "--length is missing"),
+        (("positions", "--length", "0", "--dim", "8"), "0"),
+        (("positions", "--length", "10", "--dim", "8", "--dtype", "float8"), "float8"),
+        (("positions", "--scheme", "learned", "--length", "3"), "--table is missing"),
+        (("positions", "--scheme", "compass", "--length", "3", "--dim", "2"), "compass"),
+        (("lowrank", "A.npy", "--rank", "0"), "rank"),
+        (("lowrank", "A.npy", "--rank", "7"), "rank"),
+        (("lowrank", "A.npy"), "rank"),
+        (("lowrank", "A.npy", "--rank", "1", "--tolerance", "1"), "rank"),
+        (("lowrank", "A.npy", "--tolerance", "-1"), "tolerance"),
+        (("lowrank", "q.npy", "--rank", "1"), "expected 2 axes"),
+        (("tour", "--out", "K.npy"), "K.npy"),
+        (("dance",), "No such command 'dance'"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments: tuple[str, ...], words: str) -> None:
+    before = sorted(Path().iterdir())
+    ran = headwright(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert words in ran.err
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert sorted(Path().iterdir()) == before
+
+
+def test_nothing_is_written_when_the_picture_cannot_be(headwright: Headwright) -> None:
+    Path("folder.svg").mkdir()
+    assert headwright("lowrank", "A.npy", "--rank", "1", "--plot", "folder.svg").code == 2
+    assert list(Path("folder.svg").iterdir()) == []
+    assert not list(Path().glob(".folder*"))
+
+
+def test_version_and_help(headwright: Headwright) -> None:
+    assert headwright("--version").out.startswith("headwright 0.")
+    help_page = headwright("--help")
+    assert help_page.code == 0
+    for command in ("attend", "simulate", "positions", "lowrank", "tour"):
+        assert command in help_page.out
+
+
+def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwright) -> None:
+    ran = headwright("tour", "--out", "deep/out")
+    assert ran.code == 0, ran.err
+    assert "deep/out/index.html" in ran.out
+    page = Path("deep/out/index.html").read_text()
+    for picture in Path("deep/out").glob("*.svg"):
+        assert picture.name in page
+    assert len(list(Path("deep/out").glob("*.svg"))) == 6
+
+
+def test_commands_that_the_tour_names_run(headwright: Headwright) -> None:
+    lines = headwright("tour", "--out", "out").out.splitlines()
+    ours = [line.split()[1:] for line in lines if line.startswith("  again:   headwright")]
+    assert len(ours) == 5
+    for _, *arguments in ours:
+        assert headwright(*arguments).code == 0
+
+
+def _python(*arguments: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **keywords)
+
+
+def test_help_imports_neither_scipy_nor_torch() -> None:
+    code = (
+        "import sys; sys.argv = ['headwright', '--help']\n"
+        "from headwright.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('scipy', 'torch', 'numpy', 'altair', 'flint') if name in sys.modules])"
+    )
+    assert _python("-c", code).stdout.splitlines()[-1] == "[]"
+
+
+def test_module_runs_and_reads_standard_input(tmp_path: Path) -> None:
+    np.save(tmp_path / "K.npy", np.eye(2))
+    ran = _python(
+        "-m", "headwright", "attend", "--keys", "K.npy", "--query", "-", "--json", cwd=tmp_path, input="[0, 0]"
+    )
+    assert json.loads(ran.stdout)["pattern"] == [[0.5, 0.5]]
+
+
+def test_no_color_is_respected(tmp_path: Path) -> None:
+    environment = {**os.environ, "NO_COLOR": "1", "FORCE_COLOR": "1"}
+    ran = _python("-m", "headwright", "dance", cwd=tmp_path, env=environment)
+    assert "\x1b[31m" not in ran.stderr
+    assert ran.returncode == 2

@@ -1,0 +1,143 @@
+"""Worlds as data and as TOML: what they say, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headwright import InputError
+from headwright.noise import (
+    Ball,
+    Between,
+    Covariance,
+    Ellipsoid,
+    Isotropic,
+    Noise,
+    Normal,
+    OneOf,
+    World,
+    clopper_pearson,
+    normal_interval,
+    parse_world,
+    read_world,
+    simulate,
+)
+
+
+def test_every_part_of_the_language_is_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "S.npy", np.eye(3))
+    np.save(tmp_path / "E.npy", np.eye(3)[:, :2])
+    path = tmp_path / "world.toml"
+    path.write_text(
+        """
+        [[noise]]
+        key = 0
+        scale = { normal = [1.0, 0.5] }
+        isotropic = 1e-6
+        [[noise]]
+        key = [1, 2]
+        scale = { between = [0.5, 1] }
+        covariance = "S.npy"
+        [[noise]]
+        key = 3
+        scale = { one_of = [0.5, 1.5, 2] }
+        ellipsoid = "E.npy"
+        [[noise]]
+        key = "*"
+        ball = 0.25
+        """
+    )
+    world = read_world(path)
+    assert world.of(0) == Noise(Normal(1.0, 0.5), Isotropic(1e-6))
+    assert world.of(1).scale == world.of(2).scale == Between(0.5, 1.0)
+    assert isinstance(world.of(2).spread, Covariance)
+    assert world.of(3).scale == OneOf((0.5, 1.5, 2.0))
+    assert isinstance(world.of(3).spread, Ellipsoid)
+    assert world.of(99) == Noise(spread=Ball(0.25))
+    assert world.sampled_sets == ["ball", "between", "ellipsoid"]
+    world.check_fits(np.zeros((4, 3)))
+
+
+def test_scenarios_are_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((2, 3)))
+    np.save(tmp_path / "b.npy", np.ones((2, 3)))
+    world = parse_world('scenarios = ["a.npy", "b.npy"]', tmp_path)
+    assert len(world.scenarios) == 2
+    assert not world.fixed
+
+
+def test_an_empty_file_is_a_world_without_noise() -> None:
+    assert parse_world("").fixed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[noise", "is not TOML"),
+        ("[[noise]]", "noise 0 key: field required"),
+        ("[[noise]]\nkey = -1", "greater than or equal to 0, given -1"),
+        ('[[noise]]\nkey = "a"', r"given 'a'"),
+        ("[[noise]]\nkey = 1.5", "given 1.5"),
+        ("[[noise]]\nkey = true", "given True"),
+        ("[[noise]]\nkey = 0\ncolour = 3", "colour: extra inputs are not permitted, given 3"),
+        ("[[noise]]\nkey = 0\n[[noise]]\nkey = 0", "twice for key 0"),
+        ('[[noise]]\nkey = "*"\n[[noise]]\nkey = "*"', r'twice for "\*"'),
+        ("[[noise]]\nkey = 0\nscale = {}", "has 0 laws"),
+        ("[[noise]]\nkey = 0\nscale = { between = [0, 1], normal = [0, 1] }", "has 2 laws"),
+        ("[[noise]]\nkey = 0\nscale = { normal = [1.0] }", "at least 2 items"),
+        ("[[noise]]\nkey = 0\nscale = { normal = [1.0, -1.0] }", "variance of 0 or more"),
+        ("[[noise]]\nkey = 0\nscale = { normal = [nan, 1.0] }", "expected finite"),
+        ("[[noise]]\nkey = 0\nscale = { between = [2, 1] }", "two numbers in order"),
+        ("[[noise]]\nkey = 0\nscale = { one_of = [] }", "at least 1 item"),
+        ("[[noise]]\nkey = 0\nscale = { one_of = [inf] }", "finite"),
+        ("[[noise]]\nkey = 0\nisotropic = -1e-6", "variance of 0 or more"),
+        ('[[noise]]\nkey = 0\nisotropic = "x"', "given 'x'"),
+        ("[[noise]]\nkey = 0\nball = nan", "radius of 0 or more"),
+        ("[[noise]]\nkey = 0\nball = 1\nisotropic = 1", "has 2 spreads"),
+        ('[[noise]]\nkey = 0\ncovariance = "missing.npy"', "covariance .*missing.npy: there is no such file"),
+        ('scenarios = ["missing.npy"]', "scenario .*there is no such file"),
+    ],
+)
+def test_malformed_worlds_are_refused_in_words(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=words):
+        parse_world(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Covariance(np.array([[1.0, 2.0], [0.0, 1.0]])), "symmetric"),
+        (lambda: Covariance(-np.eye(2)), "eigenvalue of -1"),
+        (lambda: Covariance(np.ones((2, 3))), r"\(2, 3\)"),
+        (lambda: Ellipsoid(np.array([1.0])), "expected 2 axes"),
+        (lambda: World({0: Noise(spread=Ball(1))}, scenarios=(np.eye(2),)), "not both"),
+        (lambda: World(scenarios=(np.eye(2), np.eye(3))), "all the same"),
+        (lambda: World({5: Noise()}).check_fits(np.eye(2)), "names key 5, and there are 2 keys"),
+        (lambda: World(scenarios=(np.eye(2),)).check_fits(np.eye(3)), r"shape \(2, 2\)"),
+        (lambda: World(others=Noise(spread=Covariance(np.eye(2)))).check_fits(np.eye(3)), "2 rows, .* 3 numbers"),
+        (lambda: read_world("missing.toml"), "no such file"),
+        (lambda: clopper_pearson(5, 4), "5 successes in 4"),
+        (lambda: clopper_pearson(0, 0), "0 samples"),
+        (lambda: normal_interval(0, 1, 10, 1.0), "confidence 1.0"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), []), "no targets"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), [2]), "target 2, and there are 2 keys"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), [0, 0]), "each key once"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), [0], tolerance=-0.1), "tolerance -0.1"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), [0], samples=0), "0 samples"),
+        (lambda: simulate(np.eye(2), np.eye(2), World(), [0], samples=10**12), "at most"),
+    ],
+)
+def test_inadmissible_worlds_and_questions_are_refused(make: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        make()
+
+
+def test_clopper_pearson_covers_at_least_as_often_as_it_says() -> None:
+    from scipy.stats import binom
+
+    for p in (0.02, 0.3, 0.5, 0.97):
+        covered = [low <= p <= high for low, high in (clopper_pearson(k, 40, 0.9) for k in range(41))]
+        assert binom.pmf(np.arange(41), 40, p)[covered].sum() >= 0.9

@@ -1,0 +1,150 @@
+"""Arrays in, files out: what is read, what is refused, and that nothing is half-written."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import stat
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from headwright import InputError
+from headwright.files import read_array, write_whole
+
+TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".json", ".safetensors"])
+def test_every_suffix_reads_the_same_numbers(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    match suffix:
+        case ".npy":
+            np.save(path, TABLE)
+        case ".npz":
+            np.savez(path, only=TABLE)
+        case ".csv":
+            np.savetxt(path, TABLE, delimiter=",")
+        case ".json":
+            path.write_text(str(TABLE.tolist()))
+        case ".safetensors":
+            save_file({"only": TABLE}, path)
+    np.testing.assert_array_equal(read_array(path, axes=2), TABLE)
+
+
+def test_bfloat16_is_read_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "table.safetensors"
+    save_file({"only": TABLE.astype(ml_dtypes.bfloat16)}, path)
+    np.testing.assert_array_equal(read_array(path), TABLE)
+
+
+@pytest.mark.parametrize("kind", ["npy", "csv", "json"])
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    content = {"csv": b"1,2.5\n-3,4", "json": b" [[1, 2.5], [-3, 4]]"}.get(kind)
+    if content is None:
+        buffer = io.BytesIO()
+        np.save(buffer, TABLE)
+        content = buffer.getvalue()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    np.testing.assert_array_equal(read_array("-"), TABLE)
+
+
+def _bad(folder: Path, name: str) -> Path:
+    path = folder / name
+    match name:
+        case "pickled.npy":
+            np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+        case "pickle.npy":
+            path.write_bytes(pickle.dumps([1.0]))
+        case "greedy.npy":
+            path.write_bytes(
+                b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }"
+                + b" " * 40
+                + b"\n"
+            )
+        case "pickled.npz":
+            np.savez(path, a=np.array([{"a": 1}], dtype=object), allow_pickle=True)
+        case "two.npz":
+            np.savez(path, a=TABLE, b=TABLE)
+        case "notzip.npz" | "nonsense.safetensors":
+            path.write_bytes(b"not what it says")
+        case "words.csv":
+            path.write_text("a,b\n")
+        case "ragged.json":
+            path.write_text("[[1, 2], [3]]")
+        case "nan.json":
+            path.write_text("[NaN]")
+        case "overflow.json":
+            path.write_text("[1e999]")
+        case "deep.json":
+            path.write_text("[" * 100_000)
+        case "text.json":
+            path.write_text('["a"]')
+        case "inf.npy":
+            np.save(path, np.array([1, np.inf]))
+        case "empty.npy":
+            np.save(path, np.zeros((0, 3)))
+        case "complex.npy":
+            np.save(path, np.array([1j]))
+        case "table.txt":
+            path.write_text("1,2")
+        case "folder.npy":
+            path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("missing.npy", "there is no such file"),
+        ("folder.npy", "cannot be read"),
+        ("table.txt", "suffix '.txt', expected one of .npy"),
+        ("pickled.npy", "read safely"),
+        ("pickle.npy", "read safely"),
+        ("greedy.npy", "read safely"),
+        ("pickled.npz", "2 arrays|read safely"),
+        ("two.npz", "holds 2 arrays .*expected one"),
+        ("notzip.npz", "read safely"),
+        ("nonsense.safetensors", "not a safetensors file"),
+        ("words.csv", "not a table of numbers"),
+        ("ragged.json", "equal lengths"),
+        ("nan.json", "NaN is not a finite number"),
+        ("overflow.json", "entry 0 is inf"),
+        ("deep.json", "nested list"),
+        ("text.json", "expected real numbers"),
+        ("inf.npy", "entry 1 is inf"),
+        ("empty.npy", "empty"),
+        ("complex.npy", "complex128, expected real numbers"),
+    ],
+)
+def test_bad_files_are_refused_in_words(tmp_path: Path, name: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_array(_bad(tmp_path, name), what="keys")
+
+
+def test_wrong_number_of_axes_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "q.npy", TABLE)
+    with pytest.raises(InputError, match=r"query .*q.npy: has shape \(2, 2\), expected 1 axis"):
+        read_array(tmp_path / "q.npy", what="query", axes=1)
+
+
+def test_write_whole_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write_whole(path, b"first")
+    write_whole(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) & stat.S_IRUSR
+
+
+def test_write_whole_leaves_nothing_where_it_fails(tmp_path: Path) -> None:
+    target = tmp_path / "taken"
+    target.mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_whole(target, b"content")
+    assert list(tmp_path.iterdir()) == [target]
+    with pytest.raises(InputError, match="cannot be written"):
+        write_whole(tmp_path / "nowhere" / "a.txt", b"content")
