@@ -30,7 +30,7 @@ demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files 
 	@$(BIN)/headwright tour --out out
 
 lab: $(VENV)/core.stamp  ## read the tour in a browser, with its interactive pictures
-	@$(BIN)/headwright tour --out out > out/tour.txt
+	@$(BIN)/headwright tour --out out
 	@echo "Open http://127.0.0.1:8000/ (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory out
 

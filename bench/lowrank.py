@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -44,7 +45,8 @@ def certified() -> Callable[[], Outcome]:
 
     def work() -> Outcome:
         result = truncate(A, rank=RANK)
-        return Outcome(A, result.left, result.right, f"proven <= {result.error_upper_bound:.9f}")
+        shown = math.ceil(result.error_upper_bound * 1e9) / 1e9  # a bound is rounded up, on screen too
+        return Outcome(A, result.left, result.right, f"proven <= {shown:.9f}")
 
     return work
 

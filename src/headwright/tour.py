@@ -57,7 +57,7 @@ def page(story: list[Chapter]) -> str:
     )
     style = (
         "body{font:16px/1.5 sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#222}"
-        "img{max-width:100%}p{white-space:pre-line}pre{background:#f4f4f4;padding:.6rem;overflow-x:auto}"
+        "img{max-width:100%}p{white-space:pre-line}pre{background:#f4f4f4;padding:.6rem;white-space:pre-wrap}"
     )
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Headwright: a tour</title>'

@@ -133,6 +133,12 @@ def test_too_little_precision_is_not_called_certain(monkeypatch: pytest.MonkeyPa
     assert hasty.distance.lower <= true.distance.lower <= true.distance.upper <= hasty.distance.upper
 
 
+def test_the_precision_grows_until_one_candidate_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = closest_pair(Sinusoidal(2), 2 * 10**7)
+    monkeypatch.setattr(separating, "FEWEST_BITS", 20)
+    assert closest_pair(Sinusoidal(2), 2 * 10**7) == true
+
+
 @pytest.mark.parametrize("heads", [1, 2, 12, 16])
 def test_alibi_neighbours_are_closest(heads: int) -> None:
     found = closest_pair(Alibi(heads), 50)
@@ -173,6 +179,18 @@ def test_rows_so_close_that_their_squares_underflow_are_told_apart() -> None:
     found = closest_pair(Learned(table), 4)
     assert found.pair == (1, 2)
     assert found.distance.lower == found.distance.upper == 1e-200
+
+
+def test_squares_that_lose_digits_near_zero_decide_nothing() -> None:
+    # In floats the squares are 1 and 2 units of the smallest number; in truth 5.29e-324 and 5.12e-324.
+    found = closest_pair(Learned(np.array([[0.0, 0.0], [2.3e-162, 0.0], [-1.6e-162, -1.6e-162]])), 3)
+    assert found.pair == (0, 2)
+
+
+def test_differences_that_only_look_equal_are_told_apart() -> None:
+    table = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 100.0], [2.0**-55, 100.0]])
+    assert table[2, 0] - table[3, 0] == table[1, 0] - table[0, 0]  # in floats
+    assert closest_pair(Learned(table), 4).pair == (2, 3)
 
 
 def test_a_table_larger_than_a_block_is_compared_across_blocks() -> None:

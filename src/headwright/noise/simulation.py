@@ -23,7 +23,12 @@ MOST_NUMBERS = 5 * 10**8  # samples times targets: 4 GB
 
 @dataclass(frozen=True)
 class TargetWeight:
-    """The weight of one target in the pattern, averaged over the heads, over the draws of a world."""
+    """The weight of one target in the pattern, averaged over the heads, over the draws of a world.
+
+    >>> found = simulate(np.eye(2), np.zeros(2), World(), [1], samples=10)
+    >>> found.targets[0].key, found.targets[0].mean
+    (1, 0.5)
+    """
 
     key: int
     mean: float
@@ -34,7 +39,12 @@ class TargetWeight:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What `simulate` found. `exact` holds enclosures where there are any; `why_not_exact` says why not."""
+    """What `simulate` found: sampled numbers with intervals, and enclosures in `exact` where there are any.
+
+    >>> found = simulate(np.eye(2), np.array([1.0, 0.0]), World(), [0], samples=10)
+    >>> print(found.exact.means[0])
+    0.7310585786 .. 0.7310585787
+    """
 
     targets: tuple[TargetWeight, ...]
     near_average: float  # sampled probability that every target is within the tolerance of 1/(number of targets)

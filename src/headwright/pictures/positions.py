@@ -24,7 +24,11 @@ def position_picture(
     extent = float(np.abs(table).max()) or 1.0
     heat = (
         alt.Chart(
-            rows({"t": t, "i": i, "value": float(value)} for t, row in enumerate(table) for i, value in enumerate(row))
+            rows(
+                {"t": start + t, "i": i, "value": float(value)}
+                for t, row in enumerate(table)
+                for i, value in enumerate(row)
+            )
         )
         .mark_rect()
         .encode(
@@ -39,8 +43,8 @@ def position_picture(
         alt.Chart(rows({"difference": k + 1, "distance": float(value)} for k, value in enumerate(distances)))
         .mark_line(color=COLOURS[0], strokeWidth=1.5)
         .encode(
-            x=alt.X("difference:Q", title="difference of two positions"),
-            y=alt.Y("distance:Q", title="distance of their rows", scale=alt.Scale(domainMin=0)),
+            x=alt.X("difference:Q", title="difference from position 0"),
+            y=alt.Y("distance:Q", title="distance of the two rows", scale=alt.Scale(domainMin=0)),
             tooltip=["difference:Q", "distance:Q"],
         )
         .properties(width=380, height=320, title=heading("distance"))
@@ -50,4 +54,4 @@ def position_picture(
 
 def _few_labels(start: int, count: int) -> alt.Axis:
     step = max(1, -(-count // 8))
-    return alt.Axis(values=list(range(start, start + count, step)), labelAngle=0)
+    return alt.Axis(values=list(range(start, start + count, step)), labelAngle=0, grid=False)

@@ -97,23 +97,24 @@ def _firsts(
     begins[1:] = np.diff(rows.index[known]) != 0
     leaders = known[begins]  # one position for each index
     firsts[known] = leaders[np.cumsum(begins) - 1]
-    proof = _apart(rows, int(rows.index[known].max(initial=0.0)))
+    proof = _apart(rows, int(rows.index[known].max(initial=0.0)), between(progress, 0.0, 0.2))
     if proof:
         return firsts, proof
     stages = rows.stages()
+    part = 0.8 / len(stages)
     for k, stage in enumerate(stages):
-        twins = first_twins(stage, leaders, rows.units, between(progress, k / len(stages), (k + 1) / len(stages)))
+        twins = first_twins(stage, leaders, rows.units, between(progress, 0.2 + k * part, 0.2 + (k + 1) * part))
         firsts[known] = twins[np.searchsorted(leaders, firsts[known])]
         leaders = leaders[twins == leaders]
     return firsts, "the rounded rows were compared number by number"
 
 
-def _apart(rows: RoundedRows, last: int) -> str | None:
+def _apart(rows: RoundedRows, last: int, progress: Progress | None) -> str | None:
     """A proof that different indices up to the last have different rows, in words; None if there is none."""
     moved = rows.moved(last)
     if moved is None or last == 0:
         return None
-    apart = closest_exact(rows.scheme, last + 1).distance.lower
+    apart = closest_exact(rows.scheme, last + 1, progress=progress).distance.lower
     if not apart > 2 * moved:
         return None
     why = f"rounding moves a row by at most {shown_above(moved, 3)}" if moved else "rows are not rounded"
@@ -129,12 +130,12 @@ def _closest(
     # From here on the index is unrounded: the first whole number that a type lacks is rounded to the one before.
     if rows.unrounded:
         exact = closest_exact(rows.scheme, len(rows), progress=progress)
-        return exact.distance, exact.pair, _surely("a rigorous enclosure, nothing is rounded", exact.certain)
+        return exact.distance, exact.pair, _known("a rigorous enclosure, nothing is rounded", exact.certain)
     if len(known) < 2:  # one of two positions is lost
         return Enclosure(math.inf, math.inf), (0, 1), "the numbers of one position are not finite"
     found = closest_rounded(rows, known, progress)
-    return found.distance, found.pair, _surely("exact for rows computed in float64, then rounded", found.certain)
+    return found.distance, found.pair, _known("exact for rows computed in float64, then rounded", found.certain)
 
 
-def _surely(how: str, certain: bool) -> str:
+def _known(how: str, certain: bool) -> str:
     return how if certain else "bounds only: there were too many candidates to decide which pair is closest"

@@ -53,7 +53,8 @@ def closest_rows(rows: RowsAt, length: int, dim: int, progress: Progress | None 
     0.5
     """
     few = shortlist(dim)
-    done, total = 0, sum(1 for i in range(0, length, BLOCK) for _ in range(i, length, BLOCK))
+    blocks = -(-length // BLOCK)
+    done, total = 0, blocks * (blocks + 1) // 2
     for i in range(0, length, BLOCK):
         left = rows(np.arange(i, min(length, i + BLOCK)))
         for j in range(i, length, BLOCK):
@@ -91,18 +92,7 @@ def settle(rows: RowsAt, few: Shortlist, dim: int) -> ClosestRows:
         fewer.add(*difference_bounds(rows(names[:, 0]), rows(names[:, 1])), names)
     names = fewer.names
     names = names[np.lexsort((names[:, 0], names[:, 1] - names[:, 0]))]
-    squares: dict[bytes, Fraction] = {}  # rounded rows come in few distances: each is worked out once
-    best: tuple[Fraction, int, int] | None = None
-    for block in _in_steps(names, step):
-        x, y = rows(block[:, 0]), rows(block[:, 1])
-        for kind, k in _kinds(x, y).items():
-            if kind not in squares:
-                squares[kind] = _exact_square(x[k], y[k])
-            found = squares[kind], int(block[k, 1] - block[k, 0]), int(block[k, 0])
-            best = found if best is None else min(best, found)
-    if best is None:
-        raise ValueError("settle needs a pair")
-    square, difference, t = best
+    square, difference, t = min(_exact_squares(rows, _in_steps(names, step)))
     missed = min(few.missed, fewer.missed)
     certain = missed >= square
     floor = square if certain else Fraction(max(0.0, missed))
@@ -134,8 +124,7 @@ def _consider(
     if i == j:
         square[np.tril_indices(len(left))] = np.inf  # each pair once, and none with itself
     error = max(norms_left.max(), norms_right.max()) * ((left.shape[1] + 4) * 2.0**-50) + TINY
-    if square.size:
-        few.least = min(few.least, float(square.min()) + error)
+    few.least = min(few.least, float(square.min()) + error)
     a, b = np.nonzero(square - error <= few.least)
     chosen = square[a, b]
     few.add(chosen - error, chosen + error, np.stack((a + i, b + j), axis=1))
@@ -144,6 +133,17 @@ def _consider(
 def _in_steps(names: Int[np.ndarray, "k 2"], step: int) -> Iterator[Int[np.ndarray, "s 2"]]:
     for start in range(0, len(names), step):
         yield names[start : start + step]
+
+
+def _exact_squares(rows: RowsAt, blocks: Iterator[Int[np.ndarray, "s 2"]]) -> Iterator[tuple[Fraction, int, int]]:
+    """(|x - y|^2, difference, t) of pairs; of those that certainly tie, the first in each block will do."""
+    squares: dict[bytes, Fraction] = {}  # rounded rows come in few distances: each is worked out once
+    for names in blocks:
+        x, y = rows(names[:, 0]), rows(names[:, 1])
+        for kind, k in _kinds(x, y).items():
+            if kind not in squares:
+                squares[kind] = _exact_square(x[k], y[k])
+            yield squares[kind], int(names[k, 1] - names[k, 0]), int(names[k, 0])
 
 
 def _kinds(x: Float[np.ndarray, "k dim"], y: Float[np.ndarray, "k dim"]) -> dict[bytes, int]:

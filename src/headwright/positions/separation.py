@@ -4,8 +4,8 @@ For sines and cosines the distance depends on the difference of the positions al
 
     |Phi_t - Phi_s|^2 = sum_i 2 - 2 cos(w_i (t - s)) = sum_i 4 sin^2(w_i (t - s) / 2).
 
-So the closest pair among T positions is a minimum over T - 1 differences. Floating point narrows them down (with
-a proven error bound, below), and arb's enclosures decide among those left.
+So the closest pair among T positions is a minimum over T - 1 differences. Floating point narrows them down (its
+error bound is proven in `differences`), and arb's enclosures decide among those left.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from headwright.positions.schemes import Alibi, Scheme, Waves
 from headwright.positions.shortlist import Shortlist
 from headwright.positions.twins import first_twins, nearest_twins
 
-LARGEST_LENGTH = 2**32  # beyond it the phases below lose the digits that make them a filter
+LARGEST_LENGTH = 2**32  # beyond it 64-bit phases lose the digits that make them a filter
 EFFORT = 2**20  # how many sines in enclosures deciding a closest pair may cost: about a second
-MOST_BITS = 2**16  # where the precision stops growing; no known case comes near it
+FEWEST_BITS, MOST_BITS = 128, 2**16  # where the precision starts; and stops growing, which no known case meets
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def separation(scheme: Scheme, difference: int) -> Enclosure:
     if isinstance(difference, bool) or not isinstance(difference, int):
         raise InputError(f"difference is {difference!r}: expected a whole number")
     square = _square_of(scheme)
-    bits = 128 + difference.bit_length()
+    bits = FEWEST_BITS + difference.bit_length()
     while True:
         with ctx.workprec(bits):
             ball = square(abs(difference))
@@ -144,7 +144,7 @@ def _decide(scheme: Waves, candidates: list[int]) -> tuple[list[int], int]:
     which Lindemann and Weierstrass excluded. The cap on the precision is for the impatient only.
     """
     nearest = candidates[0]
-    bits = 128
+    bits = FEWEST_BITS
     while len(candidates) > 1 and bits <= MOST_BITS:
         with ctx.workprec(bits):
             frequencies = powers(scheme.base, scheme.exponents)

@@ -1,0 +1,48 @@
+"""Sampling scores against sampling keys: the same world, the same number of draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bench.measure import Contender
+from headwright.noise import Isotropic, Noise, World, sample_scores
+
+TITLE = "Scores in 20,000 draws of a world (64 keys in R^512, isotropic noise, one head)"
+N, D, SAMPLES, VARIANCE = 64, 512, 20_000, 0.01
+CONTENDERS = [
+    Contender("headwright: scores", "scores"),
+    Contender("keys, NumPy", "keys", peer_of="headwright: scores", repeats=1),
+]
+
+
+def _setting() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(N, D)), rng.normal(size=(1, D)) / np.sqrt(D)
+
+
+def scores() -> Callable[[], str]:
+    mu, q = _setting()
+    world = World(others=Noise(spread=Isotropic(VARIANCE)))
+
+    def work() -> str:
+        total = sum(block[:, 0, :].std(axis=0).sum() * len(block) for block in sample_scores(mu, q, world, SAMPLES))
+        return f"mean std of a score {total / N / SAMPLES:.4f}"
+
+    return work
+
+
+def keys() -> Callable[[], str]:
+    mu, q = _setting()
+    block = 200  # as many keys at once as stay in memory
+
+    def work() -> str:
+        rng = np.random.default_rng(0)
+        total = 0.0
+        for _ in range(SAMPLES // block):
+            drawn = mu + np.sqrt(VARIANCE) * rng.standard_normal((block, N, D))
+            total += (drawn @ q[0]).std(axis=0).sum() * block
+        return f"mean std of a score {total / N / SAMPLES:.4f}"
+
+    return work

@@ -1,0 +1,61 @@
+"""The arrows of the house: the import contracts hold, and they are able to fail."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LINT = Path(sys.executable).with_name("lint-imports")
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LINT, "--no-cache", "--config", folder / "pyproject.toml"],
+        cwd=folder, env={"PYTHONPATH": str(folder / "src"), "PATH": ""}, text=True, capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    return tmp_path
+
+
+def test_contracts_hold(house: Path) -> None:
+    ran = _lint(house)
+    assert ran.returncode == 0, ran.stdout
+    assert "0 broken" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("attention.py", "import headwright.noise", "Data flows one way"),
+        ("errors.py", "import headwright.files", "Data flows one way"),
+        ("noise/world.py", "import headwright.positions", "Data flows one way"),
+        ("pictures/style.py", "import headwright.cli", "Data flows one way"),
+        ("attention.py", "import scipy", "The definition knows no solver"),
+        ("pictures/noise.py", "import pathlib", "Pictures are pure"),
+        ("layer.py", "import torch", "Torch is an extra"),
+    ],
+)
+def test_contract_can_fail(house: Path, module: str, line: str, contract: str) -> None:
+    path = house / "src" / "headwright" / module
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    ran = _lint(house)
+    assert ran.returncode == 1
+    assert any(contract in text and "BROKEN" in text for text in ran.stdout.splitlines()), ran.stdout
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import headwright, sys; print([m for m in ('numpy', 'scipy', 'flint', 'altair', 'torch') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

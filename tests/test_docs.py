@@ -1,0 +1,74 @@
+"""The documentation cannot drift: its sessions run, its commands and public names are all there."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import headwright
+from headwright.cli import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+
+
+def _sessions(page: Path) -> list[tuple[str, str]]:
+    """Pairs of a command and what it is said to print."""
+    pairs = []
+    for block in SESSION.findall(page.read_text()):
+        for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = entry.replace("\\\n", " ").partition("\n")
+            pairs.append((command, output))
+    return pairs
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _sessions(page)], ids=lambda page: page.name)
+def test_sessions_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    for command, expected in _sessions(page):
+        ran = subprocess.run(
+            command,
+            shell=True,
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        assert ran.returncode == 0, f"$ {command}\n{ran.stdout}"
+        same = doctest.OutputChecker().check_output(
+            expected, ran.stdout, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        )
+        assert same, f"$ {command}\nsaid:\n{expected}\nprinted:\n{ran.stdout}"
+
+
+def test_a_session_that_lies_is_found_out(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo truth\nlie\n```\n")
+    with pytest.raises(AssertionError, match="truth"):
+        test_sessions_print_what_the_page_says(page, tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    assert any(f"headwright {command}" in page.read_text() for page in PAGES)
+
+
+@pytest.mark.parametrize("name", headwright.__all__)
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert ">>>" in (getattr(headwright, name).__doc__ or "")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
