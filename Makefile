@@ -40,11 +40,12 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# One BLAS thread a worker: two workers with two threads each slow one another down badly.
 test: lint  ## everything but the slow tests; ends with pytest's closing line
-	@$(BIN)/pytest -n 2 -m "not slow"
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
 
 test-all: lint  ## everything
-	@$(BIN)/pytest -n 2
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
 	@$(BIN)/python -m bench

@@ -2,8 +2,8 @@
 
 What is assumed. Each entry of a matrix product of float64 arrays is computed from the IEEE double products of
 its terms, added in any order and with or without fused multiply-adds, rounded to nearest (so: no Strassen, no
-lower precision inside). Sums, differences and products of single doubles are IEEE as well. A library may have
-switched subnormal numbers off; then only those of the input must not be subnormal themselves. Nothing is
+lower precision inside). Sums, differences and products of single doubles are IEEE as well. Where a library has
+switched subnormal numbers off, the bounds still hold for matrices and factors without such numbers. Nothing is
 assumed of any SVD, eigenvalue or Cholesky routine: what they return is a guess, and the guess is tested.
 
 Notation: u = 2^-53, gamma_k = k u / (1 - k u). A computed product of k-term sums satisfies
@@ -13,6 +13,7 @@ Notation: u = 2^-53, gamma_k = k u / (1 - k u). A computed product of k-term sum
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -136,7 +137,9 @@ def float_up(x: Fraction) -> float:
         nearest = float(x)
     except OverflowError:
         nearest = math.inf
-    above = nearest if nearest >= x else math.nextafter(nearest, math.inf)  # compared exactly by Python
+    # The last candidate is for processes in which subnormal numbers are off and the others may come out as 0.
+    candidates = (nearest, math.nextafter(nearest, math.inf), sys.float_info.min)
+    above = next(double for double in candidates if double >= x)  # compared exactly by Python
     if above == math.inf:
         raise InputError("the matrix is too large: its norm is no double, expected one below 1.79e308")
     return above

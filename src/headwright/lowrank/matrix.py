@@ -89,9 +89,9 @@ def row_blocks(rows: int) -> Iterator[slice]:
 
 
 def _refuse_inexact(integers: np.ndarray, name: str) -> None:
-    limit = 2**53 if integers.dtype.itemsize == 8 else None  # narrower integers are all doubles
-    if limit is None:
+    if integers.dtype.itemsize < 8:  # narrower integers are all doubles
         return
+    limit = 2**53
     for number in integers[(integers > limit) | (integers < -limit)].tolist():
         if int(float(number)) != number:
             raise InputError(f"{name} holds {number}, which no float64 equals: expected smaller integers")
