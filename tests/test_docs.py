@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-import headwright
 from headwright.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -63,9 +64,16 @@ def test_every_command_is_documented(command: str) -> None:
     assert any(f"headwright {command}" in page.read_text() for page in PAGES)
 
 
-@pytest.mark.parametrize("name", headwright.__all__)
-def test_every_public_name_has_an_example(name: str) -> None:
-    assert ">>>" in (getattr(headwright, name).__doc__ or "")
+def _public_names() -> list[tuple[str, str]]:
+    rooms = ["headwright", *(f"headwright.{room}" for room in ("noise", "positions", "lowrank", "pictures"))]
+    return [(room, name) for room in rooms for name in import_module(room).__all__]
+
+
+@pytest.mark.parametrize(("room", "name"), _public_names())
+def test_every_public_function_and_class_has_an_example(room: str, name: str) -> None:
+    thing = getattr(import_module(room), name)
+    if inspect.isclass(thing) or inspect.isfunction(thing):
+        assert ">>>" in (thing.__doc__ or "")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -16,7 +16,14 @@ TICKS = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
 
 
 def noise_picture(result: Simulation, title: str = "What noise does to the targets") -> Chart:
-    """The first two targets against each other as a cloud, beside the histogram of every target."""
+    """The first two targets against each other as a cloud, beside the histogram of every target.
+
+    >>> import numpy as np
+    >>> from headwright.noise import World, simulate
+    >>> result = simulate(np.eye(3), np.zeros(3), World(), [0, 1], samples=10)
+    >>> len(noise_picture(result).to_dict()["hconcat"])
+    2
+    """
     goal, tolerance = 1 / len(result.targets), float(result.tolerance)
     band = {"low": max(0.0, goal - tolerance), "high": min(1.0, goal + tolerance)}
     names = [f"target {target.key}" for target in result.targets]

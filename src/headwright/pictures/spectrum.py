@@ -16,7 +16,13 @@ MOST_POINTS = 400
 
 
 def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
-    """The singular values that are kept and those that are not, with the certified error and the guarantee."""
+    """The singular values that are kept and those that are not, with the certified error and the guarantee.
+
+    >>> import numpy as np
+    >>> from headwright.lowrank import truncate
+    >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["title"]["text"]
+    'Singular values'
+    """
     values = result.singular_values[:MOST_POINTS]
     smallest = float(values[values > 0].min()) if (values > 0).any() else 1.0
     data = rows(
