@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import inspect
 import os
 import re
 import subprocess
@@ -72,7 +71,7 @@ def _public_names() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("room", "name"), _public_names())
 def test_every_public_function_and_class_has_an_example(room: str, name: str) -> None:
     thing = getattr(import_module(room), name)
-    if inspect.isclass(thing) or inspect.isfunction(thing):
+    if getattr(thing, "__module__", "").startswith("headwright"):
         assert ">>>" in (thing.__doc__ or "")
 
 

@@ -20,7 +20,7 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
 
     >>> import numpy as np
     >>> from headwright.lowrank import truncate
-    >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["title"]["text"]
+    >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["layer"][0]["title"]["text"]
     'Singular values'
     """
     values = result.singular_values[:MOST_POINTS]
