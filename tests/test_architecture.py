@@ -43,6 +43,8 @@ def test_contracts_hold(house: Path) -> None:
         ("attention.py", "import scipy", "The definition knows no solver"),
         ("pictures/noise.py", "import pathlib", "Pictures are pure"),
         ("layer.py", "import torch", "Torch is an extra"),
+        ("trusted/keys.py", "import numpy", "The checker stands alone"),
+        ("trusted/verify.py", "import headwright.errors", "The checker stands alone"),
     ],
 )
 def test_contract_can_fail(house: Path, module: str, line: str, contract: str) -> None:
@@ -59,3 +61,26 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_the_checker_runs_on_the_standard_library_alone() -> None:
+    code = (
+        "import sys\n"
+        f"sys.path = [p for p in sys.path if 'site-packages' not in p]\n"
+        f"sys.path.insert(0, {str(ROOT / 'src')!r})\n"
+        "import types\n"
+        "package = types.ModuleType('headwright'); package.__path__ = [sys.path[0] + '/headwright']\n"
+        "sys.modules['headwright'] = package\n"
+        "from headwright.trusted.verify import verify\n"
+        "print(verify('{}').word)\n"
+        "ours = [m for m in sys.modules if m.startswith('headwright.') and not m.startswith('headwright.trusted')]\n"
+        "top = {m.partition('.')[0] for m in sys.modules} - {'headwright', '__main__'}\n"
+        "print(ours, sorted(m for m in top if m not in sys.stdlib_module_names))\n"
+    )
+    ran = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["unreadable", "[] []"], ran.stdout
+
+
+def test_the_checker_is_short_enough_to_read() -> None:
+    lines = sum(len(path.read_text().splitlines()) for path in (ROOT / "src/headwright/trusted").glob("*.py"))
+    assert lines < 800
