@@ -8,35 +8,18 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headwright.cli import main
+from tests.cli.running import Headwright
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        result: dict[str, Any] = json.loads(self.out)
-        return result
-
-
-Headwright = Callable[..., Ran]
-
-
-@pytest.fixture
-def headwright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Headwright:
-    """Run the command line in a folder with a few good and bad files."""
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a few good and bad files."""
     monkeypatch.chdir(tmp_path)
     np.save("K.npy", np.eye(4))
     np.save("q.npy", np.array([10.0, 10.0, 0.0, 0.0]))
@@ -53,15 +36,6 @@ def headwright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     Path("both.toml").write_text('[[noise]]\nkey = "*"\nisotropic = 1e-2\n')
     Path("far.toml").write_text("[[noise]]\nkey = 9\nisotropic = 1e-2\n")
     Path("bad.toml").write_text("[[noise]\n")
-
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["headwright", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capsys.readouterr()
-        return Ran(int(stopped.value.code or 0), printed.out, printed.err)
-
-    return run
 
 
 def test_attend_says_scores_pattern_and_output(headwright: Headwright) -> None:

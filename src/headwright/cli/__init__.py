@@ -15,10 +15,12 @@ from typer.exceptions import TyperException
 from headwright import __version__
 from headwright.cli.attend import attend
 from headwright.cli.console import complain
+from headwright.cli.design import design
 from headwright.cli.lowrank import lowrank
 from headwright.cli.positions import positions
 from headwright.cli.simulate import simulate
 from headwright.cli.tour import tour
+from headwright.cli.verify import verify
 from headwright.errors import HeadwrightError
 
 UNUSABLE = 2
@@ -30,7 +32,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (attend, simulate, positions, lowrank, tour):
+for command in (design, verify, attend, simulate, positions, lowrank, tour):
     app.command()(command)
 
 

@@ -9,8 +9,9 @@ style       colours that everyone can tell apart; a chart as the bytes of an SVG
 
 from headwright.pictures.noise import noise_picture
 from headwright.pictures.pattern import pattern_bars
+from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
 from headwright.pictures.style import Chart, render
 
-__all__ = ["Chart", "noise_picture", "pattern_bars", "position_picture", "render", "spectrum"]
+__all__ = ["Chart", "noise_picture", "pattern_bars", "plane_picture", "position_picture", "render", "spectrum"]

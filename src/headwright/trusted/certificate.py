@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from math import copysign
 from typing import NoReturn
 
 from headwright.trusted.keys import Keys
@@ -138,11 +139,18 @@ def _keys_name(given: Json) -> KeysName:
     n, d = (_whole(k[name], 1, 2**40, name) for name in ("n", "d"))
     if k["rows"] is None:
         return KeysName(n, d, str(k["dtype"]), str(k["sha256"]), None)
-    numbers = [[float(x) for x in _vector(row, d, "a key")] for row in _list(k["rows"], "rows")]
-    rows = Keys.of_rows(numbers, str(k["dtype"]))
-    if (rows.n, rows.digest) != (n, k["sha256"]):
+    given_rows = [_list(row, "a key") for row in _list(k["rows"], "rows")]
+    signed = [
+        [copysign(rational(x), -1 if str(x)[0] == "-" else 1) for x in row] for row in given_rows
+    ]  # -0.0 is not 0.0
+    rows = Keys.of_rows(signed, str(k["dtype"]))
+    if (rows.n, rows.d, rows.digest) != (n, d, k["sha256"]):
         raise Reject("the rows written out are not the keys that the statement names")
     return KeysName(n, d, rows.dtype, rows.digest, rows)
+
+
+def _signed(x: Json) -> float:
+    return copysign(rational(x), -1 if str(x).startswith("-") else 1)  # the digest tells -0.0 from 0.0
 
 
 def _spread(given: Json, n: int, d: int) -> Spread:
@@ -187,9 +195,9 @@ def _list(given: Json, what: str, least: int = 0) -> list[Json]:
 
 
 def _vector(given: Json, d: int, what: str) -> Vector:
-    if len(_list(given, what)) != d:
-        raise Reject(f"{what} has {len(_list(given, what))} numbers, expected {d}")
-    return tuple(rational(entry) for entry in _list(given, what))
+    if len(numbers := _list(given, what)) != d:
+        raise Reject(f"{what} has {len(numbers)} numbers, expected {d}")
+    return tuple(map(rational, numbers))
 
 
 def _table(given: Json, n: int, what: str) -> dict[int, Fraction]:
@@ -209,9 +217,9 @@ def _whole(given: Json, least: int, most: int, what: str) -> int:
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    if len(dict(pairs)) != len(pairs):
+    if len(named := dict(pairs)) != len(pairs):
         raise Reject("a name is given twice")
-    return dict(pairs)
+    return named
 
 
 def _bare(text: str) -> NoReturn:

@@ -39,9 +39,9 @@ class Keys:
         numbers: array[float] = array(TYPES[dtype][0])
         if n < 1 or d < 1 or len(content) != n * d * numbers.itemsize:
             raise Reject(f"{len(content)} bytes are not {n} x {d} numbers of type {dtype}")
+        if sys.byteorder != "little":
+            raise Reject("keys are little-endian, and this machine is not: check elsewhere")
         numbers.frombytes(content)
-        if sys.byteorder == "big":
-            numbers.byteswap()
         if not all(map(math.isfinite, numbers)):
             raise Reject("a key holds a number that is not finite")
         smallest = min(map(abs, filter(None, numbers)), default=1.0)
@@ -56,8 +56,6 @@ class Keys:
         numbers = array(TYPES[dtype][0], [x for row in rows for x in row])
         if numbers.tolist() != [x for row in rows for x in row]:
             raise Reject(f"a key holds a number that is not of type {dtype}")
-        if sys.byteorder == "big":
-            numbers.byteswap()
         return cls.of_bytes(numbers.tobytes(), len(rows), len(rows[0]), dtype)
 
     @classmethod

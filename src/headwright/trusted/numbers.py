@@ -44,6 +44,8 @@ def rational(text: object) -> Fraction:
 @lru_cache(2**18)  # the bound often asks again for what granting the wish asked for
 def exp_between(numerator: int, denominator: int) -> tuple[Decimal, Decimal]:
     """Bounds of exp(numerator / denominator), for a positive denominator."""
+    if numerator == 0:
+        return Decimal(1), Decimal(1)
     top, bottom = Decimal(numerator), Decimal(denominator)
     above, below = UP.divide(top, bottom), DOWN.divide(top, bottom)
     if not above <= LARGEST_EXPONENT:
@@ -56,9 +58,11 @@ def exp_between(numerator: int, denominator: int) -> tuple[Decimal, Decimal]:
 
 
 def ln_below(x: Fraction) -> Fraction:
-    """A lower bound of ln(x), for x > 0."""
-    rounded = DOWN.divide(Decimal(x.numerator), Decimal(x.denominator))
-    return Fraction(DOWN.ln(rounded).next_minus(DOWN))
+    """A lower bound of ln(x), for x > 0: good to 36 digits also for x near 1, where ln(x) is small."""
+    off = abs(x - 1)
+    near = max(0, off.denominator.bit_length() - off.numerator.bit_length()) if off else 0
+    context = Context(DIGITS + near // 3, ROUND_FLOOR, -SMALLEST_DIGIT, SMALLEST_DIGIT, traps=_TRAPS)
+    return Fraction(context.ln(context.divide(Decimal(x.numerator), Decimal(x.denominator))).next_minus(context))
 
 
 def sqrt_above(x: Fraction) -> Fraction:
@@ -70,18 +74,14 @@ def sqrt_above(x: Fraction) -> Fraction:
 
 
 def normal_tail_above(z: Fraction) -> Fraction:
-    """An upper bound of P(N(0, 1) > z), for 0 <= z <= 40.
-
-    P(0 < N < z) = exp(-z^2/2) / sqrt(2 pi) (z + z^3/3 + z^5/(3*5) + ...): all terms are positive, so any part of
-    the sum is a lower bound.
-    """
+    """An upper bound of P(N(0, 1) > z), for 0 <= z <= 40. All terms of P(0 < N < z) = exp(-z^2/2) / sqrt(2 pi)
+    (z + z^3/3 + z^5/(3*5) + ...) are positive, so any part of the sum is a lower bound."""
     if not 0 <= z <= 40:
         raise Reject(f"{float(z):g} deviations: expected between 0 and 40")
     square = z * z
     low, _ = exp_between(-square.numerator, 2 * square.denominator)
     factor = Fraction(low) / sqrt_above(2 * PI_ABOVE)
-    term = total = Fraction(z)
-    k = 3
+    term, total, k = z, z, 3
     while term and (k < 2 * square or term * 2**160 > total):  # what is left out only loosens the bound
         term = Fraction(math.floor(term * square / k * 2**400), 2**400)  # kept short
         total, k = total + term, k + 2

@@ -17,17 +17,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from operator import mul
 
 from headwright.trusted.certificate import Certificate, Constraint, KeysName, parse
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import DOWN, UP, Reject, exp_between, ln_below
+from headwright.trusted.numbers import UP, Reject, exp_between, ln_below
 from headwright.trusted.world import CERTAIN, NONE, Place, Query, View, failure_above
 
+EXACT, SIX = Context(prec=5000, traps=[Inexact]), Context(prec=6, rounding=ROUND_FLOOR)  # for products, and for words
 BLOCK = 1024  # rows at once
-SIX = Context(prec=6, rounding=ROUND_FLOOR)  # digits in words, rounded down
 Part = tuple[Place, Fraction]  # sum_i pi_i k_i - k_a, and a lower bound of H(pi) + ln p_a
 
 
@@ -40,11 +40,7 @@ class Verdict:
 
 
 def verify(text: str, files: Sequence[bytes] = (), progress: Callable[[float], None] | None = None) -> Verdict:
-    """The verdict on a certificate. Keys that it does not write out are looked for among the contents of .npy files.
-
-    >>> verify("{}").word
-    'unreadable'
-    """
+    """The verdict on a certificate. Keys that it does not write out are looked for among the contents of .npy files."""
     try:
         certificate = parse(text)
     except Exception as error:  # noqa: BLE001  (whatever goes wrong, it is no certificate)
@@ -58,23 +54,20 @@ def verify(text: str, files: Sequence[bytes] = (), progress: Callable[[float], N
             _check_none_shorter(certificate, keys)
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
         return Verdict("rejected", _reason(error))
-    return Verdict("verified", _words(certificate))
+    return Verdict("verified", in_words(certificate))
 
 
 def _keys(name: KeysName, files: Sequence[bytes]) -> Keys:
-    found = [name.rows] if name.rows else [Keys.of_npy(content) for content in files]
-    for keys in found:
+    for keys in [name.rows] if name.rows else [Keys.of_npy(content) for content in files]:
         if (keys.n, keys.d, keys.dtype, keys.digest) == (name.n, name.d, name.dtype, name.digest):
             return keys
-    raise Reject(
-        f"the certificate is about {name.n} x {name.d} keys of type {name.dtype} with sha256 {name.digest[:16]}..., "
-        + ("and other keys were given" if files else "which were not given")
-    )
+    what = f"{name.n} x {name.d} keys of type {name.dtype} with sha256 {name.digest[:16]}..."
+    raise Reject(f"it is about {what}, {'and other keys were given' if files else 'which were not given'}")
 
 
 def _check_granted(certificate: Certificate, keys: list[Keys], progress: Callable[[float], None]) -> None:
     statement, heads = certificate.statement, len(certificate.queries)
-    if failure_above(statement) > 1 - statement.confidence:
+    if heads * failure_above(statement) > 1 - statement.confidence:  # a key that is safe for one query may fail another
         raise Reject("the deviations guarded against do not have the probability that is claimed")
     for number, scenario in enumerate(keys):
         total = dict.fromkeys(statement.wish, NONE)  # of the weights over the heads, from below
@@ -151,7 +144,7 @@ def _bounds(view: View, constraints: list[Constraint], evidence: Certificate) ->
     def share(score: int) -> int:
         """e <= 2^bits exp(score - reference)."""
         x = score - reference
-        return int(DOWN.multiply(exp_between(x, view.unit)[0], Decimal(2**bits))) if x > -bits * view.unit else 0
+        return int(EXACT.multiply(exp_between(x, view.unit)[0], 2**bits)) if x > -bits * view.unit else 0
 
     def share_at(place: Place) -> int:
         return share(math.floor(scale * view.query.dot(place) * view.unit))
@@ -195,7 +188,8 @@ def _distractors(
 
 
 def _check_impossible(certificate: Certificate, keys: list[Keys]) -> None:
-    statement, parts = certificate.statement, []
+    """V must be 0, or made 0 by moving each rival and the target within their balls, in proportion to their radii."""
+    statement, parts, room = certificate.statement, [], NONE
     for c in certificate.constraints:
         view, mass = View(statement, keys[c.scenario], Query((), 0)), sum(c.distribution.values(), NONE)
         if mass == 0:
@@ -203,12 +197,14 @@ def _check_impossible(certificate: Certificate, keys: list[Keys]) -> None:
         for key in (*c.distribution, c.target):
             if not view.spread(key).low <= 1 <= view.spread(key).high:
                 raise Reject(f"key {key} is not admissible at its given place")
+        radii = sum(x * (view.radius(i) + view.radius(c.target)) for i, x in c.distribution.items() if i != c.target)
+        room += c.multiplier * radii / mass
         centre, place = _weighted(view.keys, c.distribution), _weighted(view.keys, {c.target: mass})
         direction = [(x - y) / mass for x, y in zip(centre, place, strict=True)]
         entropy = sum((x * ln_below(mass / x) for x in c.distribution.values() if x), NONE) / mass
         parts.append((c, (direction, entropy + ln_below(statement.wish[c.target]))))
     V, right = _combined(parts, keys[0].d)
-    if any(V):
+    if not sum(v * v for v in V) * sum(c.multiplier for c in certificate.constraints) ** 2 <= room**2:
         raise Reject("the keys do not cancel exactly")
     if not right > 0:
         raise Reject("the entropy is not certain to exceed what the wish leaves open")
@@ -225,11 +221,11 @@ def _weighted(keys: Keys, shares: dict[int, Fraction]) -> Place:
     return total
 
 
-def _words(certificate: Certificate) -> str:
+def in_words(certificate: Certificate) -> str:  # noqa: D103
     s, heads = certificate.statement, len(certificate.queries)
     digests = ", ".join(f"sha256 {k.digest[:16]}..." for k in s.keys)
-    where = ", wherever in the stated world they are" if s.world or len(s.keys) > 1 else ""
-    about = f"For these {s.keys[0].n} keys in R^{s.keys[0].d} ({digests}){where}"
+    about = f"For these {s.keys[0].n} keys in R^{s.keys[0].d} ({digests})"
+    about += ", wherever in the stated world they are" if s.world or len(s.keys) > 1 else ""
     wish = " and ".join(f"key {a} a weight of at least {_below(p)}" for a, p in s.wish.items())
     guard = f", guarding against {_below(s.deviations)} standard deviations" if s.deviations else ""
     if s.claim == "impossible":

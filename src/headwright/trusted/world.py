@@ -41,10 +41,6 @@ class Query:
         whole: Fraction = sum((x * y for x, y in zip(vector, self.entries, strict=True)), NONE)
         return Fraction(whole, 2**self.bits)
 
-    def squared(self) -> Fraction:
-        """|q|^2, exactly."""
-        return Fraction(sum(x * x for x in self.entries), 4**self.bits)
-
 
 class View:
     """The keys of one scenario, seen through one query, in the world of a statement."""
@@ -62,6 +58,11 @@ class View:
     def spread(self, key: int) -> Spread:
         """What this key may be."""
         return self.named.get(key, self.others)
+
+    def radius(self, key: int) -> Fraction:
+        """How far this key may be moved in any direction."""
+        spread = self.spread(key)
+        return spread.ball * self.statement.deviations if spread.random else spread.ball
 
     def score(self, row: Sequence[int]) -> int:
         """The score of a key at its given place."""
@@ -119,17 +120,14 @@ class View:
         if not (spread.ball or spread.stretch or spread.factor):
             return NONE
         columns = sum((self.query.dot(column) ** 2 for column in spread.factor), NONE)
-        total = (spread.ball**2 * self.query.squared() + columns) * self.statement.scale**2
+        of_ball = spread.ball**2 * Fraction(sum(x * x for x in self.query.entries), 4**self.query.bits)
+        total = (of_ball + columns) * self.statement.scale**2
         total += spread.stretch**2 * Fraction(score, self.unit) ** 2
         return total * self.statement.deviations**2 if spread.random else total
 
 
 def failure_above(statement: Statement) -> Fraction:
-    """An upper bound of the probability that some random key leaves the set that is guarded against.
-
-    A target's score must not fall too low, and a score that competes with a target must not rise too high: each side of
-    each random key fails with the tail of a normal law beyond the deviations, and their sum bounds the whole.
-    """
+    """How probable it is, at most, that a random target sinks or a random rival rises beyond the deviations."""
     n, several = statement.keys[0].n, len(statement.wish) > 1
     named = {key: spread.random for spread in statement.world for key in spread.keys or ()}
     others = any(spread.random for spread in statement.world if spread.keys is None)

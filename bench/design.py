@@ -1,0 +1,158 @@
+"""The shortest query against general solvers, and checking it, beside one pass over the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from bench.measure import Contender
+from headwright import fast
+from headwright.design.answer import as_npy
+from headwright.design.certify import designed
+from headwright.design.program import program
+from headwright.design.solver import dual_bound, solve, violation
+from headwright.design.statement import Question
+from headwright.design.wish import copy
+from headwright.noise import World
+from headwright.trusted.verify import verify
+
+TITLE = "Shortest query that copies one key (Gaussian keys of length about 1, eps = 0.01)"
+SIZES = [(1000, 64), (10_000, 64), (100_000, 64), (1_000_000, 64), (100_000, 256)]
+SMALL = [(1000, 64), (10_000, 64)]
+
+
+def _rows() -> list[Contender]:
+    rows = []
+    for n, d in SIZES:
+        at, size = f"{n:.0e} x {d}", {"n": n, "d": d}
+        ours = f"headwright, solve, {at}"
+        rows.append(Contender(ours, "ours", size))
+        rows.append(Contender(f"one pass K @ q, {at}", "one_pass", size, repeats=5, peer_of=ours))
+        rows.append(Contender(f"SciPy SLSQP, {at}", "slsqp", size, repeats=1, peer_of=ours))
+        if (n, d) in SMALL:
+            rows.append(
+                Contender(f"cvxpy + Clarabel, log_sum_exp, {at}", "clarabel_lse", size, repeats=1, peer_of=ours)
+            )
+        if (n, d) in SMALL or (n, d) == (100_000, 64):
+            rows.append(Contender(f"cvxpy + Clarabel, sum of exp, {at}", "clarabel_sum", size, repeats=1, peer_of=ours))
+        if n <= 100_000 and d == 64:
+            rows.append(Contender(f"verify, trusted, {at}", "check", {**size, "quick": False}, repeats=1, peer_of=ours))
+        rows.append(Contender(f"verify --fast, {at}", "check", {**size, "quick": True}, peer_of=ours))
+    near = (1e-2, 1e-4, 1e-6)
+    rows += [
+        Contender(f"near-duplicate at {distance:g}, 1e5 x 64", "hard", {"distance": distance}) for distance in near
+    ]
+    rows.append(Contender("eps = 1e-30, 1e5 x 64", "hard", {"eps": "1e-30"}))
+    rows.append(Contender("target inside the hull, 1e5 x 64: solve", "hard", {"inside": True}))
+    return rows
+
+
+CONTENDERS = _rows()
+
+
+def _keys(n: int, d: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d)
+
+
+def _question(keys: np.ndarray, eps: str = "0.01") -> Question:
+    return Question((keys,), copy(3, eps), World(), Fraction(1), Fraction(1))
+
+
+def _says(question: Question, query: np.ndarray) -> str:
+    return f"length {np.linalg.norm(query):.8g}, wish missed by {max(0.0, violation(program(question), query)):.0e}"
+
+
+def ours(n: int, d: int) -> Callable[[], str]:
+    question = _question(_keys(n, d))
+    problem = program(question)
+
+    def work() -> str:
+        solution = solve(problem)
+        return f"{solution.status}, length {np.linalg.norm(solution.query):.8g}"
+
+    return work
+
+
+def one_pass(n: int, d: int) -> Callable[[], str]:
+    keys, q = _keys(n, d), np.ones(d)
+    return lambda: f"largest score {(keys @ q).max():.4g}"
+
+
+def slsqp(n: int, d: int) -> Callable[[], str]:
+    keys, bound = _keys(n, d), np.log(1.01)
+    question = _question(keys)
+
+    def miss(q: np.ndarray) -> float:
+        return float(bound - logsumexp(keys @ q) + keys[3] @ q)
+
+    def slope(q: np.ndarray) -> np.ndarray:
+        s = keys @ q
+        return keys[3] - keys.T @ np.exp(s - logsumexp(s))
+
+    def work() -> str:
+        found = minimize(  # type: ignore[call-overload]
+            lambda q: q @ q / 2, 10 * keys[3], jac=lambda q: q, method="SLSQP",
+            constraints={"type": "ineq", "fun": miss, "jac": slope}, options={"maxiter": 500, "ftol": 1e-12},
+        )  # fmt: skip
+        return _says(question, found.x)
+
+    return work
+
+
+def clarabel_lse(n: int, d: int) -> Callable[[], str]:
+    return _clarabel(n, d, lse=True)
+
+
+def clarabel_sum(n: int, d: int) -> Callable[[], str]:
+    return _clarabel(n, d, lse=False)
+
+
+def _clarabel(n: int, d: int, *, lse: bool) -> Callable[[], str]:
+    import cvxpy as cp
+
+    keys = _keys(n, d)
+    question = _question(keys)
+
+    def work() -> str:
+        q = cp.Variable(d)
+        others = np.delete(keys, 3, axis=0) - keys[3]
+        limit = cp.log_sum_exp(others @ q) <= np.log(0.01) if lse else cp.sum(cp.exp(others @ q)) <= 0.01
+        cp.Problem(cp.Minimize(cp.norm(q)), [limit]).solve(solver=cp.CLARABEL)
+        return _says(question, np.asarray(q.value))
+
+    return work
+
+
+def check(n: int, d: int, *, quick: bool) -> Callable[[], str]:
+    keys = _keys(n, d)
+    question = _question(keys)
+    problem = program(question)
+    solution = solve(problem)
+    bound = Fraction(f"{dual_bound(problem, solution) * (1 - 1e-9):.15g}")
+    text = designed(question, solution.query[None] * (1 + 1e-9), solution.witness, solution.multipliers, bound)
+    content = as_npy(keys)
+    checker = fast.verify if quick else verify
+    return lambda: checker(text, [content]).word
+
+
+def hard(distance: float | None = None, eps: str = "0.01", inside: bool = False) -> Callable[[], str]:
+    keys = _keys(100_000, 64)
+    if distance is not None:
+        keys[4] = keys[3] + distance * np.random.default_rng(1).normal(size=64) / 8
+    if inside:
+        keys[3] = keys[10:20].mean(axis=0) / 10
+    question = _question(keys, eps)
+    problem = program(question)
+
+    def work() -> str:
+        solution = solve(problem)
+        length = float(np.linalg.norm(solution.query))
+        if solution.status != "solved":
+            return f"{solution.status}; best reachable eps {0.01 * np.exp(violation(problem, solution.best)):.4g}"
+        return f"length {length:.8g}, gap {length / dual_bound(problem, solution) - 1:.0e}"
+
+    return work

@@ -1,0 +1,110 @@
+"""What a query is worth, in floating point: how far it misses a wish, and how much shorter another could be.
+
+For any multipliers lambda_c >= 0 with sum 1 over the constraints, any distributions pi^c over the keys and any
+admissible differences D^c_i = k_i - k_a, every query that grants the wish has
+
+    |q| * |s| * |sum_c lambda_c sum_i pi^c_i D^c_i|  >=  sum_c lambda_c (H(pi^c) + ln p_c).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.design.constraints import Program, Scenario, State, evaluate
+from headwright.design.problem import Problem, Solution
+from headwright.design.rows import Uncertainty, Vector
+
+
+def violation(problem: Problem, query: Vector) -> float:
+    """The largest of ln(sum_{i != a} exp(up_i - low_a) / slack_a): at most 0 if the query grants the wish.
+
+    >>> problem = Problem((np.eye(2),), targets=np.array([0]), floors=np.array([0.5]), slacks=np.array([1.0]))
+    >>> violation(problem, np.array([3.0, 1.0]))
+    -2.0
+    """
+    program, unit = program_of(problem)
+    return float(evaluate(program, query * unit, curved=False).values.max())
+
+
+def dual_bound(problem: Problem, solution: Solution) -> float:
+    """No query that grants the wish is shorter, up to rounding; inf if the bound says that there is none.
+
+    It uses the witness, the multipliers and the worlds (scales, smoothing) of the solution; not its query.
+
+    >>> problem = Problem((np.eye(2),), targets=np.array([0]), floors=np.array([0.9]), slacks=np.array([1 / 9]))
+    >>> q = np.log(9) / 2 * np.array([1.0, -1.0])
+    >>> bound = dual_bound(problem, Solution(q, np.ones((1, 1)), "solved", 0, witness=q, best=q))
+    >>> round(bound / float(np.linalg.norm(q)), 12)
+    1.0
+    """
+    return bound_of(*program_of(problem), solution)
+
+
+def bound_of(program: Program, unit: float, solution: Solution) -> float:
+    """The same for a problem whose program is at hand."""
+    scales, own = solution.scales, solution.own_scales
+    scenarios = tuple(
+        replace(scenario, scales=None if scales is None else scales[w], own_scales=None if own is None else own[w])
+        for w, scenario in enumerate(program.scenarios)
+    )
+    state = evaluate(replace(program, scenarios=scenarios), solution.witness * unit, solution.smoothing, curved=False)
+    return _bound(program, state, solution.multipliers.ravel()) / abs(unit)
+
+
+def program_of(problem: Problem) -> tuple[Program, float]:
+    """The program of a problem in other units: scale 1, keys of moderate size. Its queries are these times the unit.
+
+    >>> problem = Problem((np.array([[2.0], [1.0]]),), np.array([0]), np.array([0.5]), np.array([1.0]), scale=-3.0)
+    >>> program_of(problem)[1]
+    -3.0
+    """
+    keys = [np.asarray(matrix, dtype=np.float64) for matrix in problem.keys]
+    uncertainty = Uncertainty.of(problem)
+    size = max(max(float(matrix.max()), -float(matrix.min())) for matrix in keys)
+    exponent = math.frexp(size)[1]
+    if size > 0 and abs(exponent) > 60:  # squares would overflow, or vanish; a power of two costs no precision
+        keys = [np.ldexp(matrix, -exponent) for matrix in keys]
+        uncertainty = None if uncertainty is None else uncertainty.times(math.ldexp(1.0, -exponent))
+    else:
+        exponent = 0
+    scenarios = tuple(Scenario(matrix, uncertainty) for matrix in keys)
+    program = Program(scenarios, problem.targets, np.log(problem.slacks), math.ldexp(size, -exponent))
+    return program, math.ldexp(problem.scale, exponent)
+
+
+def shares_of_multipliers(
+    program: Program, multipliers: Float[np.ndarray, " constraints"]
+) -> Float[np.ndarray, " constraints"]:
+    """The multipliers of ln(1 + sum) <= -ln p for those of ln sum <= ln slack, with sum 1."""
+    log_slacks = np.tile(program.log_slacks, len(program.scenarios))
+    # at the boundary, d ln(1 + S) = S / (1 + S) d ln S; the slack may be as small as 1e-300, so in logarithms
+    with np.errstate(divide="ignore"):
+        logs = np.log(multipliers) + np.logaddexp(0.0, -log_slacks)
+    top = float(logs.max())
+    if not math.isfinite(top):
+        return np.full(len(logs), 1.0 / len(logs))
+    shares = np.exp(logs - top)
+    result: Float[np.ndarray, " constraints"] = shares / shares.sum()
+    return result
+
+
+def _bound(program: Program, state: State, multipliers: Float[np.ndarray, " constraints"]) -> float:
+    log_slacks = np.tile(program.log_slacks, len(program.scenarios))
+    log_sums = state.values + log_slacks
+    if not np.all(np.isfinite(log_sums)):
+        return 0.0
+    others = np.exp(-np.logaddexp(0.0, -log_sums))  # S / (1 + S): the mass of all but the target
+    masses = multipliers * others
+    unit = float(masses.max())  # masses may be as small as 1e-300, and are squared below
+    if unit == 0:
+        return 0.0
+    excess = np.logaddexp(0.0, log_sums) - np.logaddexp(0.0, log_slacks)
+    right = float(np.sum(multipliers * (excess / unit) - (masses / unit) * state.scores))
+    left = float(np.linalg.norm((masses / unit) @ state.slopes))
+    if right <= 0:
+        return 0.0
+    return right / left if left > 0 else math.inf

@@ -1,0 +1,210 @@
+"""The shortest query of a wish in a world, in floating point: fast and accurate, and proven by others.
+
+A sample of the keys gives a start, with the rows that matter added to it; then come a few Newton-like steps on all
+keys; last, the query is made a hair longer so that the wish holds. Where worst cases have kinks the same is done for
+smoothed ones, less and less smooth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.design.bound import bound_of, dual_bound, program_of, shares_of_multipliers, violation
+from headwright.design.constraints import Program, Scenario, evaluate, one_blas_thread
+from headwright.design.descent import Descent
+from headwright.design.problem import Problem, Solution
+from headwright.design.rows import Vector
+from headwright.design.sample import started
+
+__all__ = ["dual_bound", "solve", "violation"]
+
+SMOOTHEST, WITNESSED = 0.1, 0.9e-7  # where the smoothing starts, and where it last names a witness
+FAR = 1e-6  # how small a mean slope is before a smoothed wish is called impossible
+CLOSE_ENOUGH = 1e-8  # a gap between length and bound above this is reported as stalled
+
+
+def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, tolerance: float = 1e-12) -> Solution:
+    """The shortest query that grants the wish, longer than need be by the tolerance at most (relative).
+
+    Progress is told a number that grows from 0 to 1.
+
+    >>> problem = Problem((np.eye(3),), targets=np.array([0]), floors=np.array([0.9]), slacks=np.array([1 / 9]))
+    >>> solution = solve(problem)
+    >>> solution.status, solution.query.round(4)
+    ('solved', array([ 1.9269, -0.9635, -0.9635]))
+    """
+    tick = _Ticker(progress)
+    with one_blas_thread():
+        solution = _solve(problem, tick, tolerance)
+    tick.done()
+    return solution
+
+
+def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solution:
+    program, unit = program_of(problem)
+    start = evaluate(program, np.zeros(problem.shape[1]), curved=False)
+    if start.values.max() <= 0:
+        return _nothing_to_do(problem)
+    basis = _span(program)
+    last, witness = _search(_turned(program, basis), tick)
+    if last.status == "solved" and len(last.multipliers) > 1:
+        last.spare(tolerance)
+    return _solution(problem, program, unit, last, witness, basis, tolerance)
+
+
+def _nothing_to_do(problem: Problem) -> Solution:
+    zero = np.zeros(problem.shape[1])
+    shape = (len(problem.keys), len(problem.targets))
+    return Solution(zero, np.full(shape, 1 / (shape[0] * shape[1])), "solved", 0, witness=zero, best=zero)
+
+
+def _search(program: Program, tick: Callable[[], None]) -> tuple[Descent, Descent]:
+    """The descent to the end, and as it was when it named the witness."""
+    if program.certain:
+        descent = started(program, 0.0, tick)
+        descent.run()
+        return descent, replace(descent)
+    descent = started(program, SMOOTHEST, tick)
+    descent.run(nothing=FAR)
+    witness, before = descent, descent.state.query
+    for exponent in range(2, 13):
+        if _surely_impossible(descent):
+            return descent, descent
+        smoothing = 10.0**-exponent
+        query = descent.state.query
+        ahead = query + 0.1 * (query - before)  # the path is nearly straight, and a kink's score goes down with it
+        before = query
+        descent = descent.resumed(ahead, smoothing)
+        descent.run(nothing=FAR)
+        if smoothing >= WITNESSED:
+            witness = replace(descent)
+    return descent, witness
+
+
+def _surely_impossible(descent: Descent) -> bool:
+    """No query grants the wish, and that is not the doing of the smoothing."""
+    uncertainty = descent.program.scenarios[0].uncertainty
+    if descent.status != "impossible" or uncertainty is None:
+        return False
+    if descent.violation <= 2 * descent.smoothing * (1 + float(uncertainty.half.max())):
+        return False
+    descent.run()  # to the end: so far it looked only as if
+    return descent.status == "impossible"
+
+
+def _span(program: Program) -> Float[np.ndarray, "d r"] | None:
+    """An orthonormal basis of all that a query can be made of, where that is less than the whole space."""
+    uncertainty = program.scenarios[0].uncertainty
+    factors = () if uncertainty is None else uncertainty.factors
+    n, d = program.scenarios[0].keys.shape
+    if n * len(program.scenarios) + sum(matrix.shape[1] for matrix in factors) >= d:
+        return None
+    keys = [scenario.keys - scenario.keys[0] if program.certain else scenario.keys for scenario in program.scenarios]
+    columns = [matrix.T for matrix in keys] + list(factors)
+    basis: Float[np.ndarray, "d r"] = np.linalg.qr(np.hstack(columns))[0]
+    return basis
+
+
+def _turned(program: Program, basis: Float[np.ndarray, "d r"] | None) -> Program:
+    if basis is None:
+        return program
+    first = program.targets[0]
+
+    def turned(scenario: Scenario) -> Scenario:
+        if scenario.uncertainty is None:  # only differences matter, and they may be small
+            return Scenario((scenario.keys - scenario.keys[first]) @ basis)
+        return Scenario(scenario.keys @ basis, scenario.uncertainty.turned(basis))
+
+    scenarios = tuple(turned(scenario) for scenario in program.scenarios)
+    extent = max(float(np.abs(scenario.keys).max()) for scenario in scenarios)
+    return replace(program, scenarios=scenarios, extent=extent)
+
+
+def _solution(
+    problem: Problem,
+    program: Program,
+    unit: float,
+    last: Descent,
+    witness: Descent,
+    basis: Float[np.ndarray, "d r"] | None,
+    tolerance: float,
+) -> Solution:
+    query, at = (q if basis is None else basis @ q for q in (last.state.query, witness.state.query))
+    if last.status != "impossible":
+        query = _settled(program, query, tolerance)
+    shape = (len(problem.keys), len(problem.targets))
+    scales, own_scales = _scales(program, at, witness.smoothing)
+    solution = Solution(
+        query=query / unit,
+        multipliers=shares_of_multipliers(program, witness.multipliers).reshape(shape),
+        status=last.status,
+        iterations=last.iterations,
+        witness=at / unit,
+        best=query / unit,
+        scales=scales,
+        own_scales=own_scales,
+        smoothing=witness.smoothing,
+    )
+    if last.status == "impossible":
+        return solution
+    return replace(solution, status="solved" if _gap(program, unit, solution) < CLOSE_ENOUGH else "stalled")
+
+
+def _settled(program: Program, query: Vector, tolerance: float) -> Vector:
+    """The query, made longer if need be until the wish holds with a hair to spare."""
+    for _ in range(6):
+        state = evaluate(program, query, curved=False)
+        if len(state.values) > 1 and float(state.values.max()) <= 0:
+            return query
+        falls = -(state.slopes @ query)  # how fast each constraint falls as the query gets longer
+        useful = falls > 0
+        if not useful.any():
+            return query
+        longer = float((state.values[useful] / falls[useful]).max())
+        if -tolerance <= longer <= -tolerance / 16 or abs(longer) > 0.1:  # done, or beyond repair
+            return query
+        query = query * (1 + longer + tolerance / 2)
+    return query
+
+
+def _scales(
+    program: Program, witness: Vector, smoothing: float
+) -> tuple[tuple[Float[np.ndarray, " n"], ...] | None, Float[np.ndarray, "scenarios m"] | None]:
+    """The scales that the worst cases at the witness use: of keys as distractors, of targets as targets."""
+    uncertainty = program.scenarios[0].uncertainty
+    if uncertainty is None or not uncertainty.half.any():
+        return None, None
+    scales = tuple(uncertainty.scales(scenario.keys @ witness, smoothing) for scenario in program.scenarios)
+    own = [2 * uncertainty.middle[program.targets] - mine[program.targets] for mine in scales]
+    return scales, np.array(own)
+
+
+def _gap(program: Program, unit: float, solution: Solution) -> float:
+    """How much longer the query is than the bound, relative; inf if it does not grant the wish."""
+    bound = bound_of(program, unit, solution)
+    if bound <= 0 or evaluate(program, solution.query * unit, curved=False).values.max() > 0:
+        return np.inf
+    size = float(np.abs(solution.query).max())  # squares may overflow
+    return size * float(np.linalg.norm(solution.query / size)) / bound - 1
+
+
+class _Ticker:
+    """Tells the progress of something whose length is not known: each tick is a tenth of what is left."""
+
+    def __init__(self, progress: Callable[[float], None] | None) -> None:
+        """None: tells nobody."""
+        self.progress, self.left = progress, 1.0
+
+    def __call__(self) -> None:
+        self.left *= 0.9
+        if self.progress is not None:
+            self.progress(1 - self.left)
+
+    def done(self) -> None:
+        """All of it."""
+        if self.progress is not None:
+            self.progress(1.0)

@@ -1,0 +1,191 @@
+"""One step of sequential quadratic programming, with a price on what cannot be had.
+
+    minimise over the step x:   <q, x> + <x, W x>/2 + price * max(0, max_c (f_c + <g_c, x>))
+
+W is positive definite. The dual is a small problem over multipliers: with W = R^T R,
+
+    minimise over nu >= 0, sum nu <= price:   |R^-T (q + G^T nu)|^2 / 2 - <f, nu>,       x = -W^-1 (q + G^T nu)
+
+solved by an active set method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.linalg import cholesky, qr, solve_triangular
+
+Vector = Float[np.ndarray, " d"]
+PINCH = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The step, the multipliers that go with it, and how much lower the model says the price will be."""
+
+    direction: Vector
+    multipliers: Float[np.ndarray, " constraints"]
+    gain: float
+
+
+def best_step(
+    q: Vector,
+    values: Float[np.ndarray, " constraints"],
+    slopes: Float[np.ndarray, "constraints d"],
+    curvature: Float[np.ndarray, "d d"],
+    price: float,
+    guess: Float[np.ndarray, " constraints"] | None = None,
+) -> Step:
+    """The step that the model likes best; a guess of the multipliers saves time.
+
+    >>> step = best_step(np.zeros(1), np.array([1.0]), np.array([[-2.0]]), np.zeros((1, 1)), price=10.0)
+    >>> step.direction, step.multipliers, step.gain
+    (array([0.5]), array([0.25]), 9.875)
+    """
+    R = _root(curvature)
+    guess = np.zeros(len(values)) if guess is None else guess * min(1.0, price / max(float(guess.sum()), 1e-300))
+    A = solve_triangular(R, slopes.T, trans="T", check_finite=False)  # (d, constraints)
+    b = solve_triangular(R, q + slopes.T @ guess, trans="T", check_finite=False)
+    change = _multipliers(A, b, values, price, guess) - guess
+    multipliers = guess + change
+    direction = -solve_triangular(R, b + A @ change, check_finite=False)
+    active = multipliers > 0
+    if float(multipliers.sum()) <= 0.999 * price and active.any():
+        # large multipliers of slopes that nearly cancel leave rounding in the step: what it misses, it makes up for
+        miss = values[active] + slopes[active] @ direction
+        direction -= solve_triangular(R, A[:, active] @ _least(A[:, active], miss), check_finite=False)
+    half = R @ direction
+    before = max(0.0, float(values.max()))
+    after = max(0.0, float((values + slopes @ direction).max()))
+    gain = -float(q @ direction) - float(half @ half) / 2 + price * (before - after)
+    return Step(direction, multipliers, gain)
+
+
+def _root(curvature: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
+    W = (curvature + curvature.T) / 2
+    W[np.diag_indices_from(W)] += 1.0
+    lift = 0.0
+    for _ in range(30):  # rounding may cost a huge curvature its sign: lift it by as much as rounding can do
+        try:
+            root: Float[np.ndarray, "d d"] = cholesky(W, check_finite=False)
+        except np.linalg.LinAlgError:
+            lift = max(10 * lift, 1e-15 * float(np.trace(W)))
+            W[np.diag_indices_from(W)] += lift
+        else:
+            return root
+    raise FloatingPointError("the curvature of the constraints is not a number")
+
+
+def _multipliers(
+    A: Float[np.ndarray, "d c"],
+    b: Vector,
+    values: Float[np.ndarray, " c"],
+    price: float,
+    guess: Float[np.ndarray, " c"],
+) -> Float[np.ndarray, " c"]:
+    lengths = np.sqrt(np.square(A).sum(axis=0))
+    lengths[lengths == 0] = 1.0
+    base = max(0.0, float(values.max()))  # subtracted early: differences of the values matter, and may be small
+    wins = (values - base) / lengths - (A / lengths).T @ b
+    search = _ActiveSet(A / lengths, wins, 1 / lengths, price, base, guess * lengths)
+    found: Float[np.ndarray, " c"] = search.run() / lengths
+    return found
+
+
+class _ActiveSet:
+    """The minimum of |A (x - x0)|^2 / 2 - <wins + base costs, x> over x >= 0 with <costs, x> <= price.
+
+    The primal active set method, from a start x0: entries join the positive ones where the slope asks for it, and
+    leave at 0. It is exact, whatever the sizes of the multipliers; interior points would lose the small ones next to
+    the large. The columns of A have length 1.
+    """
+
+    def __init__(
+        self,
+        A: Float[np.ndarray, "d c"],
+        wins: Float[np.ndarray, " c"],
+        costs: Float[np.ndarray, " c"],
+        price: float,
+        base: float,
+        start: Float[np.ndarray, " c"],
+    ) -> None:
+        """At the start, with what is positive there."""
+        self.A, self.wins, self.costs, self.price, self.base = A, wins, costs, price, base
+        self.start, self.x = start, start.copy()
+        self.positive: list[int] = np.flatnonzero(start).tolist()
+        self.capped = float(costs @ start) >= price * (1 - 1e-15)
+        self.toll = -base  # what spending one more would save, less the base: at least -base
+
+    def run(self) -> Float[np.ndarray, " c"]:
+        """Until no entry wants to join."""
+        for _ in range(3 * len(self.x) + 50):
+            self._settle()
+            eager = self.wins - self.A.T @ (self.A @ (self.x - self.start)) - self.toll * self.costs
+            eager -= 1e-15 * (np.abs(self.wins) + abs(self.toll) * self.costs)
+            eager[self.positive] = -np.inf
+            new = int(eager.argmax())
+            if not eager[new] > 0:
+                break
+            self.positive.append(new)
+        return self.x
+
+    def _settle(self) -> None:
+        """The minimum over the positive entries, which lose those that would turn negative."""
+        for _ in range(2 * len(self.positive) + 5):
+            if not self.positive:
+                return
+            goal = self._goal()
+            if self.capped and self.toll < -self.base:
+                self.capped, self.toll = False, -self.base
+                continue
+            now, costs = self.x[self.positive], self.costs[self.positive]
+            move = goal - now
+            falling = move < 0
+            zero = np.where(falling & (goal < 0), now / np.where(falling, -move, 1.0), np.inf)
+            spent, more = float(costs @ now), float(costs @ move)
+            cap = (self.price - spent) / more if not self.capped and spent + more > self.price else np.inf
+            reach = min(float(zero.min()), cap)
+            if reach >= 1:
+                self.x[self.positive] = goal
+                return
+            self.x[self.positive] = now + reach * move
+            if cap < float(zero.min()):
+                self.capped = True
+            else:
+                self.x[self.positive.pop(int(zero.argmin()))] = 0.0
+
+    def _goal(self) -> Float[np.ndarray, " p"]:
+        """The minimum over the positive entries alone, whatever the signs; sets the toll if it spends all."""
+        P = self.positive
+        A, costs, start = self.A[:, P], self.costs[P], self.start[P]
+        gone = self.start.copy()
+        gone[P] = 0.0
+        wins = self.wins[P] + A.T @ (self.A @ gone)
+        if not self.capped:
+            goal: Float[np.ndarray, " p"] = start + _least(A, wins + self.base * costs)
+            return goal
+        first = int((costs * self.x[P]).argmax())  # this one pays for the others: their differences are well apart
+        rest = np.arange(len(P)) != first
+        rate = costs[rest] / costs[first]
+        more = self.price - float(costs @ start)
+        own = A[:, first] * (more / costs[first])
+        moves = A[:, rest] - np.outer(A[:, first], rate)
+        change = np.empty(len(P))
+        change[rest] = _least(moves, wins[rest] - rate * wins[first] - moves.T @ own)
+        change[first] = (more - float(costs[rest] @ change[rest])) / costs[first]
+        self.toll = float(wins[first] - A[:, first] @ (own + moves @ change[rest])) / float(costs[first])
+        change += start
+        return change
+
+
+def _least(A: Float[np.ndarray, "d p"], wins: Float[np.ndarray, " p"]) -> Float[np.ndarray, " p"]:
+    """The minimum of |A x|^2 / 2 - <wins, x>; a pinch of |x|^2 keeps parallel columns apart."""
+    p = A.shape[1]
+    lengths = np.sqrt(np.square(A).sum(axis=0))
+    lengths[lengths == 0] = 1.0
+    R = qr(np.vstack([A / lengths, PINCH * np.eye(p)]), mode="r", check_finite=False)[0][:p]
+    half = solve_triangular(R, wins / lengths, trans="T", check_finite=False)
+    x: Float[np.ndarray, " p"] = solve_triangular(R, half, check_finite=False) / lengths
+    return x

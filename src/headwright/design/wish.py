@@ -1,0 +1,93 @@
+"""Wishes: what a head should attend to, as lower bounds on its pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from headwright.errors import InputError
+
+Number = Fraction | float | int | str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """alpha_a >= p_a for every target a. The numbers are exact: a float is read as the decimal it prints as.
+
+    >>> copy(3, eps=0.01)
+    Wish(least={3: Fraction(100, 101)})
+    """
+
+    least: dict[int, Fraction]
+
+    def __post_init__(self) -> None:
+        if not self.least:
+            raise InputError("the wish has no target: expected at least one key")
+        for key, p in self.least.items():
+            if key < 0:
+                raise InputError(f"target {key}: expected an index from 0")
+            if not 0 < p <= 1:
+                raise InputError(f"key {key} should get at least {float(p):g}: expected a weight above 0, at most 1")
+
+    @property
+    def targets(self) -> list[int]:
+        """The targets in ascending order."""
+        return sorted(self.least)
+
+    def check_fits(self, n: int) -> None:
+        """Refuse a wish that is not about n keys, or asks for more than there is to give."""
+        for key in self.targets:
+            if key >= n:
+                raise InputError(f"target {key}, and there are {n} keys: expected 0 to {n - 1}")
+        total = sum(self.least.values())
+        if total > 1 or (total == 1 and len(self.least) < n):
+            raise InputError(
+                f"the targets should get {float(total):g} in all: expected less than 1, "
+                "since every other key keeps a little"
+            )
+
+
+def copy(key: int, eps: Number = Fraction(1, 100)) -> Wish:
+    """Attend to one key: alpha_j >= 1/(1 + eps).
+
+    >>> copy(0, eps="1e-30").least[0] < 1
+    True
+    """
+    return average([key], eps)
+
+
+def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Wish:
+    """Attend evenly: alpha_a >= 1/(|S| + eps) for every a in S.
+
+    >>> average([0, 2]).least
+    {0: Fraction(100, 201), 2: Fraction(100, 201)}
+    """
+    targets = list(keys)
+    if len(set(targets)) < len(targets):
+        raise InputError(f"targets {targets}: expected each key once")
+    slack = exact(eps, "eps")
+    if slack <= 0:
+        raise InputError(f"eps is {float(slack):g}: expected more than 0")
+    return Wish(dict.fromkeys(targets, 1 / (len(targets) + slack)))
+
+
+def at_least(bounds: Mapping[int, Number]) -> Wish:
+    """Any lower bounds: alpha_a >= p_a.
+
+    >>> at_least({0: 0.6, 1: "1/4"}).least
+    {0: Fraction(3, 5), 1: Fraction(1, 4)}
+    """
+    return Wish({key: exact(p, f"the weight of key {key}") for key, p in bounds.items()})
+
+
+def exact(number: Number, what: str) -> Fraction:
+    """The exact number that is meant: a float is read as the decimal it prints as.
+
+    >>> exact(0.1, "eps")
+    Fraction(1, 10)
+    """
+    try:
+        return Fraction(str(number))
+    except (ValueError, ZeroDivisionError) as error:
+        raise InputError(f"{what} is {number!r}: expected a number") from error

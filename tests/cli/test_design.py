@@ -1,0 +1,113 @@
+"""headwright design and verify, as users run them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.running import Headwright
+
+
+@pytest.fixture(autouse=True)
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("K.npy", np.eye(4))
+    np.save("P.npy", np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.3, 0.2]]))
+    np.save("big.npy", np.random.default_rng(0).normal(size=(600, 8)) * np.r_[4.0, np.ones(599)][:, None])
+    Path("world.toml").write_text("[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
+
+
+def test_design_writes_a_certificate_that_verifies(headwright: Headwright) -> None:
+    found = headwright("design", "--keys", "K.npy", "--copy", "1", "--eps", "0.1", "--out", "c.json", "--json")
+    assert found.code == 0
+    assert found.json["verdict"] == "designed"
+    assert found.json["certificate"] == "c.json"
+    assert found.json["pattern"]["1"] == pytest.approx(1 / 1.1)
+    assert found.json["norm_lower_bound"] <= found.json["norm"]
+    assert found.json["gap"] < 1e-9
+    assert len(found.json["queries"]) == 1
+    for more in ((), ("--fast",)):
+        checked = headwright("verify", "c.json", "--json", *more)
+        assert checked.code == 0
+        assert checked.json["verdict"] == "verified"
+        assert "key 1 a weight of at least 0.909090" in checked.json["words"]
+
+
+def test_impossible_has_exit_1_and_says_what_is_possible(headwright: Headwright) -> None:
+    found = headwright("design", "--keys", "P.npy", "--copy", "4", "--out", "c.json", "--plot", "p.svg")
+    assert found.code == 1
+    assert "impossible: " in found.out
+    assert "what is possible: eps = " in found.out
+    assert headwright("verify", "c.json").code == 0
+    assert headwright("verify", "c.json", "--fast").code == 0
+    assert Path("p.svg").exists()
+
+
+def test_heads_and_worlds_are_told(headwright: Headwright) -> None:
+    found = headwright(
+        "design", "--keys", "K.npy", "--average", "0,1", "--world", "world.toml", "--heads", "2", "--plot", "p.png"
+    )
+    assert found.code == 0
+    assert "head 0 serves key 0" in found.out
+    assert "wherever in the stated world" in found.out
+
+
+def test_lower_bounds_and_scale(headwright: Headwright) -> None:
+    found = headwright("design", "--keys", "K.npy", "--at-least", "0=0.6,2=1/4", "--scale", "1/2", "--json")
+    assert found.json["pattern"] == {"0": pytest.approx(0.6), "2": pytest.approx(0.25)}
+
+
+def test_large_keys_stay_outside_and_are_asked_for(headwright: Headwright) -> None:
+    assert headwright("design", "--keys", "big.npy", "--copy", "0", "--out", "c.json").code == 0
+    alone = headwright("verify", "c.json")
+    assert alone.code == 1
+    assert "which were not given" in alone.out
+    assert headwright("verify", "c.json", "--keys", "big.npy").code == 0
+    np.save("other.npy", np.load("big.npy") + 1)
+    assert "other keys were given" in headwright("verify", "c.json", "--keys", "other.npy").out
+    assert "other keys were given" in headwright("verify", "c.json", "--keys", "other.npy", "--fast").out
+
+
+def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: Headwright) -> None:
+    headwright("design", "--keys", "K.npy", "--copy", "1", "--out", "c.json")
+    document = json.loads(Path("c.json").read_text())
+    document["statement"]["none_shorter"] = "1000"
+    Path("t.json").write_text(json.dumps(document))
+    Path("n.json").write_text("nonsense")
+    for more in ((), ("--fast",)):
+        assert headwright("verify", "t.json", *more).code == 1
+        assert headwright("verify", "n.json", *more).code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("design", "--keys", "K.npy"), "expected one wish"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--average", "0,1"), "expected one wish"),
+        (("design", "--keys", "K.npy", "--copy", "9"), "target 9, and there are 4 keys"),
+        (("design", "--keys", "K.npy", "--average", "0,0"), "each key once"),
+        (("design", "--keys", "K.npy", "--average", "a"), "expected indices"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--eps", "0"), "eps is 0"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--eps", "x"), "eps is 'x'"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--scale", "0"), "scale is 0"),
+        (("design", "--keys", "K.npy", "--at-least", "0=0.6,1=0.6"), "1.2 in all"),
+        (("design", "--keys", "K.npy", "--at-least", "0"), "expected weights such as"),
+        (("design", "--keys", "K.npy", "--at-least", "0=1,0=1"), "each key once"),
+        (("design", "--keys", "missing.npy", "--copy", "0"), "there is no such file"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--world", "missing.toml"), "there is no such file"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "1"), "confidence is 1"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--heads", "0"), "0 heads"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--out", "no/c.json"), "cannot be written"),
+        (("verify", "missing.json"), "there is no such file"),
+        (("verify", "K.npy"), "not text"),
+    ],
+    ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments: tuple[str, ...], words: str) -> None:
+    ran = headwright(*arguments)
+    assert ran.code == 2
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
