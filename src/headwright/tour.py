@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from headwright import attention, layer, lowrank, noise, pictures, positions
+from headwright import attention, design, layer, lowrank, noise, pictures, positions
 from headwright.enclosure import shown_above, shown_below
 from headwright.files import write_whole
+from headwright.trusted.verify import verify
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,10 @@ def chapters(out: Path) -> Iterator[Chapter]:
     "'Choose q large enough': how large?"
     """
     yield _large_enough(out)
+    yield _shortest(out)
     yield _one_head(out)
     yield _two_heads(out)
+    yield _robust(out)
     yield _order()
     yield _positions()
     yield _rank(out)
@@ -91,6 +94,42 @@ def _large_enough(out: Path) -> Chapter:
     )
 
 
+def _shortest(out: Path) -> Chapter:
+    keys = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])
+    _save(out, "plane.npy", keys)
+    found, hopeless = design.design(keys, design.copy(0)), design.design(keys, design.copy(5))
+    write_whole(out / "certificate.json", (found.certificate or "").encode())
+    verdict = verify(found.certificate or "")
+    low, high = hopeless.best_eps or (0.0, 0.0)
+    return Chapter(
+        "The shortest query, with a certificate",
+        f"Six keys in the plane; a head should copy key 0. The checker, with nothing but Python's standard library, says: "
+        f"{verdict.word}. {verdict.words} For key 5, which lies inside the hull of the others: {hopeless.words} "
+        f"The best that can be had is 1/(1 + eps) with eps = {shown_above(high)}; none below {shown_below(low)}.",
+        found.picture(),
+        "2-shortest",
+        f"headwright design --keys {out}/plane.npy --copy 0 --out {out}/certificate.json",
+    )
+
+
+def _robust(out: Path) -> Chapter:
+    write_whole(out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
+    wish = design.average([A, B], EPS)
+    world = noise.World({A: noise.Noise(scale=noise.OneOf((0.5, 1.5)))})
+    fixed = design.design(np.eye(N), wish)
+    one, two = (design.design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
+    return Chapter(
+        "Is one head brittle? Not if it is designed",
+        f"Let key {A} be half or one and a half times as long. One query averages the two keys in both cases (proven): "
+        f"it does not look at them, and pushes the others away. It has length {shown_above(one.norm)}, where certain keys need "
+        f"{shown_above(fixed.norm)}; two heads need {shown_above(two.norm)}. No single query shorter than "
+        f"{shown_below(one.norm_lower_bound)} can do it.",
+        one.picture(),
+        "5-robust",
+        f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
+    )
+
+
 def _one_head(out: Path) -> Chapter:
     write_whole(out / "world.toml", b"[[noise]]\nkey = 0\nscale = { normal = [1.0, 0.5] }   # mean and variance\n")
     result, near = _near_average(LAMBDA * (np.eye(N)[[A]] + np.eye(N)[[B]]))
@@ -100,7 +139,7 @@ def _one_head(out: Path) -> Chapter:
         f"each within 0.05 of 1/2, with probability {near} (proven); {result.samples} draws say "
         f"{result.near_average:.4f}. Otherwise it copies one of them.",
         pictures.noise_picture(result, "One head, one key of random length"),
-        "2-one-head",
+        "3-one-head",
         f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml --query {out}/long.npy --targets {A},{B}",
     )
 
@@ -118,7 +157,7 @@ def _two_heads(out: Path) -> Chapter:
         f"times as long reach {longer}. More than {1 - backwards:.5f} is out of reach for such heads at any length: "
         f"with probability {backwards:.5f} the key points backwards.",
         pictures.noise_picture(result, "Two heads, one key of random length"),
-        "3-two-heads",
+        "4-two-heads",
         f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml "
         f"--query {out}/head-a.npy --query {out}/head-b.npy --targets {A},{B}",
     )
@@ -135,7 +174,7 @@ def _order() -> Chapter:
         f"defect is {without.relative:.0e} of its output, which is rounding. With sinusoids added it is "
         f"{placed.relative:.2f}, at the permutation {list(placed.permutation)}.",
         pictures.position_picture(*positions.preview(scheme, 64, exactly), "Sinusoidal positions", "dimension 16"),
-        "4-order",
+        "6-order",
         'python -c "import headwright; help(headwright.equivariance_defect)"',
     )
 
@@ -155,7 +194,7 @@ def _positions() -> Chapter:
             "beyond 256, neighbours have the same row",
             start,
         ),
-        "5-positions",
+        "7-positions",
         f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",
     )
 
@@ -170,7 +209,7 @@ def _rank(out: Path) -> Chapter:
         f"A 96 x 64 matrix cut to rank 8 is missed by at most {shown_above(result.error_upper_bound)} in spectral "
         f"norm, a bound that does not trust the SVD. Theory alone promises {shown_above(result.guarantee)}.",
         pictures.spectrum(result, "Singular values"),
-        "6-rank",
+        "8-rank",
         f"headwright lowrank {out}/matrix.npy --rank 8",
     )
 

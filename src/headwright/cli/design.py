@@ -89,6 +89,7 @@ def _as_json(found: Design, written: str | None) -> dict[str, Any]:
         "heads": [{"head": share.head, "targets": list(share.targets)} for share in found.shares],
         "best_eps": found.best_eps[1] if found.best_eps else None,
         "best_eps_interval": list(found.best_eps) if found.best_eps else None,
+        "probability": vars(found.probability) if found.probability else None,
         "certificate": written,
         "words": found.words,
     }
@@ -108,6 +109,13 @@ def _print(found: Design, written: str | None) -> None:
     if len(found.shares) > 1:
         for share in found.shares:
             OUT.print(f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}")
+    if found.probability is not None:
+        low, high = found.probability.interval
+        why = (
+            "conservative: ways to fail are added up" if found.probability.conservative else "exact for one random key"
+        )
+        sampled = f"sampled {found.probability.probability:.4f} (95% interval {low:.4f} .. {high:.4f})"
+        OUT.print(f"probability: proven at least {float(found.question.confidence):g} ({why}); {sampled}")
     if found.best_eps is not None:
         low, high = found.best_eps
         OUT.print(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")

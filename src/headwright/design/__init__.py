@@ -8,6 +8,7 @@
     certify      evidence in the form that the checker reads
     impossible   exact proofs that there is no query
     answer       one query: solve, certify, and let the checker decide
+    chance       how often a wish is granted when keys are random
     heads        several heads that share the targets out
     designer     all of it, behind one function
     plane        two dimensions: the region of all queries that grant a wish

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.design.answer import Answer, Files, answer, granted, proof
+from headwright.design.chance import Chance, chance
 from headwright.design.heads import Share, share_out
 from headwright.design.statement import Question
 from headwright.design.wish import Number, Wish, exact
@@ -42,6 +43,7 @@ class Design:
     norm_lower_bound: float = 0.0  # no query shorter than this grants the wish; inf if none does
     shares: tuple[Share, ...] = ()  # which head serves which targets
     best_eps: tuple[float, float] | None = None  # if impossible: what can be granted instead lies between; proven
+    probability: Chance | None = None  # if keys are random: how often the wish is granted, sampled
 
     @property
     def gap(self) -> float:
@@ -89,14 +91,16 @@ def design(
     question = ask(keys, wish, world, scale, confidence, heads)
     files = Files(question)
     if heads > 1:
-        return _several(question, files, progress)
+        return _with_chance(_several(question, files, progress))
     found = answer(question, files, progress)
     if found.certificate is None:
         return _without(question, files, found)
     query = found.solution.query
     share = Share(0, tuple(wish.targets))
-    return Design(
-        question, "designed", found.words, found.certificate, query[None], _norm(query), found.lower_bound, (share,)
+    return _with_chance(
+        Design(
+            question, "designed", found.words, found.certificate, query[None], _norm(query), found.lower_bound, (share,)
+        )
     )
 
 
@@ -136,6 +140,13 @@ def _several(question: Question, files: Files, progress: Callable[[float], None]
         question, "designed", shared.words, shared.certificate, shared.queries,
         max(_norm(query) for query in shared.queries), shared.lower_bound, shared.shares,
     )  # fmt: skip
+
+
+def _with_chance(found: Design) -> Design:
+    """The same, with the probability that was sampled where keys are random: what is proven is only a lower bound."""
+    if found.verdict != "designed" or not found.question.random:
+        return found
+    return replace(found, probability=chance(found.question, found.queries))
 
 
 def _without(question: Question, files: Files, found: Answer) -> Design:

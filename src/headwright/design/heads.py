@@ -64,7 +64,8 @@ def share_out(question: Question, files: Files, progress: Callable[[float], None
         if sum(least.values()) >= 1 and not (len(group) == question.n and sum(least.values()) == 1):
             return None
         if (group, factor) not in known:
-            known[group, factor] = answer(replace(question, wish=Wish(least)), files)
+            part = replace(question, wish=Wish(least), guard=question.deviations)
+            known[group, factor] = answer(part, files)
         return known[group, factor] if known[group, factor].certificate is not None else None
 
     best: tuple[float, list[tuple[Group, Float[np.ndarray, " d"]]]] | None = None

@@ -42,6 +42,7 @@ class Question:
     scale: Fraction
     confidence: Fraction
     heads: int = 1
+    guard: Fraction | None = None  # standard deviations to guard against, where more is known than this question says
 
     @property
     def n(self) -> int:
@@ -69,6 +70,8 @@ class Question:
         """How many standard deviations to guard against, so that all failures together stay below 1 - confidence."""
         if not self.random:
             return Fraction(0)
+        if self.guard is not None:
+            return self.guard
         from scipy.special import ndtri
 
         tail = float(1 - self.confidence) / self.random_sides

@@ -4,6 +4,7 @@ sum_c lambda_c (H(pi^c) + ln p_c) > 0 in Arb: then no query whatever grants the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from jaxtyping import Float
 
 from headwright.fast.exactly import ball
 from headwright.fast.groups import CERTAIN
-from headwright.trusted.certificate import Certificate, Statement
+from headwright.trusted.certificate import Certificate, Spread, Statement
 from headwright.trusted.numbers import Reject
 
 PRECISIONS = (128, 1024)  # bits for entropies; the second is for wishes that are all but possible
@@ -35,7 +36,8 @@ def check_impossible(certificate: Certificate, keys: list[Float[np.ndarray, "n d
                     factors[key] = factors.get(key, fmpq(0)) + rational(c.multiplier * x / mass)
                 factors[c.target] = factors.get(c.target, fmpq(0)) - rational(c.multiplier)
         sums = [s + x for s, x in zip(sums, combination(matrix, factors), strict=True)]
-    if any(s != 0 for s in sums):
+    # What is left over may be cancelled by moving rivals and targets within their balls, in proportion to the radii.
+    if not sum((s * s for s in sums), fmpq(0)) <= rational(_room(certificate, masses) ** 2):
         raise Reject("the keys do not cancel exactly")
     if not any(_entropy_suffices(certificate, masses, bits) for bits in PRECISIONS):
         raise Reject("the entropy is not certain to exceed what the wish leaves open")
@@ -81,12 +83,30 @@ def rational(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _check_places(certificate: Certificate) -> None:
-    statement: Statement = certificate.statement
+def _spreads(statement: Statement) -> Callable[[int], Spread]:
     named = {key: spread for spread in statement.world for key in spread.keys or ()}
     others = next((spread for spread in statement.world if spread.keys is None), CERTAIN)
+    return lambda key: named.get(key, others)
+
+
+def _room(certificate: Certificate, masses: list[Fraction]) -> Fraction:
+    """sum_c lambda_c sum_{i != a} pi^c_i (r_i + r_a), with r the radius of a key's ball."""
+    spread = _spreads(certificate.statement)
+
+    def radius(key: int) -> Fraction:
+        return spread(key).ball * (certificate.statement.deviations if spread(key).random else 1)
+
+    room = NONE
+    for c, mass in zip(certificate.constraints, masses, strict=True):
+        rivals = ((i, x) for i, x in c.distribution.items() if i != c.target)
+        room += c.multiplier * sum((x * (radius(i) + radius(c.target)) for i, x in rivals), NONE) / mass
+    return room
+
+
+def _check_places(certificate: Certificate) -> None:
+    spreads = _spreads(certificate.statement)
     for key in {key for c in certificate.constraints for key in (*c.distribution, c.target)}:
-        spread = named.get(key, others)
+        spread = spreads(key)
         if not spread.low <= 1 <= spread.high:
             raise Reject(f"key {key} is not admissible at its given place")
 
