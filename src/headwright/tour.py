@@ -103,7 +103,7 @@ def _shortest(out: Path) -> Chapter:
     low, high = hopeless.best_eps or (0.0, 0.0)
     return Chapter(
         "The shortest query, with a certificate",
-        f"Six keys in the plane; a head should copy key 0. The checker, with nothing but Python's standard library, says: "
+        f"Six keys in the plane; copy key 0. The checker, with nothing but Python's standard library, says: "
         f"{verdict.word}. {verdict.words} For key 5, which lies inside the hull of the others: {hopeless.words} "
         f"The best that can be had is 1/(1 + eps) with eps = {shown_above(high)}; none below {shown_below(low)}.",
         found.picture(),
@@ -120,9 +120,9 @@ def _robust(out: Path) -> Chapter:
     one, two = (design.design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
     return Chapter(
         "Is one head brittle? Not if it is designed",
-        f"Let key {A} be half or one and a half times as long. One query averages the two keys in both cases (proven): "
-        f"it does not look at them, and pushes the others away. It has length {shown_above(one.norm)}, where certain keys need "
-        f"{shown_above(fixed.norm)}; two heads need {shown_above(two.norm)}. No single query shorter than "
+        f"Let key {A} be half or one and a half times as long. One query averages both in either case (proven): "
+        f"it does not look at them, and pushes the others away. It has length {shown_above(one.norm)}; certain keys "
+        f"need {shown_above(fixed.norm)}, and two heads {shown_above(two.norm)}. No single query shorter than "
         f"{shown_below(one.norm_lower_bound)} can do it.",
         one.picture(),
         "5-robust",
