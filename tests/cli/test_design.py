@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +115,17 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
     assert ran.code == 2
     assert words in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
+    np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
+    command = [sys.executable, "-m", "headwright", "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.5)  # it is solving or checking now, for seconds more
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, complaint = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted; nothing was written" in complaint
+    assert "Traceback" not in complaint
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["K.npy", "P.npy", "big.npy", "large.npy", "world.toml"]

@@ -23,7 +23,7 @@ from headwright.cli.tour import tour
 from headwright.cli.verify import verify
 from headwright.errors import HeadwrightError
 
-UNUSABLE = 2
+UNUSABLE, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     help="Headwright: a workbench for attention.",
@@ -63,10 +63,9 @@ def main() -> None:
     except MemoryError:
         complain(f"there is not enough memory for this: {given}")
         code = UNUSABLE
-    except (KeyboardInterrupt, typer.Abort):
-        complain("interrupted; nothing was written")
-        code = 130
     except BrokenPipeError:  # the reader of our output has gone, as in `headwright ... | head`
         sys.stderr.close()
         code = 0
+    if code == INTERRUPTED:  # the exit code that typer makes of Ctrl-C
+        complain("interrupted; nothing was written")
     sys.exit(code)
