@@ -136,7 +136,8 @@ def check(n: int, d: int, *, quick: bool) -> Callable[[], str]:
     problem = program(question)
     solution = solve(problem)
     bound = Fraction(f"{dual_bound(problem, solution) * (1 - 1e-9):.15g}")
-    text = designed(question, solution.query[None] * (1 + 1e-9), solution.witness, solution.multipliers, bound)
+    query = solution.query * (1 + 1e-9)
+    text = designed(question, query[None], query, solution.multipliers, bound)
     content = as_npy(keys)
     checker = fast.verify if quick else verify
     return lambda: checker(text, [content]).word

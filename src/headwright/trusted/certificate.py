@@ -139,11 +139,8 @@ def _keys_name(given: Json) -> KeysName:
     n, d = (_whole(k[name], 1, 2**40, name) for name in ("n", "d"))
     if k["rows"] is None:
         return KeysName(n, d, str(k["dtype"]), str(k["sha256"]), None)
-    given_rows = [_list(row, "a key") for row in _list(k["rows"], "rows")]
-    signed = [
-        [copysign(rational(x), -1 if str(x)[0] == "-" else 1) for x in row] for row in given_rows
-    ]  # -0.0 is not 0.0
-    rows = Keys.of_rows(signed, str(k["dtype"]))
+    written = [[_signed(x) for x in _list(row, "a key")] for row in _list(k["rows"], "rows")]
+    rows = Keys.of_rows(written, str(k["dtype"]))
     if (rows.n, rows.d, rows.digest) != (n, d, k["sha256"]):
         raise Reject("the rows written out are not the keys that the statement names")
     return KeysName(n, d, rows.dtype, rows.digest, rows)
