@@ -1,5 +1,8 @@
 """Headwright: a workbench for attention.
 
+    design      from a wish to the shortest query, with a certificate, or to the proof that there is none
+    trusted     the checker of certificates: standard library only. Read this to believe us
+    fast        a second checker, as rigorous and far quicker
     attention   the definition: scores, pattern, output, heads, masks
     layer       self-attention + feed-forward; does a module depend on the order of its tokens?
     positions   position embeddings: how far apart are two positions, and which coincide after rounding?

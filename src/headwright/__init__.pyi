@@ -1,3 +1,4 @@
+from . import design
 from .attention import Attention, attend, causal, output, pattern, scores
 from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
@@ -28,6 +29,7 @@ __all__ = [
     "attend",
     "causal",
     "closest_pair",
+    "design",
     "equivariance_defect",
     "output",
     "pattern",

@@ -4,7 +4,8 @@
     statement    the question, written exactly
     program      the same as arrays for the solver
     problem      the convex program and what a solver says of it
-    solver       the shortest query in floating point (untrusted)
+    solver       the shortest query in floating point (untrusted): constraints and rows evaluate it, descent and step
+                 improve it, sample starts it, bound says how good it is
     certify      evidence in the form that the checker reads
     impossible   exact proofs that there is no query
     answer       one query: solve, certify, and let the checker decide
