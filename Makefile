@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab lint test test-all bench clean
+.PHONY: help demo lab lint test test-all bench mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -29,7 +29,7 @@ $(VENV)/%.stamp: $(VENV)/core.stamp
 demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
 
-lab: $(VENV)/core.stamp  ## read the tour in a browser, with its interactive pictures
+lab: $(VENV)/core.stamp  ## read the tour in a browser, with its pictures
 	@$(BIN)/headwright tour --out out
 	@echo "Open http://127.0.0.1:8000/ (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory out
@@ -50,5 +50,9 @@ test-all: lint  ## everything
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
 	@$(BIN)/python -m bench
 
+mutants: $(VENV)/test.stamp $(VENV)/mutants.stamp  ## change the checker in every way and see whether its tests notice (long)
+	@$(BIN)/mutmut run
+	@$(BIN)/mutmut results
+
 clean:  ## remove what the targets made
-	@rm -rf $(VENV) out
+	@rm -rf $(VENV) out mutants
