@@ -276,3 +276,35 @@ def test_negative_zero_is_told_from_zero_by_the_digest() -> None:
     assert _both(json.dumps(document)) == "verified"
     document["statement"]["keys"][0]["rows"][0][0] = "0x0.0p+0"
     assert _both(json.dumps(document)) == "unreadable"
+
+
+def test_each_of_several_targets_is_measured_from_its_own_score() -> None:
+    keys, q = np.array([[2.0], [1.0], [0.0]]), 1.0
+    weights = np.exp([2.0, 1.0, 0.0]) / np.exp([2.0, 1.0, 0.0]).sum()
+    for target in (0, 1):
+        for factor, word in ((1 - 1e-12, "verified"), (1 + 1e-12, "rejected")):
+            least = {0: "0.1", 1: "0.1", target: repr(float(weights[target]) * factor)}
+            assert _both(_line(q, at_least(least), keys=keys)) == word
+
+
+def test_far_distractors_cost_nothing_and_many_are_counted() -> None:
+    wish = at_least({0: Fraction(8, 9)})
+    far = np.array([[1.0], [-1.0], *[[-1000.0]] * 50])
+    many = np.array([[1.0], *[[-1.0]] * 1500])
+    for keys, count in ((far, 1), (many, 1500)):
+        needed = float(np.log(8 * count)) / 2
+        assert _both(_line(needed * (1 + 1e-9), wish, keys=keys)) == "verified"
+        assert _both(_line(needed * (1 - 1e-9), wish, keys=keys)) == "rejected"
+        q = np.array([needed])
+        for factor, word in ((1 - 1e-9, "verified"), (1 + 1e-9, "rejected")):
+            text = designed(ask(keys, wish), q[None] * (1 + 1e-12), q, np.ones((1, 1)), Fraction(repr(needed * factor)))
+            assert _both(text) == word
+
+
+def test_room_of_several_constraints_adds_up() -> None:
+    # Both targets are pulled onto each other's side: each constraint alone leaves something over.
+    keys, world = np.array([[0.0], [1.0], [9.0]]), World(others=Noise(spread=Ball(0.5)))
+    shares = {"0": "1", "1": "1"}
+    constraints = [{"scenario": 0, "target": a, "multiplier": "1", "distribution": shares} for a in (0, 1)]
+    assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints)) == "rejected"
+    assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints[:1])) == "verified"

@@ -168,8 +168,9 @@ def test_a_wider_world_is_another_statement(name: str, change: Callable[[list[di
 
 def test_confidence_beyond_the_deviations_is_rejected() -> None:
     document = json.loads(MADE["gaussian key"])
-    document["statement"]["confidence"] = "0.91"
-    assert "probability" in verify(json.dumps(document)).words
+    for confidence, word in (("0.9000001", "rejected"), ("0.8999999", "verified")):
+        document["statement"]["confidence"] = confidence
+        assert verify(json.dumps(document)).word == word
 
 
 def test_several_heads_share_the_targets() -> None:
