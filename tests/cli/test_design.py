@@ -119,7 +119,10 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
 
 def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
     np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
-    command = [sys.executable, "-m", "headwright", "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
+    # A shell may have told its children to ignore Ctrl-C, and they their own: here it is listened to.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    listen += "; from headwright.cli import main; main()"
+    command = [sys.executable, "-c", listen, "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2.5)  # it is solving or checking now, for seconds more
     assert running.poll() is None

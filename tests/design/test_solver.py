@@ -91,7 +91,7 @@ def uncertain(seed: int) -> Problem:
     return wished(keys, list(range(m)), slacks, scale=(-1) ** seed * rng.uniform(0.2, 2), **rest)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(400))
 def test_agrees_with_a_general_solver(seed: int) -> None:
     problem = uncertain(seed)
     solution = solve(problem)
@@ -101,7 +101,7 @@ def test_agrees_with_a_general_solver(seed: int) -> None:
         return
     assert solution.status == "solved"
     assert violation(problem, solution.query) <= 0
-    assert gap(problem, solution) <= 1e-10
+    assert gap(problem, solution) <= 1e-9
     assert norm(solution.query) == pytest.approx(expected, rel=1e-6)
 
 

@@ -145,7 +145,9 @@ class _ActiveSet:
             falling = move < 0
             zero = np.where(falling & (goal < 0), now / np.where(falling, -move, 1.0), np.inf)
             spent, more = float(costs @ now), float(costs @ move)
-            cap = (self.price - spent) / more if not self.capped and spent + more > self.price else np.inf
+            cap = np.inf
+            if not self.capped and spent + more > self.price:  # by rounding, too much may have been spent already
+                cap = max(0.0, (self.price - spent) / more) if more > 0 else 0.0
             reach = min(float(zero.min()), cap)
             if reach >= 1:
                 self.x[self.positive] = goal
