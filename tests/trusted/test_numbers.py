@@ -94,7 +94,7 @@ def test_normal_tail_out_of_range_rejects(z: Fraction) -> None:
         ("0x1.8p+1", Fraction(3)),
         ("-0x1p-1074", Fraction(-1, 2**1074)),
         ("0x0.0p+0", Fraction(0)),
-        ("-0x3/0x10", Fraction(-3, 16)),
+        ("-0x3/0x1b", Fraction(-3, 27)),
     ],
 )
 def test_exact_numbers_are_read_exactly(text: str, value: Fraction) -> None:

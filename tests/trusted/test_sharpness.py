@@ -308,3 +308,9 @@ def test_room_of_several_constraints_adds_up() -> None:
     constraints = [{"scenario": 0, "target": a, "multiplier": "1", "distribution": shares} for a in (0, 1)]
     assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints)) == "rejected"
     assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints[:1])) == "verified"
+
+
+def test_all_of_the_weight_can_only_be_had_by_a_key_that_is_alone() -> None:
+    everything = at_least({0: "1"})
+    assert _both(_line(3.0, everything, keys=np.array([[1.0]]))) == "verified"
+    assert _both(_line(3000.0, everything)) == "rejected"
