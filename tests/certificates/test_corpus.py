@@ -37,9 +37,6 @@ def test_corpus_is_there() -> None:
     assert all(len(_files(kind)) >= 19 for kind in WORDS)
 
 
-Mutation = Callable[[dict[str, Any]], None]
-
-
 def _places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Every number, text and name of a document, by its path."""
     if isinstance(document, dict):
@@ -63,7 +60,7 @@ def test_whatever_is_changed_the_checkers_never_disagree_on_accepting(path: Path
     """Each place in turn: sign flipped, nudged, replaced by nonsense. Fast accepts only what trusted accepts."""
     original = json.loads(path.read_text())
     places = [(place, value) for place, value in _places(original) if "rows" not in place]
-    accepted = 0
+    accepted = tried = 0
     for place, value in places[:: max(1, len(places) // 40)]:
         for changed in _changes(value):
             document = copy.deepcopy(original)
@@ -71,10 +68,10 @@ def test_whatever_is_changed_the_checkers_never_disagree_on_accepting(path: Path
             text = json.dumps(document)
             slow, quick = verify(text).word, fast.verify(text).word
             assert quick != "verified" or slow == "verified", (place, changed)
-            accepted += slow == "verified"
+            tried, accepted = tried + 1, accepted + (slow == "verified")
             if place[0] == "statement" and place[1] in ("claim", "keys") and changed != value:
                 assert slow != "verified", (place, changed)
-    assert accepted < 4 * len(places)  # most changes are noticed; harmless ones (evidence, a weaker claim) are not
+    assert 2 * accepted < tried  # most changes are noticed; harmless ones (evidence, a weaker claim) are not
 
 
 def _changes(value: Any) -> list[Any]:
