@@ -14,8 +14,10 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.attend import attend
+from headwright.cli.check import check
 from headwright.cli.console import complain
 from headwright.cli.design import design
+from headwright.cli.exercises import exercises
 from headwright.cli.lowrank import lowrank
 from headwright.cli.positions import positions
 from headwright.cli.simulate import simulate
@@ -32,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (design, verify, attend, simulate, positions, lowrank, tour):
+for command in (design, verify, check, exercises, attend, simulate, positions, lowrank, tour):
     app.command()(command)
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
-from headwright.cli.options import Json, Keys, Plot, read_indices, read_keys
+from headwright.cli.options import ARRAY, Json, Plot, read_indices, read_keys
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.design import Design, Wish
+    from headwright.weights import Built
 
 EXIT = {"designed": 0, "impossible": 1, "undecided": 3}
 
 
 def design(
-    keys: Keys,
+    keys: Annotated[Path | None, typer.Option(help=f"The keys, one a row {ARRAY}.")] = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="Whole heads from rules (.toml), instead of one query for keys.")
+    ] = None,
     copy: Annotated[int | None, typer.Option(help="Attend to this key.")] = None,
     average: Annotated[str | None, typer.Option(help="Attend evenly to these keys, such as 0,1.")] = None,
     at_least: Annotated[str | None, typer.Option(help="Least weights, such as 0=0.6,1=0.3.")] = None,
@@ -30,17 +35,40 @@ def design(
         str, typer.Option(help="Where keys are random: grant the wish with this probability.")
     ] = "0.95",
     heads: Annotated[int, typer.Option(help="Share the targets out among so many heads.")] = 1,
+    minimise: Annotated[str | None, typer.Option(help="With --rules: size or rank.")] = None,
+    head_dim: Annotated[int | None, typer.Option(help="With --rules: the head dimension, at most.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="With --rules: float64, float32 or bfloat16.")] = None,
+    export: Annotated[Path | None, typer.Option(help="With --rules: write the weights into this folder.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the certificate here.")] = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """The shortest query that grants a wish, with a certificate; or a proof that none does."""
+    """The shortest query that grants a wish, or the smallest heads that keep rules, with a certificate."""
+    for_heads = {"--minimise": minimise, "--head-dim": head_dim, "--dtype": dtype, "--export": export}
+    if rules is not None:
+        for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--world": world}
+        _refuse(for_keys, "--rules", "--keys")
+        check_picture(plot)
+        found = _build(rules, minimise or "size", head_dim, dtype or "float64")
+        _finish_heads(found, out, export, json=json)
+        if plot is not None and found.layer is not None:
+            save_picture(plot, found.picture())
+        raise typer.Exit(EXIT[found.verdict])
+    _refuse(for_heads, "--keys", "--rules")
+    if keys is None:
+        raise InputError("expected --keys with a wish, or --rules")
+    _design_query(keys, _wish(copy, average, at_least, eps), scale, world, confidence, heads, out, json=json, plot=plot)
+
+
+def _design_query(
+    keys: Path, wish: Wish, scale: str, world: Path | None, confidence: str, heads: int, out: Path | None, *,
+    json: bool, plot: Path | None,
+) -> None:  # fmt: skip
     from headwright.design import design
     from headwright.files import write_whole
     from headwright.noise import World, read_world
 
     check_picture(plot)
-    wish = _wish(copy, average, at_least, eps)
     K = read_keys(keys)
     chosen = World() if world is None else read_world(world)
     with progress("designing") as report:
@@ -121,3 +149,93 @@ def _print(found: Design, written: str | None) -> None:
         OUT.print(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")
     if written is not None:
         say(f"The certificate is in {written}; check it with: headwright verify {written}")
+
+
+def _refuse(options: Mapping[str, object], given: str, instead: str) -> None:
+    """Options of the other use of this command."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} beside {given}: expected it with {instead}")
+
+
+def _build(rules: Path, minimise: str, head_dim: int | None, dtype: str) -> Built:
+    from headwright.weights import build, read_rules
+
+    with progress("designing") as report:
+        return build(read_rules(rules), minimise=minimise, head_dim=head_dim, dtype=dtype, progress=report)
+
+
+def _finish_heads(found: Built, out: Path | None, export: Path | None, *, json: bool) -> None:
+    """Write what is asked for, and say what was found."""
+    from headwright.files import write_whole
+
+    written, exported = None, []
+    if out is not None and found.certificate is not None:
+        write_whole(out, found.certificate.encode())
+        written = str(out)
+    if export is not None and found.layer is not None:
+        from headwright.weights.export import export as write
+
+        exported = [str(path) for path in write(found, export, tokens=found.rules.sequences)]
+    if json:
+        show_json(_heads_as_json(found, written, exported))
+    else:
+        _print_heads(found, written, exported)
+
+
+def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> dict[str, Any]:
+    designed = found.layer is not None
+    return {
+        "verdict": found.verdict,
+        "head_dim": found.head_dim if designed else None,
+        "frobenius": found.frobenius if designed else None,
+        "nuclear": found.nuclear if designed else None,
+        "minimised": found.minimise,
+        "lower_bound": found.lower_bound if designed else None,
+        "outputs": [
+            {"sequence": rule.sequence, "token": rule.token, "head": rule.head, "error": error}
+            for rule, error in zip(found.claims, found.outputs, strict=True)
+            if rule.output is not None
+        ],
+        "patterns": [
+            {
+                "sequence": rule.sequence,
+                "token": rule.token,
+                "head": rule.head,
+                "least": {str(key): least for key, least in pattern.items()},
+            }
+            for rule, pattern in zip(found.claims, found.patterns, strict=True)
+        ],
+        "assignment": list(found.assignment),
+        "dtype": found.layer.dtype if found.layer else None,
+        "heads": [
+            {"W_Q": head.W_Q.tolist(), "W_K": head.W_K.tolist(), "W_V": head.W_V.tolist()}
+            for head in (found.layer.heads if found.layer else ())
+        ],
+        "certificate": written,
+        "exported": exported,
+        "words": found.words,
+    }
+
+
+def _print_heads(found: Built, written: str | None, exported: list[str]) -> None:
+    from headwright.enclosure import shown_above, shown_below
+
+    OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
+    if found.layer is not None:
+        OUT.print(f"head dimension {found.head_dim}, numbers of type {found.layer.dtype}")
+        norms = {"Frobenius": found.frobenius, "nuclear": found.nuclear}
+        mine = "Frobenius" if found.minimise == "size" else "nuclear"
+        bound = f", proven to be at least {shown_below(found.lower_bound, 8)} for any head that attends as much"
+        for name, norm in norms.items():
+            more = bound if name == mine and found.lower_bound else ""
+            OUT.print(f"{name} norm of W_K^T W_Q at most {shown_above(norm, 8)}{more}", soft_wrap=True)
+        for words in found.assignment:
+            OUT.print(words)
+        for rule, error in zip(found.claims, found.outputs, strict=True):
+            if rule.output is not None:
+                OUT.print(f"{rule.name} outputs what is wanted with an error of at most {shown_above(error)}")
+    if written is not None:
+        say(f"The certificate is in {written}; check it with: headwright verify {written}")
+    if exported:
+        say(f"Exported: {', '.join(exported)}")

@@ -13,7 +13,7 @@ from math import copysign
 from typing import NoReturn
 
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Reject, rational
+from headwright.trusted.numbers import Malformed, Reject, rational
 
 FORMAT, VERSION = "headwright certificate", 1
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
@@ -83,50 +83,67 @@ class Certificate:
     own_scales: dict[int, Fraction] | None = None  # the same for targets in their own constraint
 
 
-def parse(text: str) -> Certificate:
-    """The certificate in a document, or Reject with the reason.
+def document(text: str) -> tuple[Json, Json]:
+    """The statement and the evidence in a document, or Reject with the reason.
 
-    >>> parse('{"version": 2}')
+    >>> document('{"version": 2}')
     Traceback (most recent call last):
-    headwright.trusted.numbers.Reject: the document has the names version, expected evidence, format, statement, version
+    headwright.trusted.numbers.Malformed: the document has the names version, expected evidence, format, ...
     """
     try:
         read = json.loads(text, object_pairs_hook=_once, parse_float=_bare, parse_constant=_bare)
     except (ValueError, RecursionError) as error:
         raise Reject(f"the document is not JSON: {error}") from error
-    top = _names(read, "the document", "format", "version", "statement", "evidence")
+    top = named(read, "the document", "format", "version", "statement", "evidence")
     if top["format"] != FORMAT or type(top["version"]) is not int or top["version"] != VERSION:
         raise Reject(f"the document is {top['format']!r}, version {top['version']!r}: expected {FORMAT!r}, {VERSION}")
-    statement = _statement(top["statement"])
+    return top["statement"], top["evidence"]
+
+
+def about_heads(said: Json) -> bool:
+    """The statement is about whole heads, so that head.py reads it."""
+    return isinstance(said, dict) and said.get("claim") == "heads"
+
+
+def parse(text: str) -> Certificate:
+    """The certificate about keys in a document, or Reject with the reason."""
+    return read(*document(text))
+
+
+def read(said: Json, shown: Json) -> Certificate:
+    """The certificate about keys that this statement and this evidence make."""
+    if about_heads(said):
+        raise Reject("it is about whole heads, which only the trusted checker reads")
+    statement = _statement(said)
     n, d = statement.keys[0].n, statement.keys[0].d
     if statement.claim == "impossible":
-        evidence = _names(top["evidence"], "the evidence", "constraints")
+        evidence = named(shown, "the evidence", "constraints")
         return Certificate(statement, _constraints(evidence["constraints"], statement, "distribution"))
-    evidence = _names(top["evidence"], "the evidence", "queries", "bound")
-    queries = tuple(_vector(query, d, "a query") for query in _list(evidence["queries"], "queries", 1))
-    bound = _names(evidence["bound"], "the bound", "query", "scales", "own_scales", "constraints")
+    evidence = named(shown, "the evidence", "queries", "bound")
+    queries = tuple(vector(query, d, "a query") for query in listed(evidence["queries"], "queries", 1))
+    bound = named(evidence["bound"], "the bound", "query", "scales", "own_scales", "constraints")
     constraints = _constraints(bound["constraints"], statement)
-    scales, own = (_table(bound[name], n, name) for name in ("scales", "own_scales"))
-    return Certificate(statement, constraints, queries, _vector(bound["query"], d, "the bound's query"), scales, own)
+    scales, own = (table(bound[name], n, name) for name in ("scales", "own_scales"))
+    return Certificate(statement, constraints, queries, vector(bound["query"], d, "the bound's query"), scales, own)
 
 
 def _statement(given: Json) -> Statement:
     names = ("claim", "keys", "scale", "wish", "world", "deviations", "confidence", "none_shorter")
-    s = _names(given, "the statement", *names)
+    s = named(given, "the statement", *names)
     if s["claim"] not in ("designed", "impossible"):
         raise Reject(f"the claim is {s['claim']!r}: expected 'designed' or 'impossible'")
-    keys = tuple(_keys_name(entry) for entry in _list(s["keys"], "keys", 1))
+    keys = tuple(_keys_name(entry) for entry in listed(s["keys"], "keys", 1))
     if len({(k.n, k.d) for k in keys}) != 1:
         raise Reject("the scenarios are not key matrices of one shape")
-    wish = _table(s["wish"], keys[0].n, "the wish")
+    wish = table(s["wish"], keys[0].n, "the wish")
     if not wish or not all(0 < p <= 1 for p in wish.values()):
         raise Reject("the wish is not a set of targets with least weights above 0 and at most 1")
     scale, deviations, confidence, none_shorter = (rational(s[name]) for name in (names[2], *names[5:]))
     if scale == 0 or none_shorter < 0 or (s["claim"] == "impossible" and none_shorter != 0):
         raise Reject("the scale is 0, or the length below 0, or there is a length though no query is claimed")
-    world = tuple(_spread(entry, keys[0].n, keys[0].d) for entry in _list(s["world"], "the world"))
-    named = [key for spread in world for key in ([-1] if spread.keys is None else spread.keys)]
-    if len(named) != len(set(named)):
+    world = tuple(_spread(entry, keys[0].n, keys[0].d) for entry in listed(s["world"], "the world"))
+    keyed = [key for spread in world for key in ([-1] if spread.keys is None else spread.keys)]
+    if len(keyed) != len(set(keyed)):
         raise Reject("the world says twice what a key may be")
     random = any(spread.random for spread in world)
     if not (0 < confidence < 1 and deviations >= 0 if random else confidence == 1 and deviations == 0):
@@ -135,11 +152,11 @@ def _statement(given: Json) -> Statement:
 
 
 def _keys_name(given: Json) -> KeysName:
-    k = _names(given, "the keys", "n", "d", "dtype", "sha256", "rows")
-    n, d = (_whole(k[name], 1, 2**40, name) for name in ("n", "d"))
+    k = named(given, "the keys", "n", "d", "dtype", "sha256", "rows")
+    n, d = (whole(k[name], 1, 2**40, name) for name in ("n", "d"))
     if k["rows"] is None:
         return KeysName(n, d, str(k["dtype"]), str(k["sha256"]), None)
-    written = [[_signed(x) for x in _list(row, "a key")] for row in _list(k["rows"], "rows")]
+    written = [[_signed(x) for x in listed(row, "a key")] for row in listed(k["rows"], "rows")]
     rows = Keys.of_rows(written, str(k["dtype"]))
     if (rows.n, rows.d, rows.digest) != (n, d, k["sha256"]):
         raise Reject("the rows written out are not the keys that the statement names")
@@ -151,13 +168,13 @@ def _signed(x: Json) -> float:
 
 
 def _spread(given: Json, n: int, d: int) -> Spread:
-    w = _names(given, "an entry of the world", "keys", "scale", "ball", "stretch", "factor", "random")
-    indices = None if w["keys"] == "*" else [_whole(key, 0, n - 1, "a key") for key in _list(w["keys"], "keys")]
+    w = named(given, "an entry of the world", "keys", "scale", "ball", "stretch", "factor", "random")
+    indices = None if w["keys"] == "*" else [whole(key, 0, n - 1, "a key") for key in listed(w["keys"], "keys")]
     if indices is not None and len(set(indices)) != len(indices):
         raise Reject("an entry of the world names a key twice")
-    low, high = _vector(w["scale"], 2, "a scale")
+    low, high = vector(w["scale"], 2, "a scale")
     ball, stretch = rational(w["ball"]), rational(w["stretch"])
-    factor = tuple(_vector(column, d, "a column of a factor") for column in _list(w["factor"], "a factor"))
+    factor = tuple(vector(column, d, "a column of a factor") for column in listed(w["factor"], "a factor"))
     if low > high or ball < 0 or stretch < 0 or type(w["random"]) is not bool:
         raise Reject("an entry of the world is not admissible: a scale from low to high, sizes of 0 or more")
     return Spread(None if indices is None else frozenset(indices), low, high, ball, stretch, factor, w["random"])
@@ -165,11 +182,11 @@ def _spread(given: Json, n: int, d: int) -> Spread:
 
 def _constraints(given: Json, statement: Statement, *more: str) -> tuple[Constraint, ...]:
     found, n = [], statement.keys[0].n
-    for entry in _list(given, "constraints"):
-        c = _names(entry, "a constraint", "scenario", "target", "multiplier", *more)
-        scenario = _whole(c["scenario"], 0, len(statement.keys) - 1, "a scenario")
-        target, multiplier = _whole(c["target"], 0, n - 1, "a target"), rational(c["multiplier"])
-        shares = _table(c.get("distribution", {}), n, "a distribution")
+    for entry in listed(given, "constraints"):
+        c = named(entry, "a constraint", "scenario", "target", "multiplier", *more)
+        scenario = whole(c["scenario"], 0, len(statement.keys) - 1, "a scenario")
+        target, multiplier = whole(c["target"], 0, n - 1, "a target"), rational(c["multiplier"])
+        shares = table(c.get("distribution", {}), n, "a distribution")
         if target not in statement.wish or multiplier < 0 or any(x < 0 for x in shares.values()):
             raise Reject("a constraint has a target without a wish, or a negative multiplier or share")
         found.append(Constraint(scenario, target, multiplier, shares))
@@ -178,46 +195,50 @@ def _constraints(given: Json, statement: Statement, *more: str) -> tuple[Constra
     return tuple(found)
 
 
-def _names(given: Json, what: str, *names: str) -> dict[str, Json]:
+def named(given: Json, what: str, *names: str) -> dict[str, Json]:
+    """An object with exactly these names."""
     if not isinstance(given, dict) or set(given) != set(names):
         has = ", ".join(sorted(given)) if isinstance(given, dict) else type(given).__name__
-        raise Reject(f"{what} has the names {has[:200]}, expected {', '.join(sorted(names))}")
+        raise Malformed(f"{what} has the names {has[:200]}, expected {', '.join(sorted(names))}")
     return given
 
 
-def _list(given: Json, what: str, least: int = 0) -> list[Json]:
+def listed(given: Json, what: str, least: int = 0) -> list[Json]:
+    """A list of at least so many entries."""
     if not isinstance(given, list) or len(given) < least:
-        raise Reject(f"{what}: expected a list{' that is not empty' if least else ''}")
+        raise Malformed(f"{what}: expected a list{' that is not empty' if least else ''}")
     return given
 
 
-def _vector(given: Json, d: int, what: str) -> Vector:
-    if len(numbers := _list(given, what)) != d:
-        raise Reject(f"{what} has {len(numbers)} numbers, expected {d}")
+def vector(given: Json, d: int, what: str) -> Vector:
+    """So many exact numbers."""
+    if len(numbers := listed(given, what)) != d:
+        raise Malformed(f"{what} has {len(numbers)} numbers, expected {d}")
     return tuple(map(rational, numbers))
 
 
-def _table(given: Json, n: int, what: str) -> dict[int, Fraction]:
+def table(given: Json, n: int, what: str) -> dict[int, Fraction]:
     """Numbers by index; as a name an index is written in decimal digits."""
     if not isinstance(given, dict):
-        raise Reject(f"{what}: expected indices and numbers")
+        raise Malformed(f"{what}: expected indices and numbers")
     for name in given:
         if not (name.isascii() and name.isdigit() and len(name) < 16 and str(int(name)) == name and int(name) < n):
-            raise Reject(f"{what}: {name[:40]!r} is not an index from 0 to {n - 1}")
+            raise Malformed(f"{what}: {name[:40]!r} is not an index from 0 to {n - 1}")
     return {int(name): rational(number) for name, number in given.items()}
 
 
-def _whole(given: Json, least: int, most: int, what: str) -> int:
+def whole(given: Json, least: int, most: int, what: str) -> int:
+    """A whole number in a range."""
     if type(given) is not int or not least <= given <= most:
-        raise Reject(f"{what} is {str(given)[:40]}: expected a whole number from {least} to {most}")
+        raise Malformed(f"{what} is {str(given)[:40]}: expected a whole number from {least} to {most}")
     return given
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    if len(named := dict(pairs)) != len(pairs):
-        raise Reject("a name is given twice")
-    return named
+    if len(entries := dict(pairs)) != len(pairs):
+        raise Malformed("a name is given twice")
+    return entries
 
 
 def _bare(text: str) -> NoReturn:
-    raise Reject(f"{text[:40]} is a bare number: expected a string that is read exactly")
+    raise Malformed(f"{text[:40]} is a bare number: expected a string that is read exactly")

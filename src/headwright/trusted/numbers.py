@@ -29,6 +29,10 @@ class Reject(Exception):  # noqa: N818  (it is a verdict, not an accident)
     """The certificate is not accepted, and why."""
 
 
+class Malformed(Reject):
+    """It is not even of the format."""
+
+
 def rational(text: object) -> Fraction:
     """An exact number: '3', '100/101', '0.05', '1e-30', or in hexadecimal a float '0x1.8p+1' or a ratio '0x3/0x2'."""
     if isinstance(text, str) and len(text) <= 50_000:
@@ -38,7 +42,7 @@ def rational(text: object) -> Fraction:
             return Fraction(float.fromhex(text))
         if ratio := _HEX_RATIONAL.fullmatch(text):
             return Fraction(int(ratio[1], 16), int(ratio[2], 16))
-    raise Reject(f"{str(text)[:40]!r} is not a number of the format")
+    raise Malformed(f"{str(text)[:40]!r} is not a number of the format")
 
 
 @lru_cache(2**18)  # the bound often asks again for what granting the wish asked for
@@ -63,6 +67,11 @@ def ln_below(x: Fraction) -> Fraction:
     near = max(0, off.denominator.bit_length() - off.numerator.bit_length()) if off else 0
     context = Context(DIGITS + near // 3, ROUND_FLOOR, -SMALLEST_DIGIT, SMALLEST_DIGIT, traps=_TRAPS)
     return Fraction(context.ln(context.divide(Decimal(x.numerator), Decimal(x.denominator))).next_minus(context))
+
+
+def shown(x: Fraction) -> str:
+    """For words: six digits, rounded down."""
+    return f"{Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(x.numerator), Decimal(x.denominator)):g}"
 
 
 def sqrt_above(x: Fraction) -> Fraction:

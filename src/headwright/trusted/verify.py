@@ -17,16 +17,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal, Inexact
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.certificate import Certificate, Constraint, KeysName, parse
+from headwright.trusted.certificate import Certificate, Constraint, KeysName, about_heads, document, read
+from headwright.trusted.head import check_heads
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import UP, Reject, exp_between, ln_below
+from headwright.trusted.numbers import UP, Malformed, Reject, exp_between, ln_below, shown
 from headwright.trusted.world import CERTAIN, NONE, Place, Query, View, failure_above
 
-EXACT, SIX = Context(prec=5000, traps=[Inexact]), Context(prec=6, rounding=ROUND_FLOOR)  # for products, and for words
+EXACT = Context(prec=5000, traps=[Inexact])
 BLOCK = 1024  # rows at once
 Part = tuple[Place, Fraction]  # sum_i pi_i k_i - k_a, and a lower bound of H(pi) + ln p_a
 
@@ -42,10 +43,13 @@ class Verdict:
 def verify(text: str, files: Sequence[bytes] = (), progress: Callable[[float], None] | None = None) -> Verdict:
     """The verdict on a certificate. Keys that it does not write out are looked for among the contents of .npy files."""
     try:
-        certificate = parse(text)
+        said, proof = document(text)
+        certificate = None if about_heads(said) else read(said, proof)
     except Exception as error:  # noqa: BLE001  (whatever goes wrong, it is no certificate)
         return Verdict("unreadable", _reason(error))
     try:
+        if certificate is None:
+            return Verdict("verified", check_heads(said, proof))
         keys = [_keys(name, files) for name in certificate.statement.keys]
         if certificate.statement.claim == "impossible":
             _check_impossible(certificate, keys)
@@ -53,7 +57,7 @@ def verify(text: str, files: Sequence[bytes] = (), progress: Callable[[float], N
             _check_granted(certificate, keys, progress or (lambda _: None))
             _check_none_shorter(certificate, keys)
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
-        return Verdict("rejected", _reason(error))
+        return Verdict("unreadable" if isinstance(error, Malformed) else "rejected", _reason(error))
     return Verdict("verified", in_words(certificate))
 
 
@@ -77,7 +81,7 @@ def _check_granted(certificate: Certificate, keys: list[Keys], progress: Callabl
             progress((number + (h + 1) / heads) / len(keys))
         for target, least in statement.wish.items():
             if not total[target] >= heads * least:
-                raise Reject(f"key {target} is not certain to get a weight of {_below(least)} in scenario {number}")
+                raise Reject(f"key {target} is not certain to get a weight of {shown(least)} in scenario {number}")
 
 
 def _rivals(view: View) -> dict[int, Fraction]:
@@ -120,7 +124,7 @@ def _check_none_shorter(certificate: Certificate, keys: list[Keys]) -> None:
             parts += zip(mine, _bounds(View(statement, scenario, query), mine, certificate), strict=True)
     V, right = _combined(parts, keys[0].d)
     if right <= 0 or not (statement.none_shorter * statement.scale) ** 2 * sum(v * v for v in V) <= right**2:
-        raise Reject(f"it is not certain that no query is shorter than {_below(statement.none_shorter)}")
+        raise Reject(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
 
 
 def _combined(parts: Sequence[tuple[Constraint, Part]], d: int) -> Part:
@@ -226,19 +230,15 @@ def in_words(certificate: Certificate) -> str:  # noqa: D103
     digests = ", ".join(f"sha256 {k.digest[:16]}..." for k in s.keys)
     about = f"For these {s.keys[0].n} keys in R^{s.keys[0].d} ({digests})"
     about += ", wherever in the stated world they are" if s.world or len(s.keys) > 1 else ""
-    wish = " and ".join(f"key {a} a weight of at least {_below(p)}" for a, p in s.wish.items())
-    guard = f", guarding against {_below(s.deviations)} standard deviations" if s.deviations else ""
+    wish = " and ".join(f"key {a} a weight of at least {shown(p)}" for a, p in s.wish.items())
+    guard = f", guarding against {shown(s.deviations)} standard deviations" if s.deviations else ""
     if s.claim == "impossible":
         return f"{about}, no query whatever gives {wish}{guard}."
     gives = "this query gives" if heads == 1 else f"these {heads} queries give, on average over the heads,"
-    sure = f" with probability at least {_below(s.confidence)}" if s.deviations else ""
+    sure = f" with probability at least {shown(s.confidence)}" if s.deviations else ""
     nobody = "no query" if heads == 1 else f"no {heads} queries all"
-    none = f"; {nobody} shorter than {_below(s.none_shorter)} can{guard}" if s.none_shorter else ""
+    none = f"; {nobody} shorter than {shown(s.none_shorter)} can{guard}" if s.none_shorter else ""
     return f"{about}, {gives} {wish}{sure}{none}."
-
-
-def _below(x: Fraction) -> str:
-    return f"{SIX.divide(Decimal(x.numerator), Decimal(x.denominator)):g}"
 
 
 def _reason(error: Exception) -> str:

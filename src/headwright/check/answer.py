@@ -1,0 +1,140 @@
+"""An answer taken apart: what it defines, what it says of its own names, and what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from headwright.check.exercise import Exercise
+from headwright.formula import parse_lines
+from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+
+MOST_FORMULAS = 200
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as it was written, and the line of its file (counted from 1).
+
+    >>> Formula("q = k_a", 3).line
+    3
+    """
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """One statement of an answer, and the formula it stands in."""
+
+    node: Node
+    formula: Formula
+
+
+@dataclass
+class Answer:
+    """An answer taken apart."""
+
+    definitions: dict[str, Said] = field(default_factory=dict)
+    conditions: list[Said] = field(default_factory=list)  # on names of the answer's own: lambda > 0, t >> n
+    claims: list[Said] = field(default_factory=list)
+
+
+def label(index: Node | None) -> str:
+    """An index as text: k_a has 'a', k_1 has '1'; '' for none or a compound one."""
+    match index:
+        case Name(base, None, primes):
+            return base + "'" * primes
+        case Number(value) if value.denominator == 1:
+            return str(value)
+        case _:
+            return ""
+
+
+def full_name(name: Name) -> str:
+    """A name as it is known in an exercise: q, q_1, t'.
+
+    >>> full_name(Name("alpha", Listing((Name("i"), Name("j")))))
+    'alpha_i,j'
+    """
+    inner = ",".join(label(item) for item in name.index.items) if isinstance(name.index, Listing) else label(name.index)
+    return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
+
+
+def read_answer(exercise: Exercise, formulas: Sequence[Formula], known: Callable[[Name], bool]) -> Answer:
+    """Parse the formulas and sort their statements; `known` tells the names that the exercise gives.
+
+    A name that the exercise does not give is defined by 'name = ...', and bounded by 'name >> ...' or 'name > ...'.
+    """
+    answer = Answer()
+    sayings: list[Said] = []
+    for formula in formulas[:MOST_FORMULAS]:
+        sayings += [Said(node, formula) for node in parse_lines(formula.text, names=tuple(exercise.parameters))]
+    for said in sayings:
+        _sort(said, exercise, answer, known)
+    return answer
+
+
+def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> None:
+    match said.node:
+        case Logic("and", items):
+            for item in items:
+                _sort(Said(item, said.formula), exercise, answer, known)
+        case Quantified(body, conditions) if _defines(body, exercise, answer, known):
+            for item in (body, *conditions):
+                _sort(Said(item, said.formula), exercise, answer, known)
+        case Relation(terms, _) if _defines(said.node, exercise, answer, known):
+            _define(said, terms, exercise, answer, known)
+        case Relation() if _bounds_own(said.node, answer, known):
+            answer.conditions.append(said)
+        case _:
+            answer.claims.append(said)
+
+
+def _defines(node: Node, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> bool:
+    if not isinstance(node, Relation) or node.comparisons[0] != "=":
+        return False
+    names = _names(node.terms[0])
+    if not names:
+        return False
+    for name in names:
+        full = full_name(name)
+        wanted = full in exercise.answer or full in exercise.redefines
+        own = not known(name) and full not in answer.definitions and not _mentions(node.terms[1], full)
+        if not (wanted or own) or full in answer.definitions:
+            return False
+    right = node.terms[1]
+    return len(names) == 1 or (isinstance(right, Listing) and len(right.items) == len(names))
+
+
+def _names(node: Node) -> tuple[Name, ...]:
+    """The names on the left of a definition: q, or 'q_1, q_2'."""
+    items = node.items if isinstance(node, Listing) else (node,)
+    return tuple(item for item in items if isinstance(item, Name)) if all(isinstance(i, Name) for i in items) else ()
+
+
+def _define(
+    said: Said, terms: tuple[Node, ...], exercise: Exercise, answer: Answer, known: Callable[[Name], bool]
+) -> None:
+    names = _names(terms[0])
+    values = terms[1].items if len(names) > 1 and isinstance(terms[1], Listing) else (terms[1],)
+    for name, value in zip(names, values, strict=True):
+        answer.definitions[full_name(name)] = Said(value, said.formula)
+    node = said.node
+    if len(terms) > 2 and isinstance(node, Relation):  # q = a = b: q is a, and that a = b is a claim
+        rest = Relation(terms[1:], node.comparisons[1:], span=node.span)
+        _sort(Said(rest, said.formula), exercise, answer, known)
+
+
+def _mentions(node: Node, full: str) -> bool:
+    return any(isinstance(part, Name) and full_name(part) == full for part in walk(node))
+
+
+def _bounds_own(node: Relation, answer: Answer, known: Callable[[Name], bool]) -> bool:
+    """Whether a relation speaks of a name of the answer's own, alone on a side: lambda > 0, s, t >> n."""
+    for term in (node.terms[0], node.terms[-1]):
+        names = _names(term)
+        if names and all(not known(name) and full_name(name) not in answer.definitions for name in names):
+            return "=" not in node.comparisons and "~" not in node.comparisons
+    return False

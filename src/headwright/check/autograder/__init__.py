@@ -1,0 +1,12 @@
+"""An autograder for Gradescope: a folder of plain files, filled in for one assignment.
+
+setup.sh          installs Headwright when Gradescope builds the assignment
+run_autograder    checks one submission (see `headwright.check.autograder.grader`)
+assignment.toml   the exercises expected, and their points
+exercises/        the teacher's own exercises, if there are any
+README.md         what to do with it
+"""
+
+from headwright.check.autograder.folder import make_autograder
+
+__all__ = ["make_autograder"]

@@ -1,0 +1,258 @@
+"""Comparisons of two exact scalars: proved, refuted by the smallest instance, or left open.
+
+A comparison may have names that go to infinity (`large`). An inequality is then about all sufficiently large values,
+and 'approximately' about the limit; an equation is about all values all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import islice
+from typing import Literal
+
+from flint import arb
+
+from headwright.check.scalars import (
+    POSITIVE,
+    Eventually,
+    Scalar,
+    TooBig,
+    Where,
+    absolute,
+    counterexample,
+    eventually,
+    limit,
+    number,
+    parameter,
+    prove,
+)
+from headwright.check.scalars.instances import choices
+from headwright.check.scalars.where import Hypothesis
+from headwright.check.searching import DRAWN, allowed, at_random, far_out
+from headwright.errors import InputError
+from headwright.formula.tree import Comparison
+
+NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
+MOST_COUNTED = 20_000
+INVERSE, GONE = "inverse", "gone"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which values of the large names on a comparison holds; below, it does, unless the condition is met."""
+
+    least: Mapping[str, Scalar]
+    condition: Hypothesis | None = None
+
+    def __str__(self) -> str:
+        """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
+        said = " and ".join(f"{name} >= {value}" for name, value in self.least.items())
+        return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
+
+    def covers(self, other: Threshold, where: Where) -> bool:
+        """Whether this one certainly asks for at least as much."""
+        return self.least.keys() == other.least.keys() and all(
+            prove(value, ">=", other.least[name], where) is not None for name, value in self.least.items()
+        )
+
+
+def _isolated(condition: Hypothesis) -> str:
+    """n - 2 > 0 as n > 2."""
+    left, comparison, right = condition
+    for name in sorted(left.names()):
+        free = parameter(name)  # as if nothing were known of it: only the form matters
+        rest = free - left.put({name: free})
+        if (rest + right).rational is not None:
+            return f"{name} {comparison} {rest + right}"
+    return f"{left} {comparison} {right}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was found about one comparison.
+
+    values is the counterexample; left and right are the two sides there (enclosures), or their limits.
+    """
+
+    word: Literal["proved", "refuted", "holds", "undecided"]
+    reason: str
+    used: str = ""
+    values: Mapping[str, Fraction] = field(default_factory=dict)
+    left: arb | None = None
+    right: arb | None = None
+    threshold: Threshold | None = None
+    about: str = ""  # which coordinate, where vectors were compared
+
+
+def decide(
+    left: Scalar,
+    comparison: Comparison,
+    right: Scalar,
+    where: Where,
+    large: Iterable[str] = (),
+    small: Iterable[str] = (),
+    seed: int = 0,
+) -> Decision:
+    """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
+
+    The seed is that of the random instances, which are tried last.
+
+    >>> from headwright.check.scalars import Range
+    >>> where = Where({"n": Range(2, integer=True)})
+    >>> n = where.name("n")
+    >>> decide(n * n, ">=", 2 * n, where).word
+    'proved'
+    >>> found = decide(n, "<=", number(3), where)
+    >>> found.word, found.values
+    ('refuted', {'n': Fraction(4, 1)})
+    """
+    growing = tuple(name for name in large if name in left.names() | right.names())
+    try:
+        if comparison in ("~", "->"):
+            return _approximately(*_inverted(left, right, where, growing, small))
+        if comparison in ("<<", ">>"):
+            return Decision("undecided", f"how much larger {comparison} means is not said")
+        if growing and comparison == "!=":
+            return _different(left, right, where, growing)
+        if growing and comparison != "=":
+            return _for_large(left, comparison, right, where, growing)
+        return _for_all(left, comparison, right, where, seed)
+    except TooBig as error:
+        return Decision("undecided", str(error))
+
+
+def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seed: int = 0) -> Decision:
+    proof = prove(left, comparison, right, where)
+    if proof is not None:
+        return Decision("proved", proof.reason, used=proof.used)
+    found = (
+        counterexample(left, comparison, right, where)
+        or far_out(left, comparison, right, where)
+        or at_random(left, comparison, right, where, seed)
+    )
+    if found is not None:
+        return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
+    return Decision("holds", _tried(left, right, where, ()))
+
+
+def _tried(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> str:
+    """How many instances were tried, and where."""
+    names = sorted((left.names() | right.names()) - set(large))
+    tried = list(islice(choices(names, where), MOST_COUNTED))
+    ranges = ", ".join(f"{name} from {min(v[name] for v in tried)} to {max(v[name] for v in tried)}" for name in names)
+    return f"no counterexample among {len(tried)} plain instances ({ranges}) and {DRAWN} random ones"
+
+
+def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+    for comparison in ("<", ">"):
+        proof = eventually(left, comparison, right, where, large)
+        if proof is not None:
+            return Decision("proved", proof.reason, used=proof.used)
+    if prove(left, "=", right, where) is not None:
+        return Decision("refuted", "the two are the same")
+    return Decision("undecided", f"neither proved nor refuted for large {' and '.join(large)}")
+
+
+def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+    proof = eventually(left, comparison, right, where, large)
+    if proof is not None:
+        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof))
+    found = counterexample(left, comparison, right, where, large=large)
+    if found is not None:
+        return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
+    return _by_continuity(left, comparison, right, where, large) or Decision(
+        "undecided", f"neither proved nor refuted for large {' and '.join(large)}"
+    )
+
+
+def _by_continuity(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]
+) -> Decision | None:
+    """Refuted by the limits of both sides, where the large name enters as its inverse only."""
+    if len(large) != 1:
+        return None
+    sides = [side.put({large[0]: 1 / parameter(GONE, POSITIVE)}) for side in (left, right)]
+    try:
+        ends = [side.put({GONE: 0}) for side in sides]
+    except InputError:
+        return None
+    weak = {">": ">=", "<": "<="}.get(comparison, comparison)  # limits may be equal without the sides ever being so
+    found = counterexample(ends[0], weak, ends[1], where.put({large[0]: 1}))
+    if found is None:
+        return None
+    return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
+
+
+def _threshold(proof: Eventually) -> Threshold | None:
+    return Threshold(proof.threshold, proof.condition) if proof.threshold else None
+
+
+def _finite(ball: arb) -> arb | None:
+    return ball if ball.is_finite() else None
+
+
+def _growing(large: Sequence[str]) -> str:
+    """'lambda grows and epsilon goes to 0'."""
+    said = [f"{n.partition('_')[2]} goes to 0" if n.startswith(f"{INVERSE}_") else f"{n} grows" for n in large]
+    return " and ".join(said)
+
+
+def _limit_value(side: Scalar, where: Where, large: tuple[str, ...]) -> arb | None:
+    end = limit(side, where, large)
+    return end.value() if isinstance(end, Scalar) and not end.names() else None
+
+
+def _inverted(
+    left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], small: Iterable[str]
+) -> tuple[Scalar, Scalar, Where, tuple[str, ...]]:
+    """The same with names that go to 0 as 1 over names that go to infinity."""
+    shrinking = [name for name in small if name in left.names() | right.names()]
+    for name in shrinking:
+        inverse = f"{INVERSE}_{name}"
+        turned = {name: 1 / parameter(inverse, POSITIVE)}
+        where = replace(where.put(turned), ranges={**where.put(turned).ranges, inverse: POSITIVE})
+        left, right, large = left.put(turned), right.put(turned), (*large, inverse)
+    return left, right, where, large
+
+
+def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+    gap = left - right
+    if gap == number(0):
+        return Decision("proved", f"both sides are {left}", used="exact algebra")
+    if not large:
+        found = _for_all(absolute(gap), "<=", number(NEAR), where)
+        return Decision(
+            found.word, found.reason or f"the two sides differ by more than {float(NEAR):g}", found.used,
+            found.values, _at(left, found), _at(right, found),
+        )  # fmt: skip
+    end = limit(gap, where, large)
+    if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
+        return Decision("proved", f"the difference tends to 0 as {_growing(large)}", used="dominant growth")
+    names = sorted((left.names() | right.names()) - set(large))
+    for values in choices(names, where):
+        if not allowed(values, where):
+            continue
+        here = where.put(values)
+        end = limit(gap.put(values), here, large)
+        if isinstance(end, str):  # it goes to infinity
+            return Decision("refuted", f"the difference goes to {end}", values=values)
+        if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
+            sides = [_limit_value(side.put(values), here, large) for side in (left, right)]
+            return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
+    return Decision("undecided", "the limit could not be found")
+
+
+def _at(side: Scalar, found: Decision) -> arb | None:
+    known = found.word == "refuted" and side.names() <= set(found.values)
+    return side.value(found.values) if known else None
+
+
+def most_telling(found: Sequence[Decision]) -> Decision:
+    """The decision on several comparisons at once: the worst, and of good ones the one that says most."""
+    for word in ("refuted", "undecided", "holds"):
+        bad = next((one for one in found if one.word == word), None)
+        if bad is not None:
+            return bad
+    return max(found, key=lambda one: len(one.reason), default=Decision("proved", "both sides are 0"))

@@ -1,0 +1,222 @@
+"""Exercises: what is given, what an answer names, and the goals, as one TOML file each.
+
+A file has a head (id, title, statement, answer, goals, parameters, definitions) and one setting: [keys], [tokens],
+[matrices] or [integers]. docs/exercises.md describes every field, with an example.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from headwright.check.scalars import Range
+from headwright.errors import InputError
+from headwright.formula import FormulaError, parse
+
+BUILT_IN = Path(__file__).parent / "exercises"
+MOST_BYTES, MOST_FILES = 100_000, 200
+
+
+def _formula(source: str) -> str:
+    try:
+        parse(source)
+    except FormulaError as error:
+        raise ValueError(str(error)) from None
+    return source
+
+
+def _fraction(given: object) -> Fraction:
+    try:
+        return Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{given!r} is not a number such as 2, 0.5 or '1/3'") from None
+
+
+Source = Annotated[str, Field(max_length=5000), AfterValidator(_formula)]  # a formula, as written
+Ratio = Annotated[Fraction, BeforeValidator(_fraction)]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+$", max_length=12)]
+
+
+class Strict(BaseModel):
+    """Unknown fields are refused: a misspelt one would silently change the exercise."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Parameter(Strict):
+    """A number that the exercise leaves open, and where it lies."""
+
+    integer: bool = False
+    at_least: Ratio | None = None
+    above: Ratio | None = None
+    at_most: Ratio | None = None
+    below: Ratio | None = None
+    large: bool = False  # it goes to infinity: statements are about its large values
+    small: bool = False  # a tolerance: 'approximately' is about its going to 0
+
+    def range(self) -> Range:
+        """The same for the prover."""
+        lower = self.at_least if self.above is None else self.above
+        upper = self.at_most if self.below is None else self.below
+        return Range(
+            lower=lower,
+            upper=upper,
+            lower_open=self.above is not None,
+            upper_open=self.below is not None,
+            integer=self.integer,
+        )
+
+
+class NormalLaw(Strict):
+    """A normal distribution."""
+
+    mean: Ratio
+    variance: Ratio
+
+
+class KeyScale(Strict):
+    """A key is a random multiple of its direction: one of several values, or normal."""
+
+    name: str
+    one_of: tuple[Ratio, ...] = ()
+    normal: NormalLaw | None = None
+
+
+class Keys(Strict):
+    """n keys, some of them named; queries, patterns and outputs follow."""
+
+    are: Literal["orthonormal", "separated", "any"]
+    named: tuple[Label, ...] = Field(min_length=1)
+    also: tuple[str, ...] = ()  # letters for the directions of the keys besides k: mu_a
+    directions: dict[str, Label] = {}  # names for single directions: u = the direction of k_1
+    scales: dict[Label, KeyScale] = {}
+    noise: Literal["none", "vanishing"] = "none"
+    given: tuple[Source, ...] = ()  # conditions under which the goals are asked
+
+
+class Tokens(Strict):
+    """Tokens made of orthogonal directions of one length; self-attention with given or wanted weights."""
+
+    directions: tuple[Label, ...] = Field(min_length=1)
+    letter: str = "u"
+    length: str = "beta"
+    tokens: dict[str, Source]
+    weights: dict[Literal["Q", "K", "V"], Source] = {}
+
+
+class Matrices(Strict):
+    """Matrices of any size, with what is known of them."""
+
+    shapes: dict[str, tuple[int | str, int | str]]
+    facts: dict[str, tuple[str, ...]] = {}
+    different: tuple[tuple[Source, Source], ...] = ()
+    sizes: dict[str, tuple[int, ...]]
+    assume: tuple[Source, ...] = ()  # of sizes: 1 <= k <= d
+
+
+class Integers(Strict):
+    """Integers and angles: position embeddings at integer places."""
+
+    integers: tuple[str, ...]
+    different: tuple[tuple[str, str], ...] = ()  # where a difference is claimed, these are different integers
+    given: tuple[Source, ...] = ()  # conditions, where a statement speaks of all their names
+    rows: str = "Phi"  # Phi_t is the vector of sin(w t), cos(w t) over all frequencies w, the first of which is 1
+
+
+class Exercise(Strict):
+    """One exercise.
+
+    >>> exercise = load_exercises()["averaging-two"]
+    >>> exercise.answer, exercise.goals[0]
+    (('q',), '\\\\alpha_a \\\\ge \\\\frac{1}{2 + \\\\epsilon}')
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+    title: str
+    statement: str
+    answer: tuple[str, ...] = ()  # the names that an answer must define
+    about: tuple[Source, ...] = ()  # or what it must speak of
+    condition: bool = False  # an answer states the condition under which the goals hold
+    redefines: tuple[str, ...] = ()  # given names that an answer may define anew
+    skeleton: str = ""
+    goals: tuple[Source, ...] = ()
+    derive: tuple[tuple[Source, Source], ...] = ()  # a derivation must lead from one side to the other of such a pair
+    parameters: dict[str, Parameter] = {}
+    definitions: dict[str, Source] = {}
+    keys: Keys | None = None
+    tokens: Tokens | None = None
+    matrices: Matrices | None = None
+    integers: Integers | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an answer names, for a table."""
+        return self.answer or (("a condition",) if self.condition else self.about)
+
+
+def load_exercises(folder: Path | None = None) -> dict[str, Exercise]:
+    """The exercises that come with Headwright, and those in a folder; the latter win where ids agree.
+
+    >>> sorted(load_exercises())[:2]
+    ['averaging-gaussian', 'averaging-scaled']
+    """
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: expected one with exercises (.toml)")
+    files = sorted(BUILT_IN.glob("*.toml"))
+    if folder is not None:
+        own = sorted(folder.glob("*.toml"))
+        if not own:
+            raise InputError(f"{folder} has no exercises: expected files that end in .toml")
+        files += own[:MOST_FILES]
+    found = [read_exercise(path) for path in files]
+    return {exercise.id: exercise for exercise in found}
+
+
+def read_exercise(path: Path) -> Exercise:
+    """One exercise from its file."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if len(text) > MOST_BYTES:
+        raise InputError(f"{path} is longer than {MOST_BYTES} bytes: expected one exercise")
+    try:
+        return parse_exercise(text.decode())
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not text in UTF-8") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def parse_exercise(text: str) -> Exercise:
+    """One exercise from TOML.
+
+    >>> parse_exercise('id = "x"')
+    Traceback (most recent call last):
+    headwright.errors.InputError: title: field required (and 1 more)
+    """
+    try:
+        given: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}") from error
+    try:
+        exercise = Exercise.model_validate(given)
+    except ValidationError as error:
+        raise InputError(_first(error)) from error
+    settings = [exercise.keys, exercise.tokens, exercise.matrices, exercise.integers]
+    if sum(setting is not None for setting in settings) != 1:
+        raise InputError("expected exactly one of the settings [keys], [tokens], [matrices], [integers]")
+    return exercise
+
+
+def _first(error: ValidationError) -> str:
+    problems = error.errors()
+    where = ".".join(str(part) for part in problems[0]["loc"])
+    what = problems[0]["msg"].removeprefix("Value error, ")
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{where}: {what[:1].lower()}{what[1:]}{more}"

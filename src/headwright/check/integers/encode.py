@@ -1,0 +1,280 @@
+"""Statements about integers, pi, sines and cosines as formulas for z3, exactly.
+
+For integers, p(pi) = 0 with rational coefficients holds only if every coefficient is 0, since pi is transcendental
+(Lindemann). cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m; sin x = sin y means x - y = 2 pi m
+or x + y = (2 m + 1) pi. Rows of position embeddings are equal when all their entries are; the first frequency is 1, so
+for integers that is so only if the positions are the same. Inequalities use 40 digits of pi from both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import z3
+from flint import arb, arb_mat
+
+from headwright.check.answer import full_name
+from headwright.check.links import comparisons
+from headwright.check.misfit import MisfitError
+from headwright.check.scalars.balls import above, below
+from headwright.errors import InputError
+from headwright.formula.evaluate import evaluate
+from headwright.formula.show import plain
+from headwright.formula.tree import (
+    Call,
+    Comparison,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quantified,
+    Quotient,
+    Relation,
+    Sum,
+    walk,
+)
+
+PI_LOW = Fraction("3.1415926535897932384626433832795028841971")
+PI_HIGH = PI_LOW + Fraction(1, 10**40)
+HIGHEST = 6  # power of pi
+Powers = dict[int, Any]  # power of pi: z3 term
+
+
+@dataclass
+class Encoder:
+    """Makes z3 formulas; remembers the names it met, and the side conditions that bound pi and opaque numbers."""
+
+    integers: frozenset[str]
+    rows: str
+    names: dict[str, Any] = field(default_factory=dict)
+    conditions: list[Any] = field(default_factory=list)
+    opaque: set[str] = field(default_factory=set)  # names inside numbers that are no polynomials
+    values: Mapping[str, int] = field(default_factory=dict)  # names that are numbers for now
+
+    def __post_init__(self) -> None:
+        self.pi = z3.Real("pi")
+        self.conditions += [self.pi > _rational(PI_LOW), self.pi < _rational(PI_HIGH)]
+
+    def statement(self, node: Node) -> Any:
+        """A statement as a z3 formula."""
+        match node:
+            case Logic("and", items):
+                return z3.And(*(self.statement(item) for item in items))
+            case Logic("or", items):
+                return z3.Or(*(self.statement(item) for item in items))
+            case Logic("not", (item,)):
+                return z3.Not(self.statement(item))
+            case Logic("implies", (condition, conclusion)):
+                return self._implies(condition, conclusion)
+            case Logic("iff", (left, right)):
+                return self.statement(left) == self.statement(right)
+            case Quantified(body, conditions):
+                given = [self.statement(c) for c in conditions if not isinstance(c, Name)]
+                return z3.Implies(z3.And(*given), self.statement(body))
+            case Relation():
+                return z3.And(*(self._link(link) for link in comparisons(node)))
+            case _:
+                raise MisfitError("this is not a statement", node, fix="write a comparison, or ... \\Rightarrow ...")
+
+    def _implies(self, condition: Node, conclusion: Node) -> Any:
+        """An integer that only the conclusion names is claimed to exist: t = t' + 2 pi k for some k."""
+        given = self.statement(condition)
+        before = {full_name(n) for n in walk(condition) if isinstance(n, Name)}
+        new = {full_name(n) for n in walk(conclusion) if isinstance(n, Name)} - before
+        claimed = self.statement(conclusion)
+        some = [self.names[name] for name in sorted(new) if name in self.integers and name in ("k", "m")]
+        return z3.Implies(given, z3.Exists(some, claimed) if some else claimed)
+
+    def _link(self, link: Relation) -> Any:
+        (left, right), (sign,) = link.terms, link.comparisons
+        if sign in ("~", "->", "<<", ">>"):
+            raise MisfitError(f"'{sign}' has no meaning for integers", left)
+        wave = _same_wave(left, right)
+        if wave is not None and sign in ("=", "!="):
+            equal = self._waves(*wave)
+        elif self._is_row(left) and self._is_row(right) and sign in ("=", "!="):
+            equal = self._integer(left) == self._integer(right)
+        elif sign in ("=", "!="):
+            equal = self._equal(left, right)
+        else:
+            return self._compared(left, sign, right)
+        return equal if sign == "=" else z3.Not(equal)
+
+    def _is_row(self, node: Node) -> bool:
+        return isinstance(node, Name) and node.base == self.rows and node.index is not None
+
+    def _integer(self, node: Node) -> Any:
+        if not isinstance(node, Name) or node.index is None:
+            raise MisfitError("a row of the embedding was expected", node)
+        powers = self.powers(node.index)
+        if set(powers) - {0}:
+            raise MisfitError("the place of a row must be an integer", node)
+        return powers.get(0, z3.IntVal(0))
+
+    def _waves(self, function: str, x: Node, y: Node) -> Any:
+        m = z3.FreshInt("m")
+        a, b = self.powers(x), self.powers(y)
+        turns: Powers = {1: 2 * m}
+        apart = _vanishes(_minus(_minus(a, b), turns))
+        mirrored = _plus(a, b)
+        other = _minus(mirrored, turns if function == "cos" else {1: 2 * m + 1})
+        return z3.Exists([m], z3.Or(apart, _vanishes(other)))
+
+    def _equal(self, left: Node, right: Node) -> Any:
+        return _vanishes(_minus(self.powers(left), self.powers(right)))
+
+    def _compared(self, left: Node, sign: Comparison, right: Node) -> Any:
+        a, b = self._real(left), self._real(right)
+        match sign:
+            case "<":
+                return a < b
+            case ">":
+                return a > b
+            case "<=":
+                return a <= b
+            case _:
+                return a >= b
+
+    def _real(self, node: Node) -> Any:
+        try:
+            powers = self.powers(node)
+        except MisfitError:
+            return self._opaque(node)
+        total = z3.RealVal(0)
+        for power, factor in powers.items():
+            value = z3.ToReal(factor) if z3.is_int(factor) else factor
+            for _ in range(power):
+                value = value * self.pi
+            total = total + value
+        return total
+
+    def _opaque(self, node: Node) -> Any:
+        """A number that is no polynomial, such as a period 10000^(1 - 2/d): enclosed, once its names are numbers."""
+        value = z3.Real(f"[{plain(node)}]")
+        names = {full_name(n) for n in walk(node) if isinstance(n, Name)} - {"pi"}
+        self.opaque |= names
+        if names - self.integers:
+            raise MisfitError("this is not understood about integers", node)
+        if names <= set(self.values):
+            low, high = _enclosed(node, self.values)
+            self.conditions += [value >= _rational(low), value <= _rational(high)]
+        return value
+
+    def powers(self, node: Node) -> Powers:
+        """A number as a polynomial in pi with coefficients that are linear, or at least polynomial, in the integers."""
+        match node:
+            case Number(value):
+                return {0: z3.IntVal(value.numerator) if value.denominator == 1 else _rational(value)}
+            case Name(base="pi", index=None):
+                return {1: z3.IntVal(1)}
+            case Name():
+                return {0: self._name(node)}
+            case Negative(body):
+                return _minus({}, self.powers(body))
+            case Sum(terms):
+                total: Powers = {}
+                for term in terms:
+                    total = _plus(total, self.powers(term))
+                return total
+            case Product(factors):
+                product: Powers = {0: z3.IntVal(1)}
+                for factor in factors:
+                    product = _times(product, self.powers(factor), node)
+                return product
+            case Quotient(over, Number(value)) if value != 0:
+                return {p: _real_of(x) / _rational(value) for p, x in self.powers(over).items()}
+            case Power(base, Number(value)) if value.denominator == 1 and 0 <= value <= HIGHEST:
+                product = {0: z3.IntVal(1)}
+                for _ in range(int(value)):
+                    product = _times(product, self.powers(base), node)
+                return product
+            case _:
+                raise MisfitError("this is not understood about integers", node)
+
+    def _name(self, node: Name) -> Any:
+        full = full_name(node)
+        if full == "w_0":
+            return z3.IntVal(1)
+        if full not in self.integers:
+            raise MisfitError(
+                f"{full} is not a name of this exercise", node, fix=f"it has {', '.join(sorted(self.integers))}"
+            )
+        if full not in self.names:
+            self.names[full] = z3.Int(full)
+            if full in self.values:
+                self.conditions.append(self.names[full] == self.values[full])
+        return self.names[full]
+
+
+def _enclosed(node: Node, values: Mapping[str, int]) -> tuple[Fraction, Fraction]:
+    """A number from both sides, in ball arithmetic."""
+
+    def value_of(name: Name) -> arb_mat | None:
+        full = full_name(name)
+        if full == "pi":
+            return arb_mat([[arb.pi()]])
+        return arb_mat([[arb(values[full])]]) if full in values else None
+
+    try:
+        ball = evaluate(node, value_of)[0, 0]
+    except InputError as error:
+        raise MisfitError(str(error), node) from error
+    if not ball.is_finite():
+        raise MisfitError("this number could not be computed", node)
+    return below(ball), above(ball)
+
+
+def _same_wave(left: Node, right: Node) -> tuple[str, Node, Node] | None:
+    match left, right:
+        case Call("sin" | "cos" as f, (x,)), Call(g, (y,)) if f == g:
+            return f, x, y
+    return None
+
+
+def _rational(value: Fraction) -> Any:
+    return z3.RealVal(f"{value.numerator}/{value.denominator}")
+
+
+def _real_of(term: Any) -> Any:
+    return z3.ToReal(term) if z3.is_int(term) else term
+
+
+def _combined(x: Any, y: Any) -> tuple[Any, Any]:
+    return (x, y) if z3.is_int(x) == z3.is_int(y) else (_real_of(x), _real_of(y))
+
+
+def _plus(a: Powers, b: Powers) -> Powers:
+    result = dict(a)
+    for power, y in b.items():
+        if power in result:
+            x, y = _combined(result[power], y)
+            result[power] = x + y
+        else:
+            result[power] = y
+    return result
+
+
+def _minus(a: Powers, b: Powers) -> Powers:
+    return _plus(a, {power: -x for power, x in b.items()})
+
+
+def _times(a: Powers, b: Powers, node: Node) -> Powers:
+    result: Powers = {}
+    for p, x in a.items():
+        for q, y in b.items():
+            if p + q > HIGHEST:
+                raise MisfitError(f"powers of pi above {HIGHEST} are not understood", node)
+            left, right = _combined(x, y)
+            result = _plus(result, {p + q: left * right})
+    return result
+
+
+def _vanishes(powers: Powers) -> Any:
+    """p(pi) = 0 with rational coefficients: every coefficient is 0, because pi is transcendental."""
+    return z3.And(*(x == 0 for x in powers.values())) if powers else z3.BoolVal(True)

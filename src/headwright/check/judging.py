@@ -1,0 +1,113 @@
+"""From decided statements to the verdict on an answer: the worst word, and the words a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from flint import arb
+
+from headwright.check.answer import Answer, Said
+from headwright.check.decision import Decision
+from headwright.check.verdict import Part, Verdict, worst
+from headwright.formula.show import latex
+from headwright.formula.tree import Name, Relation
+
+MOST_DIGITS = 12  # of a number that is written out
+SIGNS = {
+    "=": "equal to", "!=": "different from", "<": "less than", ">": "more than", "<=": "at most", ">=": "at least",
+    "~": "close to", "->": "close to",
+}  # fmt: skip
+
+
+class Room(Protocol):
+    """One kind of setting: it knows names, and gives the verdict on an answer."""
+
+    def knows(self, name: Name) -> bool:
+        """Whether the exercise gives this name."""
+
+    def verdict(self, answer: Answer) -> Verdict:
+        """The verdict on a complete answer."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A part of the verdict with the decision behind it."""
+
+    part: Part
+    decision: Decision
+    link: Relation
+
+
+def judged(link: Relation, decision: Decision, role: Any, said: Said | None, words: str) -> Judged:
+    """A decided comparison as a part of a verdict."""
+    counterexample: dict[str, Any] | None = None
+    if decision.word == "refuted":
+        counterexample = {name: plain_number(value) for name, value in decision.values.items()}
+        if decision.left is not None and decision.right is not None:
+            counterexample |= {"left": shown(decision.left), "right": shown(decision.right)}
+        if not counterexample:
+            counterexample = {"words": words}
+    part = Part(
+        latex(link), role, decision.word, words, line=0 if said is None else said.formula.line,
+        counterexample=counterexample, used=decision.used,
+    )  # fmt: skip
+    return Judged(part, decision, link)
+
+
+def plain_number(value: Fraction) -> int | str:
+    """A number for people and JSON: 3, '1/10'.
+
+    >>> plain_number(Fraction(3)), plain_number(Fraction(1, 10))
+    (3, '1/10')
+    """
+    digits = len(str(value.numerator)) - 1 if value.denominator == 1 and value.numerator < 10**4000 else 0
+    if digits > MOST_DIGITS and value == 10**digits:
+        return f"10^{digits}"
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def shown(ball: arb, digits: int = 4) -> str:
+    """A ball as the digits that are certain.
+
+    >>> shown(arb(1) / 3)
+    '0.3333'
+    """
+    text: str = ball.str(digits, radius=False)
+    return text if "." not in text or "e" in text else text.rstrip("0").rstrip(".")
+
+
+def at(values: Mapping[str, Fraction]) -> str:
+    """'n = 3 and epsilon = 1/10'.
+
+    >>> at({"n": Fraction(3), "epsilon": Fraction(1, 10)})
+    'n = 3 and epsilon = 1/10'
+    """
+    said = [f"{name} = {plain_number(value)}" for name, value in values.items()]
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
+
+
+def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
+    """The verdict on an answer from its parts."""
+    parts = tuple(one.part for one in judgements)
+    word = worst([part.word for part in parts])
+    chosen = next(one for one in judgements if one.part.word == word)
+    reason = _reason(word, judgements, chosen)
+    counterexample = chosen.part.counterexample if word == "refuted" else None
+    return Verdict(word, reason, parts, counterexample=counterexample, **more)
+
+
+def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
+    goals = [one for one in judgements if one.part.role == "goal"]
+    if word == "refuted" and goals and chosen.part.role != "goal" and all(g.part.word == "proved" for g in goals):
+        return f"it does what is asked, but what it says besides is false: {chosen.part.reason}"
+    if word in ("refuted", "undecided"):
+        return chosen.part.reason
+    used = sorted({one.decision.used for one in judgements if one.decision.used})
+    by = f" (by {', '.join(used)})" if used else ""
+    if word == "holds":
+        return f"no counterexample was found, and no proof: {chosen.part.reason}"
+    unique = list(dict.fromkeys(one.part.reason for one in judgements if one.part.reason))
+    return "; ".join(unique[:3]) + ("; ..." if len(unique) > 3 else "") + by

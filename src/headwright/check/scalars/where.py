@@ -1,0 +1,119 @@
+"""What is known of the names: a range for each, and hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from headwright.check.scalars.atoms import Parameter
+from headwright.check.scalars.functions import parameter
+from headwright.check.scalars.ranges import REAL, Range
+from headwright.check.scalars.scalar import Number, Scalar, scalar
+from headwright.errors import InputError
+
+Comparison = Literal["=", "!=", "<", ">", "<=", ">="]
+COMPARISONS: tuple[Comparison, ...] = ("=", "!=", "<", ">", "<=", ">=")
+OPPOSITE: dict[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+MIRRORED: dict[Comparison, Comparison] = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+Hypothesis = tuple[Scalar, Comparison, Scalar]
+
+
+def checked(comparison: str) -> Comparison:
+    """The comparison, if it is one that is decided here.
+
+    >>> checked("~")
+    Traceback (most recent call last):
+    headwright.errors.InputError: the comparison is '~', expected one of = != < > <= >=
+    """
+    for known in COMPARISONS:
+        if comparison == known:
+            return known
+    raise InputError(f"the comparison is {comparison!r}, expected one of {' '.join(COMPARISONS)}")
+
+
+@dataclass(frozen=True)
+class Where:
+    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number.
+
+    >>> where = Where({"n": Range(2, integer=True)})
+    >>> where.name("n")
+    <n>
+    """
+
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((tuple(sorted(self.ranges)), self.hypotheses))
+
+    def range(self, name: str) -> Range:
+        """What is known of one name."""
+        return self.ranges.get(name, REAL)
+
+    def name(self, name: str) -> Scalar:
+        """The name as a scalar that knows its range."""
+        return parameter(name, self.range(name))
+
+    def settled(self, value: Scalar | Number) -> Scalar:
+        """The number with all its names knowing their ranges."""
+        value = scalar(value)
+        fresh: dict[str, Scalar] = {}
+        for atom in value.atoms():
+            if isinstance(atom, Parameter):
+                declared = self.range(atom.name).numeric
+                if not atom.range.holds(declared):
+                    raise InputError(
+                        f"{atom.name} was used as {atom.key}, but is declared as {Parameter(atom.name, declared).key}; "
+                        "make scalars from names that promise no more than is declared"
+                    )
+                if atom.range != declared:
+                    fresh[atom.name] = parameter(atom.name, declared)
+        return value.put(fresh)
+
+    def all_hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses, those among them that are bounds of a range by a formula, all with names that know ranges."""
+        found: list[Hypothesis] = list(self.hypotheses)
+        for name, known in self.ranges.items():
+            if isinstance(known.lower, Scalar):
+                found.append((self.name(name), ">" if known.lower_open else ">=", known.lower))
+            if isinstance(known.upper, Scalar):
+                found.append((self.name(name), "<" if known.upper_open else "<=", known.upper))
+        return tuple(
+            (self.settled(left), checked(comparison), self.settled(right)) for left, comparison, right in found
+        )
+
+    def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
+        """The same with more hypotheses."""
+        more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
+        return replace(self, hypotheses=self.hypotheses + more)
+
+    def ranged(self, name: str, known: Range) -> Where:
+        """The same with another range for a name; it must lie within the one that was declared."""
+        return replace(self, ranges={**self.ranges, name: known})
+
+    def put(self, values: Mapping[str, Scalar | Number]) -> Where:
+        """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
+        ranges = {
+            name: replace(known, lower=_put(known.lower, values), upper=_put(known.upper, values))
+            for name, known in self.ranges.items()
+            if name not in values
+        }
+        hypotheses = tuple(
+            (scalar(left).put(values), comparison, scalar(right).put(values))
+            for left, comparison, right in self.hypotheses
+        )
+        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
+
+
+ANYTHING = Where()  # nothing is known of any name
+
+
+def _put(bound: Fraction | Scalar | int | None, values: Mapping[str, Scalar | Number]) -> Fraction | Scalar | None:
+    if isinstance(bound, int):
+        return Fraction(bound)
+    if not isinstance(bound, Scalar):
+        return bound
+    new = bound.put(values)
+    return new if new.rational is None else new.rational

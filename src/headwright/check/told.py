@@ -1,0 +1,61 @@
+"""A verdict in plain words, line by line: for terminals, and for graders that show text."""
+
+from __future__ import annotations
+
+from headwright.check.readable import readable
+from headwright.check.report import in_words
+from headwright.check.run import Checked
+from headwright.check.text import clean, shortened
+from headwright.check.verdict import Part
+
+MOST_FORMULAS = 6
+MOST_PARTS = 40
+WIDE = 15  # of the names on the left
+
+
+def told(each: Checked) -> list[str]:
+    """Where the answer stands, what it is, the verdict and why; steps only where they say more.
+
+    >>> from headwright.check.answer import Formula
+    >>> from headwright.check.handed import Handed
+    >>> from headwright.check.verdict import Verdict
+    >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
+    >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})
+    >>> print("\\n".join(told(Checked(answer, verdict, 0.1))))
+    sheet.md:3  averaging-two
+        q = k_a
+      refuted: key b gets too little
+      counterexample  n = 2, alpha_b = 0.268941
+    """
+    answer, verdict = each.answer, each.verdict
+    lines = [f"{answer.place}  {answer.exercise_id}"]
+    lines += [f"    {shortened(formula.text)}" for formula in answer.formulas[:MOST_FORMULAS]]
+    if len(answer.formulas) > MOST_FORMULAS:
+        lines.append(f"    ... and {len(answer.formulas) - MOST_FORMULAS} more formulas")
+    reason = clean(verdict.reason)
+    if "\n" in reason:  # an error that points into the formula stays as it is
+        lines += [f"  {verdict.word}:", *(f"    {line}" for line in reason.split("\n"))]
+    else:
+        lines.append(f"  {verdict.word}: {reason}")
+    for name, said in (
+        ("counterexample", in_words(verdict.counterexample or {})),
+        ("works from", verdict.threshold),
+        ("probability", in_words(verdict.probability or {})),
+        ("suggestion", verdict.suggestion),
+    ):
+        if said:
+            lines.append(f"  {name:<{WIDE}} {clean(said)}")
+    failing = next((part for part in verdict.parts if part.word in ("refuted", "unreadable")), None)
+    if len(verdict.parts) > 1 or (failing is not None and failing.reason != verdict.reason):
+        for part in verdict.parts[:MOST_PARTS]:
+            lines += _part(part, verdict.reason, failing is part and part.counterexample != verdict.counterexample)
+    return lines
+
+
+def _part(part: Part, said: str, failing: bool) -> list[str]:
+    why = f": {part.reason}" if part.reason and part.reason != said and "\n" not in part.reason else ""
+    by = f" (by {part.used})" if part.used else ""
+    lines = [clean(f"    {part.word:<10} {shortened(readable(part.statement), 90)}{why}{by}")]
+    if failing and part.counterexample:
+        lines.append(clean(f"    {'':<10} with {in_words(part.counterexample)}"))
+    return lines

@@ -1,0 +1,78 @@
+"""What is said of an answer.
+
+proved      true for all parameters in range, with the argument
+holds       no counterexample among the instances tried; how many, and which, is said
+refuted     false, with the smallest counterexample found; the evaluation is rigorous, so this is a proof too
+unreadable  not a formula, or not one for this exercise; says where and how to mend it
+undecided   out of time, or beyond what can be decided here
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Word = Literal["proved", "holds", "refuted", "unreadable", "undecided"]
+WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "undecided", "holds", "proved")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One statement of an answer (a goal, a step, a reason) and what was found.
+
+    >>> Part("alpha_a >= 1/(2 + epsilon)", "goal", "proved", "it says n >= n - 2").word
+    'proved'
+    """
+
+    statement: str  # LaTeX
+    role: Literal["goal", "statement", "step", "condition", "definition"]
+    word: Word
+    reason: str
+    line: int = 0  # of the formula within its source, counted from 0
+    counterexample: Mapping[str, Any] | None = None
+    used: str = ""  # what proved it
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How an answer does as one parameter grows: what a picture of its failure shows.
+
+    >>> Curve("n", (2, 3), {"alpha_a": (0.5, 0.4)}, {"wanted": 0.5}).parameter
+    'n'
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    series: Mapping[str, tuple[float, ...]]
+    levels: Mapping[str, float]  # horizontal lines: what was wanted
+    words: str = ""  # a sentence under the picture
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one answer; its word is the worst of its parts.
+
+    >>> Verdict("proved", "for all n").word
+    'proved'
+    """
+
+    word: Word
+    reason: str
+    parts: tuple[Part, ...] = ()
+    counterexample: Mapping[str, Any] | None = None  # numbers, texts and lists only
+    threshold: str | None = None  # 'lambda >= ln((n - 2)/epsilon)'
+    probability: Mapping[str, Any] | None = None
+    suggestion: str | None = None  # what a teacher would add
+    curve: Curve | None = None
+    instances: int = 0  # how many were tried
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def worst(words: list[Word]) -> Word:
+    """The word that an answer gets from those of its parts.
+
+    >>> worst(["proved", "refuted", "holds"])
+    'refuted'
+    """
+    return min(words, key=WORST_FIRST.index)

@@ -1,0 +1,158 @@
+"""headwright check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwright.cli.console import check_picture, complain, progress, save_picture, say, show_json
+from headwright.cli.options import Json, Plot, Seed
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.check.exercise import Exercise
+    from headwright.check.handed import Complaint, Handed
+    from headwright.check.run import Checked
+
+REFUTED, UNREADABLE, UNDECIDED = 1, 2, 3
+
+
+def check(
+    answers: Annotated[
+        list[Path] | None, typer.Argument(help="Answer sheets (Markdown), or - for standard input.", show_default=False)
+    ] = None,
+    formula: Annotated[
+        list[str] | None, typer.Option(help="A formula instead of a sheet; give several for one answer.")
+    ] = None,
+    exercise: Annotated[str | None, typer.Option(help="The exercise that is answered: no headings are needed.")] = None,
+    exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
+    json: Json = False,
+    gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
+    make_autograder: Annotated[
+        Path | None, typer.Option(help="Write an autograder for Gradescope into this folder, and check nothing.")
+    ] = None,
+    points: Annotated[
+        str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
+    ] = None,
+) -> None:
+    """Check answers: proved, or refuted with the smallest counterexample found."""
+    from headwright.check.exercise import load_exercises
+    from headwright.check.run import run
+
+    if make_autograder is not None:
+        _make(make_autograder, exercises, points)
+        return
+    if points is not None:
+        raise InputError("--points goes with --make-autograder")
+    check_picture(plot)
+    for option, path in (("--gradescope", gradescope), ("--html", html)):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"{option} {path}: there is no folder {path.parent}")
+    known = load_exercises(exercises)
+    found, complaints = _answers(answers or [], formula or [], exercise, known)
+    with progress("checking") as report:
+        checked = run(found, exercises, seed=seed, timeout=timeout, progress=report)
+    _show(checked, complaints, seed, json)
+    _write(checked, complaints, known, gradescope, html, plot)
+    raise typer.Exit(_code(checked, complaints))
+
+
+def _answers(
+    sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
+) -> tuple[list[Handed], list[Complaint]]:
+    from headwright.check.answer import Formula
+    from headwright.check.handed import Complaint, Handed
+    from headwright.check.known import find
+    from headwright.check.sheet import MOST_FORMULAS, read_sheet
+    from headwright.check.text import clean
+
+    wanted = None if exercise is None else find(exercise, known).id
+    if bool(sheets) == bool(formulas):
+        raise InputError("expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md")
+    if formulas:
+        if wanted is None:
+            raise InputError("--formula needs --exercise: which exercise does it answer? (headwright exercises)")
+        if len(formulas) > MOST_FORMULAS:
+            raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
+        given = tuple(Formula(clean(text), number + 1) for number, text in enumerate(formulas))
+        return [Handed("--formula", 1, wanted, given)], []
+    answers: list[Handed] = []
+    complaints: list[Complaint] = []
+    for path in sheets:
+        try:
+            sheet = read_sheet(path, list(known), wanted)
+        except InputError as error:  # the other sheets are checked all the same
+            name = clean(str(path))
+            complaints.append(Complaint(name, 1, str(error).removeprefix(f"{name}: ")))
+            continue
+        answers += sheet.answers
+        complaints += sheet.complaints
+    return answers, complaints
+
+
+def _show(checked: Sequence[Checked], complaints: Sequence[Complaint], seed: int, json: bool) -> None:
+    from headwright.check.results import results
+    from headwright.cli.verdicts import print_verdicts
+
+    if json:
+        show_json(results(checked, complaints, seed))
+    else:
+        print_verdicts(checked)
+        for complaint in complaints:
+            complain(f"{complaint.place}: {complaint.sentence}")
+
+
+def _write(
+    checked: Sequence[Checked],
+    complaints: Sequence[Complaint],
+    known: Mapping[str, Exercise],
+    gradescope: Path | None,
+    html: Path | None,
+    plot: Path | None,
+) -> None:
+    from headwright.files import write_whole
+
+    titles = {exercise.id: exercise.title for exercise in known.values()}
+    if gradescope is not None:
+        from headwright.check.gradescope import as_bytes, grade
+
+        write_whole(gradescope, as_bytes(grade(checked, complaints, titles=titles)))
+        say(f"The results for Gradescope are in {gradescope}.")
+    if html is not None:
+        from headwright.check.report import report
+
+        write_whole(html, report(checked, complaints, titles).encode())
+        say(f"The report is in {html}.")
+    if plot is not None:
+        drawn = sorted(
+            (each for each in checked if each.verdict.curve), key=lambda each: each.verdict.word != "refuted"
+        )
+        if not drawn:
+            say("There is nothing to draw: no answer has a picture.")
+        for each in drawn[:1]:
+            from headwright.pictures import curve_picture
+
+            if each.verdict.curve is not None:
+                save_picture(plot, curve_picture(each.verdict.curve, f"{each.answer.exercise_id}: {each.verdict.word}"))
+
+
+def _code(checked: Sequence[Checked], complaints: Sequence[Complaint]) -> int:
+    words = {each.verdict.word for each in checked}
+    if complaints or "unreadable" in words:
+        return UNREADABLE
+    return REFUTED if "refuted" in words else UNDECIDED if "undecided" in words else 0
+
+
+def _make(folder: Path, exercises: Path | None, points: str | None) -> None:
+    from headwright.check.autograder import make_autograder
+
+    written = make_autograder(folder, exercises, points)
+    say(f"The autograder is in {folder} ({', '.join(written)}).")
+    say(f"Look through {folder / 'assignment.toml'}, then zip what is in the folder and upload it: see its README.md.")

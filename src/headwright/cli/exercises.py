@@ -1,0 +1,90 @@
+"""headwright exercises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from headwright.cli.console import OUT, say, show_json
+from headwright.cli.options import Json
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.check.exercise import Exercise
+
+
+def exercises(
+    exercise: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Show this one; without it, list all.", show_default=False)
+    ] = None,
+    exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
+    json: Json = False,
+    html: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
+) -> None:
+    """The exercises that answers can be checked against, and what an answer names."""
+    from headwright.check.exercise import load_exercises
+    from headwright.check.known import find
+
+    if html is not None and not html.parent.is_dir():
+        raise InputError(f"--html {html}: there is no folder {html.parent}")
+    known = load_exercises(exercises)
+    chosen = [find(exercise, known)] if exercise is not None else list(known.values())
+    if json:
+        show_json({"exercises": [_as_json(each) for each in chosen]})
+    elif exercise is not None:
+        _show(chosen[0])
+    else:
+        _list(chosen)
+    if html is not None:
+        from headwright.check.statements import statements
+        from headwright.files import write_whole
+
+        write_whole(html, statements(chosen).encode())
+        say(f"The statements are in {html}.")
+
+
+def _as_json(each: Exercise) -> dict[str, Any]:
+    from headwright.check.statements import sheet
+
+    return {
+        "id": each.id,
+        "title": each.title,
+        "statement": each.statement.strip(),
+        "names": list(each.names),
+        "goals": list(each.goals),
+        "sheet": sheet(each),
+    }
+
+
+def _list(chosen: list[Exercise]) -> None:
+    from headwright.check.readable import readable
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("exercise", "title", "an answer names"):
+        table.add_column(name, overflow="fold")
+    for each in chosen:
+        table.add_row(
+            Text(each.id, "bold"), Text(each.title), Text(", ".join(map(readable, each.names)) or "each step")
+        )
+    OUT.print(table)
+    OUT.print("\nMore about one of them: headwright exercises ID", soft_wrap=True)
+
+
+def _show(each: Exercise) -> None:
+    from headwright.check.readable import readable, readable_text
+    from headwright.check.statements import sheet
+
+    OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
+    OUT.print()
+    OUT.print(Text(readable_text(each.statement)))
+    if each.goals:
+        OUT.print("\nwhat is checked", style="dim")
+        for goal in each.goals:
+            OUT.print(Text(f"  {readable(goal)}"), soft_wrap=True)
+    OUT.print("\nan answer sheet", style="dim")
+    for line in sheet(each).split("\n"):
+        OUT.print(Text(f"  {line}"), soft_wrap=True)

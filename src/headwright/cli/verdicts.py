@@ -1,0 +1,63 @@
+"""Verdicts in the terminal: a block for each answer in plain words, then all of them in a table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from headwright.cli.console import OUT
+
+if TYPE_CHECKING:
+    from headwright.check.run import Checked
+
+COLOUR = {"proved": "green", "holds": "cyan", "refuted": "red", "unreadable": "magenta", "undecided": "yellow"}
+WIDEST_PLACE = 28
+ROOMY = 100  # columns of a terminal from which on the table has room for reasons
+_WORD = re.compile(rf"\s+({'|'.join(COLOUR)})\b")
+
+
+def print_verdicts(checked: Sequence[Checked]) -> None:
+    """Every answer with its verdict; of several, a table and the counts."""
+    from headwright.check.told import told
+    from headwright.check.verdict import WORST_FIRST
+
+    for number, each in enumerate(checked):
+        if number:
+            OUT.print()
+        for place, line in enumerate(told(each)):
+            text = Text(line, "bold" if place == 0 else "")
+            word = _WORD.match(line)
+            if word:
+                text.stylize(f"bold {COLOUR[word[1]]}", *word.span(1))
+            OUT.print(text, soft_wrap=True)
+    if len(checked) > 1:
+        OUT.print()
+        OUT.print(_table(checked))
+        counts = Counter(each.verdict.word for each in checked)
+        shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
+        OUT.print(f"\n{len(checked)} answers: {shown}", soft_wrap=True)
+
+
+def _table(checked: Sequence[Checked]) -> Table:
+    """A line for each answer: the reasons were told in full above."""
+    from headwright.check.text import clean, gist
+
+    rows = []
+    for each in checked:
+        place, word = each.answer.place, each.verdict.word
+        place = place if len(place) <= WIDEST_PLACE else f"...{place[3 - WIDEST_PLACE :]}"
+        rows.append((Text(place), Text(each.answer.exercise_id), Text(word, COLOUR[word])))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for k, name in enumerate(("answer", "exercise", "verdict")):
+        table.add_column(name, no_wrap=True, min_width=max(len(row[k]) for row in rows))
+    room = OUT.width >= ROOMY
+    if room:
+        table.add_column("why", no_wrap=True, overflow="ellipsis")
+    for row, each in zip(rows, checked, strict=True):
+        table.add_row(*row, *([Text(gist(clean(each.verdict.reason), 200))] if room else []))
+    return table

@@ -1,0 +1,103 @@
+"""What is said of a formula that cannot be read: where, what was expected, and what to write instead."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from headwright.errors import InputError
+from headwright.formula.tree import Span
+
+WIDEST = 100  # columns of a source line that are shown; a longer one is cut around the place
+
+
+class FormulaError(InputError):
+    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy.
+
+    >>> print(FormulaError("a number or a name was expected after +", "q = k_a +", Span(8, 9), fix="add a term"))
+    q = k_a +
+            ^
+    a number or a name was expected after +
+    fix: add a term
+    """
+
+    def __init__(self, message: str, source: str, span: Span, *, fix: str = "", understood: str = "") -> None:
+        """Say what was expected; `understood` is the part before it, as it was read."""
+        self.message = message
+        self.source = source
+        self.span = span
+        self.fix = fix
+        self.understood = understood
+        lines = [*caret(source, span), message]
+        if understood:
+            lines.append(f"understood so far: {understood}")
+        if fix:
+            lines.append(f"fix: {fix}")
+        super().__init__("\n".join(lines))
+
+    def having_read(self, understood: str) -> FormulaError:
+        """The same, with what was understood before it."""
+        return FormulaError(self.message, self.source, self.span, fix=self.fix, understood=understood)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross processes whole."""
+        return _again, (self.message, self.source, self.span, self.fix, self.understood)
+
+
+def _again(message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
+    return FormulaError(message, source, span, fix=fix, understood=understood)
+
+
+def caret(source: str, span: Span) -> tuple[str, str]:
+    r"""The line of the source where the span starts, and carets under the span, whatever the width of its characters.
+
+    >>> print("\n".join(caret("a = b\n漢 + \\foo", Span(10, 14))))
+    漢 + \foo
+         ^^^^
+    """
+    start = min(max(span.start, 0), len(source))
+    begin = max(source.rfind(end, 0, start) for end in "\n\r") + 1
+    stops = [stop for stop in (source.find(end, start) for end in "\n\r") if stop >= 0]
+    finish = min(stops, default=len(source))
+    cells = [_shown(c) for c in source[begin:finish]]
+    first = start - begin
+    last = max(first + 1, min(span.stop, finish) - begin)
+    before, marked, after = cells[:first], cells[first:last], cells[last:]
+    head, tail = "", ""
+    if sum(_columns(c) for c in cells) > WIDEST:
+        marked, before, after, head, tail = _shorten(marked, before, after)
+    line = head + "".join(before + marked + after) + tail
+    indent = len(head) + sum(_columns(c) for c in before)
+    return line.rstrip(), " " * indent + "^" * max(1, sum(_columns(c) for c in marked))
+
+
+def _shorten(
+    marked: list[str], before: list[str], after: list[str]
+) -> tuple[list[str], list[str], list[str], str, str]:
+    """The place and as much around it as fits."""
+    half = WIDEST // 2
+    kept = marked[:half]
+    left = before[-half + len(kept) // 2 :]
+    right = [] if len(kept) < len(marked) else after[: half - len(kept) // 2]
+    head = "... " if len(left) < len(before) else ""
+    tail = " ..." if len(kept) < len(marked) or len(right) < len(after) else ""
+    return kept, left, right, head, tail
+
+
+def _shown(character: str) -> str:
+    """What is printed for a character: tabs have a fixed width, and what cannot be printed has a sign."""
+    if character == "\t":
+        return "    "
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
+        return character
+    if not character.isprintable():
+        return "\N{REPLACEMENT CHARACTER}"
+    return character
+
+
+def _columns(cell: str) -> int:
+    """The columns a terminal gives to it."""
+    if len(cell) > 1:
+        return len(cell)
+    if unicodedata.category(cell) in ("Mn", "Me") or unicodedata.combining(cell):
+        return 0
+    return 2 if unicodedata.east_asian_width(cell) in "WF" else 1

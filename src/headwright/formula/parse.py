@@ -1,0 +1,105 @@
+r"""A formula read: LaTeX, plain text or Python's spelling into one tree, or an error that points at the source.
+
+>>> parse(r"q = \log(t)(k_a + k_b)") == parse("q = log(t)*(k_a + k_b)")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from headwright.formula.bounds import LARGEST, LONGEST, TALLEST
+from headwright.formula.errors import FormulaError
+from headwright.formula.layout import arranged
+from headwright.formula.statements import Statements
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Logic,
+    Node,
+    Quantified,
+    Relation,
+    Span,
+)
+from headwright.formula.words import words
+
+
+def parse(source: str, *, names: Collection[str] = ()) -> Node:
+    r"""The tree of a formula. `names` are words of several letters that the exercise knows.
+
+    Several statements become one: a Logic 'and'. Nothing is evaluated.
+
+    >>> parse(r"\frac{1}{2}") == parse("1/2")
+    True
+    >>> parse("tol", names=["tol"])
+    Name(span=Span(start=0, stop=3), base='tol', index=None, primes=0)
+    >>> parse("q = k_a +")
+    Traceback (most recent call last):
+    headwright.formula.errors.FormulaError: q = k_a +
+                                                    ^
+    the formula ends after +, where a number, a name or a bracket was expected
+    understood so far: q =
+    fix: add what comes after the sign, or remove the sign
+    """
+    if len(source) > LONGEST:
+        message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
+        raise FormulaError(message, source, Span(LONGEST, len(source)), fix="split it into several formulas")
+    reader = Statements(arranged(words(source, names), source), source)
+    try:
+        node = reader.whole()
+    except FormulaError as error:
+        raise error.having_read(_understood(reader, error)) from None
+    except RecursionError:  # only where the caller has used up the stack already
+        raise FormulaError("the formula is nested too deeply", source, Span(0, 1), fix="name a part of it") from None
+    _check(node, source)
+    return node
+
+
+def parse_lines(source: str, *, names: Collection[str] = ()) -> tuple[Node, ...]:
+    r"""The statements of a source, in order: lines, and what is joined by commas, semicolons or 'and'.
+
+    A line that begins with a relation continues the chain before it.
+
+    >>> len(parse_lines(r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b"))
+    2
+    >>> [len(chain.terms) for chain in parse_lines(r"a &= b \\ &= c \\ d &= e")]
+    [3, 2]
+    """
+    node = parse(source, names=names)
+    return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+
+
+def _understood(reader: Statements, error: FormulaError) -> str:
+    """What was read before the place of the error, if that is more than nothing."""
+    parts = reader.terms_read()
+    if not parts:
+        return ""
+    stop = min(parts[-1].span.stop, error.span.start)
+    return " ".join(reader.source[parts[0].span.start : stop].split())[-60:]
+
+
+def _check(node: Node, source: str) -> None:
+    """Refuse a tree that is too tall, and statements where only values can stand."""
+    waiting: list[tuple[Node, int]] = [(node, 1)]
+    count = 0
+    while waiting:
+        current, height = waiting.pop()
+        count += 1
+        if count > LARGEST:
+            message = f"the formula has more than {LARGEST} parts"
+            raise FormulaError(message, source, current.span, fix="split it into several statements")
+        if height > TALLEST:
+            message = f"the formula is built more than {TALLEST} levels high"
+            raise FormulaError(message, source, current.span, fix="give a part of it a name of its own")
+        _check_parts(current, source)
+        waiting.extend((child, height + 1) for child in current.children())
+
+
+def _check_parts(node: Node, source: str) -> None:
+    if isinstance(node, Logic | Quantified) or (isinstance(node, Call) and node.function == "P"):
+        return
+    allowed = node.conditions if isinstance(node, BigSum) else ()
+    for child in node.children():
+        if isinstance(child, Relation | Logic | Quantified) and not any(child is part for part in allowed):
+            message = "a statement stands where a number, a vector or a matrix was expected"
+            raise FormulaError(message, source, child.span, fix="join statements with 'and', ';' or a new line")

@@ -1,0 +1,38 @@
+"""From rules to weights: whole heads, W_Q, W_K and W_V, of the smallest size, with a certificate.
+
+head         a head and a layer of heads: the weights, and what they do with tokens
+rules        what tokens should attend to or output; toml reads it from a file, expression reads vectors
+assign       which token attends where, so that one W_V serves all
+plan         how little each token may leave to others; tune adjusts it to the tolerances, by measure
+smallest     the smallest matrix of scores (untrusted); nuclear: of the smallest nuclear norm, or of a given rank;
+             multipliers: the method of both
+planning     one head, from all of these
+deploy       in numbers of a type
+certify      evidence in the form that the checker reads; bounds: for 'none smaller'
+proven       proven numbers about deployed weights
+builder      all of it, behind one function
+values       W_V; projections; an OV matrix cut in two
+drawing      a head as a picture; geometry: its queries and keys in a plane
+export       files that other libraries load
+"""
+
+from headwright.weights.builder import Built, build
+from headwright.weights.head import Head, HeadLayer, outputs, patterns
+from headwright.weights.rules import Rule, Rules
+from headwright.weights.toml import parse_rules, read_rules
+from headwright.weights.values import cut_values, take_apart
+
+__all__ = [
+    "Built",
+    "Head",
+    "HeadLayer",
+    "Rule",
+    "Rules",
+    "build",
+    "cut_values",
+    "outputs",
+    "parse_rules",
+    "patterns",
+    "read_rules",
+    "take_apart",
+]

@@ -1,0 +1,201 @@
+"""From rules to a verdict: plan, solve, round, certify; the checker decides. What it does not verify is undecided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from headwright.design import at_least, design
+from headwright.errors import InputError
+from headwright.trusted.verify import verify
+from headwright.weights.bounds import lower_bound
+from headwright.weights.certify import Bound, certificate
+from headwright.weights.head import DTYPES, HeadLayer
+from headwright.weights.planning import Designed, design_head
+from headwright.weights.proven import down, errors_above, frobenius_above, nuclear_above, patterns_below
+from headwright.weights.rules import Rule, Rules
+
+if TYPE_CHECKING:
+    from headwright.pictures import Chart
+
+MINIMISE = {"size": "frobenius", "rank": "nuclear"}
+ROOMS = {
+    "float64": (1e-11, 1e-9, 1e-7, 1e-5, 1e-3),
+    "float32": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+    "bfloat16": (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
+}  # the part of what rules leave open that is given away, until rounding does no harm
+SHRINKS = ("1e-11", "1e-9", "1e-7", "1e-5", "1e-3", "0.1")  # of a bound, until the checker takes it
+HAIR = 2.0**-50
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """What `build` found. All numbers are proven by the certificate or in exact arithmetic.
+
+    With several heads, frobenius^2 is the sum of their squares, nuclear and head_dim the sum and the largest.
+
+    >>> from headwright.weights.toml import parse_rules
+    >>> found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1"))
+    >>> found.verdict, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
+    ('designed', 1, True)
+    """
+
+    rules: Rules
+    verdict: str  # "designed", "impossible" or "undecided"
+    words: str  # what was proved, or why nothing was
+    layer: HeadLayer | None = None  # the weights as they are deployed; None unless designed
+    certificate: str | None = None  # JSON, as the checker accepted it
+    minimise: str = "size"
+    head_dim: int = 0
+    frobenius: float = math.inf  # |W_K^T W_Q|_F, rounded up
+    nuclear: float = math.inf  # (|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: at least the nuclear norm of W_K^T W_Q
+    lower_bound: float = 0.0  # for the norm that is minimised: none smaller gives the claimed weights; 0 if not proven
+    outputs: tuple[float, ...] = ()  # for each claim, how far its output is from what is wanted at most; 0 if no output
+    patterns: tuple[dict[int, float], ...] = ()  # for each claim, what each target gets at least
+    claims: tuple[Rule, ...] = ()  # the rules, with all floors that are claimed
+    assignment: tuple[str, ...] = ()  # who attends to whom, in words
+
+    def picture(self, head: int = 0, sequence: int = 0) -> Chart:
+        """One head as a chart: its pattern for one sequence, and its queries and keys."""
+        from headwright.weights.drawing import picture
+
+        if self.layer is None:
+            raise InputError(f"there is no head to draw, since the verdict is {self.verdict}: {self.words}")
+        words = "; ".join(self.assignment)
+        return picture(self.layer, self.rules.sequences[sequence], head, words=words)
+
+
+def build(
+    rules: Rules,
+    *,
+    minimise: str = "size",
+    head_dim: int | None = None,
+    dtype: str = "float64",
+    progress: Callable[[float], None] | None = None,
+) -> Built:
+    """Weights that keep the rules, of the smallest size or the smallest head dimension that was found; verified.
+
+    >>> from headwright.weights.toml import parse_rules
+    >>> rules = parse_rules('''
+    ... directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }
+    ... tokens = ["d + b", "a", "c + b"]
+    ... rule = [{ token = 0, output = "b - c" }, { token = 1, output = "b" }]
+    ... ''')
+    >>> found = build(rules)
+    >>> found.verdict, found.assignment
+    ('designed', ('token 0 attends to token 0', 'token 1 attends to token 2'))
+    """
+    _check_options(minimise, head_dim, dtype)
+    report = progress or (lambda _: None)
+    heads: list[Designed] = []
+    for number in range(rules.heads):
+        mine = tuple(rule for rule in rules.rules if rule.head == number)
+        designed = design_head(rules, mine, minimise, head_dim, dtype, ROOMS[dtype][0])
+        if designed is None:
+            return _without(rules, mine, minimise)
+        heads.append(designed)
+        report(0.6 * (number + 1) / rules.heads)
+    return _deployed(rules, heads, minimise, head_dim, dtype, report)
+
+
+def _deployed(
+    rules: Rules,
+    heads: list[Designed],
+    minimise: str,
+    head_dim: int | None,
+    dtype: str,
+    report: Callable[[float], None],
+) -> Built:
+    """Rounded and verified; with more and more room where rounding does harm."""
+    for tried, room in enumerate(ROOMS[dtype]):
+        report(0.6 + 0.4 * tried / len(ROOMS[dtype]))
+        again = [designed.with_room(room) for designed in heads]
+        ready = [designed for designed in again if designed is not None]
+        done = [designed.deployed(dtype, head_dim) for designed in ready]
+        layer_heads = tuple(head for head in done if head is not None)
+        if len(layer_heads) < len(heads):
+            continue
+        layer = HeadLayer(layer_heads, rules.causal, dtype)
+        claims = tuple(claim for designed in ready for claim in designed.claims)
+        verified = _verified(rules, claims, layer, _bounds(ready, minimise))
+        if verified is not None:
+            report(1.0)
+            return _built(rules, ready, layer, claims, minimise, *verified)
+    why = f"weights were found, but none in numbers of type {dtype} that the checker agrees keep the rules"
+    return Built(rules, "undecided", why, minimise=minimise)
+
+
+def _built(
+    rules: Rules, heads: list[Designed], layer: HeadLayer, claims: tuple[Rule, ...], minimise: str, words: str,
+    text: str, taken: list[Bound],
+) -> Built:  # fmt: skip
+    frobenius = [frobenius_above(head) for head in layer.heads]
+    nuclear = [nuclear_above(head) for head in layer.heads]
+    least = [down(bound.least) for bound in taken]
+    together = math.hypot(*least) if minimise == "size" else math.fsum(least)
+    return Built(
+        rules, "designed", words, layer, text, minimise,
+        head_dim=max(head.head_dim for head in layer.heads),
+        frobenius=frobenius[0] if len(frobenius) == 1 else math.hypot(*frobenius) * (1 + HAIR),
+        nuclear=nuclear[0] if len(nuclear) == 1 else math.fsum(nuclear) * (1 + HAIR),
+        lower_bound=together if len(least) <= 1 else together * (1 - HAIR),
+        outputs=errors_above(rules, claims, layer),
+        patterns=patterns_below(rules, claims, layer),
+        claims=claims,
+        assignment=tuple(words for designed in heads for words in designed.assignment),
+    )  # fmt: skip
+
+
+def _bounds(heads: list[Designed], minimise: str) -> list[Bound]:
+    found, first = [], 0
+    for number, designed in enumerate(heads):
+        places = range(first, first + len(designed.tasks))
+        first += len(designed.tasks)
+        bound = lower_bound(designed.space, designed.tasks, places, number, MINIMISE[minimise])
+        found += [bound] if bound is not None else []
+    return found
+
+
+def _verified(
+    rules: Rules, claims: tuple[Rule, ...], layer: HeadLayer, bounds: list[Bound]
+) -> tuple[str, str, list[Bound]] | None:
+    """Words and certificate, with all bounds a hair lower, or each as high as the checker takes it, or none."""
+
+    def accepted(some: list[Bound]) -> tuple[str, str, list[Bound]] | None:
+        text = certificate(rules, claims, layer, some)
+        verdict = verify(text)
+        return (verdict.words, text, some) if verdict.word == "verified" else None
+
+    def lowered(bound: Bound, by: str) -> Bound:
+        return replace(bound, least=Fraction(f"{float(bound.least * (1 - Fraction(by))):.15g}"))
+
+    whole = accepted([lowered(bound, SHRINKS[0]) for bound in bounds])
+    if whole is not None or not bounds or accepted([]) is None:
+        return whole
+    tries = [next((b for by in SHRINKS if accepted([b := lowered(bound, by)])), None) for bound in bounds]
+    return accepted([bound for bound in tries if bound is not None])
+
+
+def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str) -> Built:
+    """No head was found: perhaps a single rule is impossible, which is a statement about keys and one query."""
+    for rule in mine:
+        if rule.attend is None:
+            continue
+        found = design(rules.tokens(rule), at_least(dict(rule.attend)))
+        if found.verdict == "impossible":
+            words = f"what {rule.name} should attend to is impossible for any head. {found.words}"
+            return Built(rules, "impossible", words, certificate=found.certificate, minimise=minimise)
+    why = f"neither a head for the rules of head {mine[0].head} nor a proof that there is none was found"
+    return Built(rules, "undecided", why, minimise=minimise)
+
+
+def _check_options(minimise: str, head_dim: int | None, dtype: str) -> None:
+    if minimise not in MINIMISE:
+        raise InputError(f"minimise is {minimise!r}: expected one of {', '.join(MINIMISE)}")
+    if head_dim is not None and head_dim < 1:
+        raise InputError(f"head_dim is {head_dim}: expected at least 1")
+    if dtype not in DTYPES:
+        raise InputError(f"dtype is {dtype!r}: expected one of {', '.join(DTYPES)}")

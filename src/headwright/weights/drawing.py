@@ -1,0 +1,28 @@
+"""A designed head as a picture: its pattern, and its queries and keys in the plane that shows most of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright import pictures
+from headwright.errors import InputError
+from headwright.weights.geometry import head_plane
+from headwright.weights.head import HeadLayer, patterns
+
+
+def picture(
+    layer: HeadLayer, X: Float[np.ndarray, "T D"], head: int = 0, labels: list[str] | None = None, words: str = ""
+) -> pictures.Chart:
+    """The pattern of one head for one sequence, beside its queries and keys in the plane that holds most of them.
+
+    >>> from headwright.weights.head import Head
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=True, dtype="float64")
+    >>> len(picture(layer, np.eye(2)).to_dict()["hconcat"])
+    2
+    """
+    if not 0 <= head < len(layer.heads):
+        raise InputError(f"head {head} of {len(layer.heads)}: expected 0 to {len(layer.heads) - 1}")
+    plane = head_plane(layer.heads[head], X)
+    names = labels or [f"token {i}" for i in range(len(X))]
+    return pictures.head_picture(patterns(layer, X)[head], names, plane.keys, plane.queries, f"Head {head}", words)

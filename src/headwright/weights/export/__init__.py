@@ -1,0 +1,29 @@
+"""A designed layer, taken elsewhere: arrays, torch, ONNX, Hugging Face. docs/exports.md says what is exact in each.
+
+arrays        weights.safetensors + weights.json, read back bit for bit
+torch_layer   torch.nn.MultiheadAttention, as torch.safetensors
+onnx_model    model.onnx
+huggingface   huggingface/: a stock OPT of one layer, for AutoModel.from_pretrained
+"""
+
+from headwright.weights.export.arrays import load_layer, write_arrays
+from headwright.weights.export.everything import FORMATS, export
+from headwright.weights.export.huggingface import write_huggingface
+from headwright.weights.export.onnx_model import onnx_model, write_onnx
+from headwright.weights.export.torch_layer import TorchShape, load_torch, run_torch, to_torch, torch_shape, write_torch
+
+__all__ = [
+    "FORMATS",
+    "TorchShape",
+    "export",
+    "load_layer",
+    "load_torch",
+    "onnx_model",
+    "run_torch",
+    "to_torch",
+    "torch_shape",
+    "write_arrays",
+    "write_huggingface",
+    "write_onnx",
+    "write_torch",
+]

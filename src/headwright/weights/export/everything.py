@@ -1,0 +1,122 @@
+"""One call that writes a layer in every format, and a README.md beside them that says how each is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.errors import InputError
+from headwright.files import write_whole
+from headwright.weights.builder import Built
+from headwright.weights.export.arrays import write_arrays
+from headwright.weights.export.huggingface import FOLDER, write_huggingface
+from headwright.weights.export.numbers import runs_in
+from headwright.weights.export.onnx_model import ONNX, write_onnx
+from headwright.weights.export.torch_layer import TORCH, torch_shape, write_torch
+from headwright.weights.head import HeadLayer
+
+FORMATS = ("arrays", "torch", "onnx", "huggingface")
+Tokens = Float[np.ndarray, "T D"] | Sequence[Float[np.ndarray, "T D"]]
+
+
+def export(
+    built_or_layer: Built | HeadLayer,
+    directory: str | Path,
+    *,
+    tokens: Tokens | None = None,
+    formats: Sequence[str] | None = None,
+) -> tuple[Path, ...]:
+    """Write a layer, or what build returned, into a directory; the files and folders that were written.
+
+    Without `formats` every format is written that can be; README.md says which was left out, and why. With `formats`
+    each of them is written, or the first that cannot be is an InputError. Tokens (one sequence, or several; those of
+    the rules unless given) make the vocabulary of the Hugging Face model.
+
+    >>> import tempfile
+    >>> from headwright.weights.head import Head
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=True, dtype="float32")
+    >>> [path.name for path in export(layer, tempfile.mkdtemp(), tokens=np.eye(2), formats=["torch", "huggingface"])]
+    ['torch.safetensors', 'huggingface', 'README.md']
+    """
+    layer = built_or_layer.layer if isinstance(built_or_layer, Built) else built_or_layer
+    if layer is None and isinstance(built_or_layer, Built):
+        raise InputError(f"there is no layer to export: the verdict is {built_or_layer.verdict}, expected designed")
+    if not isinstance(layer, HeadLayer):
+        raise InputError(f"a {type(layer).__name__} cannot be exported: expected a layer, or what build returned")
+    if tokens is None and isinstance(built_or_layer, Built):
+        tokens = built_or_layer.rules.sequences
+    unknown = [name for name in formats or () if name not in FORMATS]
+    if unknown or (formats is not None and not formats):
+        raise InputError(f"formats: {', '.join(unknown) or 'none'}; expected some of {', '.join(FORMATS)}")
+    folder = Path(directory)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"export to {folder}: {error.strerror}; expected a folder that can be written") from error
+    written: list[Path] = []
+    left_out: dict[str, str] = {}
+    for name in FORMATS if formats is None else [name for name in FORMATS if name in formats]:
+        try:
+            written += _WRITERS[name](layer, folder, tokens)
+        except InputError as error:
+            if formats is not None:
+                raise
+            left_out[name] = str(error)
+    readme = folder / "README.md"
+    write_whole(readme, _readme(layer, [path.name for path in written], left_out).encode())
+    return (*written, readme)
+
+
+def _huggingface(layer: HeadLayer, folder: Path, tokens: Tokens | None) -> tuple[Path, ...]:
+    if tokens is None:
+        raise InputError("a Hugging Face model has a table of its tokens, and none were given: expected tokens=...")
+    several = [tokens] if isinstance(tokens, np.ndarray) and tokens.ndim == 2 else list(tokens)
+    return (write_huggingface(layer, folder, [np.asarray(X, dtype=np.float64) for X in several]),)
+
+
+_WRITERS: dict[str, Callable[[HeadLayer, Path, Tokens | None], tuple[Path, ...]]] = {
+    "arrays": lambda layer, folder, _: write_arrays(layer, folder),
+    "torch": lambda layer, folder, _: (write_torch(layer, folder),),
+    "onnx": lambda layer, folder, _: (write_onnx(layer, folder),),
+    "huggingface": _huggingface,
+}
+
+
+def _readme(layer: HeadLayer, names: list[str], left_out: dict[str, str]) -> str:
+    shape = torch_shape(layer)
+    heads = "1 head" if shape.num_heads == 1 else f"{shape.num_heads} heads"
+    mask = "causal" if layer.causal else "no mask"
+    parts = [
+        f"# An attention layer\n\n{heads}, tokens of {shape.width} numbers, outputs of {shape.outputs}, {mask}, "
+        f"weights in {layer.dtype}.\nEvery file holds the same weights, exactly; they differ only by zeros and powers "
+        "of two."
+        + (" They run in float32: bfloat16's own arithmetic is too coarse." if layer.dtype == "bfloat16" else "")
+    ]
+    about = {
+        "weights.safetensors": "`weights.safetensors` + `weights.json`: the matrices and their conventions\n\n"
+        "```python\nfrom headwright.weights.export import load_layer\n\nlayer = load_layer('.')\n```",
+        TORCH: f"`{TORCH}`: the state dict of torch's own `nn.MultiheadAttention`\n\n"
+        "```python\nimport torch\nfrom safetensors.torch import load_file\n\n"
+        f"module = torch.nn.MultiheadAttention({shape.embed_dim}, {shape.num_heads}, bias=False, batch_first=True, "
+        f"dtype=torch.{runs_in(layer.dtype)})\n"
+        f"module.load_state_dict(load_file('{TORCH}'))\n```\n\n"
+        f"Pad tokens with zeros from {shape.width} to {shape.embed_dim} numbers; the first {shape.outputs} numbers of "
+        "what comes out are the output." + (" Pass a causal `attn_mask`." if layer.causal else ""),
+        ONNX: f"`{ONNX}`: tokens (batch, T, {shape.width}) in, output and pattern out\n\n"
+        f"```python\nimport onnxruntime\n\noutput, pattern = onnxruntime.InferenceSession('{ONNX}').run(None, "
+        "{'tokens': tokens})\n```",
+        FOLDER: f"`{FOLDER}/`: a stock OPT of one layer (transformers 5 or newer)\n\n"
+        "```python\nimport json\nimport torch\nfrom transformers import AutoModel\n\n"
+        f"model = AutoModel.from_pretrained('{FOLDER}')\n"
+        f"about = json.load(open('{FOLDER}/headwright.json'))\n"
+        "run = model(input_ids=torch.tensor(about['input_ids'][:1]), output_attentions=True)\n"
+        "pattern = run.attentions[0][0]  # (heads, T, T)\n"
+        "output = run.last_hidden_state[0, :, slice(*about['output'])]  # (T, m)\n```",
+    }
+    parts += [f"## {text}" for name, text in about.items() if name in names]
+    if left_out:
+        parts.append("## Left out\n\n" + "\n".join(f"- {name}: {why}" for name, why in left_out.items()))
+    return "\n\n".join(parts) + "\n"

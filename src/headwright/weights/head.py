@@ -1,0 +1,107 @@
+"""A head, and heads side by side: the weights, and what they do with tokens.
+
+query of x: W_Q x      key: W_K x      value: W_V x
+scores_ij = <W_K x_j, W_Q x_i>         scale 1: a library's 1/sqrt(d) is folded into W_Q by its export
+output_i  = sum over the heads of sum_j pattern_ij W_V x_j
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright import attention
+from headwright.errors import InputError
+
+DTYPES = ("float64", "float32", "bfloat16")
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One head. Tokens are rows x in R^D. Query of x: W_Q x. Key: W_K x. Value: W_V x, of the width that outputs have.
+
+    >>> Head(np.eye(2), np.eye(2), np.eye(2)).head_dim
+    2
+    """
+
+    W_Q: Float[np.ndarray, "r D"]
+    W_K: Float[np.ndarray, "r D"]
+    W_V: Float[np.ndarray, "m D"]
+
+    def __post_init__(self) -> None:
+        for name in ("W_Q", "W_K", "W_V"):
+            matrix = getattr(self, name)
+            if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or not np.isfinite(matrix).all():
+                raise InputError(f"{name}: expected a matrix of finite numbers")
+        shapes = self.W_Q.shape, self.W_K.shape, self.W_V.shape
+        if shapes[0] != shapes[1] or shapes[0][1] != shapes[2][1]:
+            raise InputError(f"W_Q, W_K, W_V have the shapes {shapes}: expected (r, D), (r, D), (m, D)")
+
+    @property
+    def head_dim(self) -> int:
+        """r: how long its queries and keys are."""
+        return int(self.W_Q.shape[0])
+
+    @property
+    def M(self) -> Float[np.ndarray, "D D"]:  # noqa: N802  (its name in the mathematics)
+        """W_K^T W_Q, on which alone the scores depend: x_j^T M x_i."""
+        M: Float[np.ndarray, "D D"] = self.W_K.T @ self.W_Q
+        return M
+
+
+@dataclass(frozen=True, eq=False)
+class HeadLayer:
+    """Heads side by side; the output of token i is the sum over the heads of sum_j pattern_ij W_V x_j.
+
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=True, dtype="float64")
+    >>> outputs(layer, np.eye(2))[0]
+    array([1., 0.])
+    """
+
+    heads: tuple[Head, ...]
+    causal: bool  # token i sees tokens 0..i
+    dtype: str  # "float64", "float32", "bfloat16": every number in the weights is one of these
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise InputError(f"dtype is {self.dtype!r}: expected one of {', '.join(DTYPES)}")
+        if not self.heads:
+            raise InputError("a layer without heads: expected at least one")
+        shapes = {(head.W_V.shape, head.W_Q.shape[1]) for head in self.heads}
+        if len(shapes) > 1:
+            raise InputError(f"heads whose W_V have the shapes {sorted(shape for shape, _ in shapes)}: expected one")
+
+
+def patterns(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "heads T T"]:
+    """The pattern of each head, in float64: row i says what token i attends to.
+
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=True, dtype="float64")
+    >>> patterns(layer, np.eye(2)).round(3)
+    array([[[1.   , 0.   ],
+            [0.269, 0.731]]])
+    """
+    X = np.asarray(X, dtype=np.float64)
+    found = []
+    for head in layer.heads:
+        K, Q = X @ head.W_K.T.astype(np.float64), X @ head.W_Q.T.astype(np.float64)  # (T, r) each
+        s = attention.scores(K, Q)  # (T, T)
+        found.append(attention.pattern(s, attention.causal(s) if layer.causal else None))
+    return np.stack(found)
+
+
+def outputs(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray, "T m"]:
+    """What each token outputs, in float64.
+
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=False, dtype="float64")
+    >>> outputs(layer, np.zeros((3, 2)))
+    array([[0., 0.],
+           [0., 0.],
+           [0., 0.]])
+    """
+    X = np.asarray(X, dtype=np.float64)
+    values = [X @ head.W_V.T.astype(np.float64) for head in layer.heads]  # (T, m) each
+    mixed = [attention.output(A, V) for A, V in zip(patterns(layer, X), values, strict=True)]
+    total: Float[np.ndarray, "T m"] = np.sum(mixed, axis=0)
+    return total

@@ -1,0 +1,92 @@
+"""Proven numbers about deployed weights: exact arithmetic, rounded to the safe side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.trusted.head import Rule as Claim
+from headwright.trusted.head import Run
+from headwright.trusted.numbers import sqrt_above
+from headwright.weights.head import Head, HeadLayer
+from headwright.weights.rules import Rule, Rules
+
+Exact = list[tuple[Fraction, ...]]
+
+
+def frobenius_above(head: Head) -> float:
+    """|W_K^T W_Q|_F, rounded up.
+
+    >>> frobenius_above(Head(np.eye(2), 2 * np.eye(2), np.eye(2))) >= 8**0.5
+    True
+    """
+    Q, K = exact(head.W_Q), exact(head.W_K)
+    total = sum((_dot(K[a], K[b]) * _dot(Q[a], Q[b]) for a in range(len(Q)) for b in range(len(Q))), Fraction(0))
+    return up(sqrt_above(total))
+
+
+def nuclear_above(head: Head) -> float:
+    """(|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: the nuclear norm of W_K^T W_Q is not larger.
+
+    >>> nuclear_above(Head(np.eye(2), np.eye(2), np.eye(2)))
+    2.0
+    """
+    return up(sum((_dot(row, row) for row in (*exact(head.W_Q), *exact(head.W_K))), Fraction(0)) / 2)
+
+
+def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
+    """How far each output is from what is wanted at most, by the checker's own arithmetic; 0 where none is wanted."""
+    runs = _runs(rules, layer)
+    found = []
+    for rule in claims:
+        claim = _claim(rules, rule)
+        found.append(up(runs[rule.head].error(claim, runs[rule.head].pattern_below(claim))) if rule.output else 0.0)
+    return tuple(found)
+
+
+def patterns_below(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[dict[int, float], ...]:
+    """What each target gets at least, by the checker's own arithmetic."""
+    runs = _runs(rules, layer)
+    found = []
+    for rule in claims:
+        below = runs[rule.head].pattern_below(_claim(rules, rule))
+        found.append({a: down(below[a]) for a in rule.attend or {}})
+    return tuple(found)
+
+
+def exact(matrix: Float[np.ndarray, "n d"]) -> Exact:
+    """The same numbers as fractions."""
+    return [tuple(map(Fraction, row)) for row in matrix.tolist()]
+
+
+def up(x: Fraction) -> float:
+    """The nearest float that is not smaller."""
+    nearest = float(x)
+    return nearest if Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
+
+
+def down(x: Fraction) -> float:
+    """The nearest float that is not larger."""
+    nearest = float(x)
+    return nearest if Fraction(nearest) <= x else math.nextafter(nearest, -math.inf)
+
+
+def _runs(rules: Rules, layer: HeadLayer) -> list[Run]:
+    sequences = [exact(X) for X in rules.sequences]
+    stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
+    rooms = [tuple(rules.ball + stretch * sqrt_above(_dot(x, x)) for x in X) for X in sequences]
+    return [Run(sequences, rooms, exact(h.W_Q), exact(h.W_K), exact(h.W_V)) for h in layer.heads]
+
+
+def _claim(rules: Rules, rule: Rule) -> Claim:
+    return Claim(
+        rule.sequence, rule.token, rule.head, rule.attend or {}, rule.output or (), rule.tolerance, rules.visible(rule)
+    )
+
+
+def _dot(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))

@@ -1,0 +1,194 @@
+"""Rules: what the tokens of some sequences should attend to, or output, in a head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.design.wish import Wish
+from headwright.errors import InputError
+from headwright.weights.expression import Vector
+
+TOLERANCE = Fraction(1, 100)  # of an output, unless said: its Euclidean distance from what is wanted
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one token should do in one head: attend (least weights), output a vector within a tolerance, or both.
+
+    The output is that of this head alone; the layer adds the heads' outputs up.
+
+    >>> Rule(token=1, attend={0: Fraction(9, 10)}).place
+    (0, 1, 0)
+    """
+
+    token: int
+    sequence: int = 0
+    head: int = 0
+    attend: dict[int, Fraction] | None = None  # token -> the least weight that it must get
+    output: Vector | None = None
+    tolerance: Fraction = TOLERANCE
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Sequence, token and head: two rules of one place speak of the same thing."""
+        return self.sequence, self.token, self.head
+
+    @property
+    def name(self) -> str:
+        """Whom it is about, for words.
+
+        >>> Rule(token=1, sequence=2, attend={0: Fraction(1, 2)}).name
+        'token 1 of sequence 2'
+        """
+        sequence = f" of sequence {self.sequence}" if self.sequence else ""
+        return f"token {self.token}{sequence}" + (f" in head {self.head}" if self.head else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Tokens in one or more sequences, the mask, what is uncertain about tokens, and the rules; checked.
+
+    >>> rules = Rules((np.eye(3),), (Rule(token=2, attend={0: Fraction(9, 10)}),), causal=True)
+    >>> rules.heads, rules.visible(rules.rules[0])
+    (1, 3)
+    """
+
+    sequences: tuple[Float[np.ndarray, "T D"], ...]
+    rules: tuple[Rule, ...]
+    causal: bool = False
+    ball: Fraction = Fraction(0)  # a token may be anywhere within this distance of c times its place,
+    scale: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))  # for any c between these two
+
+    def __post_init__(self) -> None:
+        self._check_tokens()
+        if not self.rules:
+            raise InputError("there is no rule: expected at least one [[rule]]")
+        if self.ball < 0 or not 0 < self.scale[0] <= 1 <= self.scale[1]:
+            low, high = map(float, self.scale)
+            raise InputError(f"a world with ball = {float(self.ball):g} and scale = [{low:g}, {high:g}]: expected a "
+                             "radius of 0 or more, and a range above 0 that holds 1")  # fmt: skip
+        for rule in self.rules:
+            self._check(rule)
+        object.__setattr__(self, "rules", merged(self.rules))
+        widths = {len(rule.output) for rule in self.rules if rule.output is not None}
+        if len(widths) > 1:
+            raise InputError(f"outputs have {', '.join(map(str, sorted(widths)))} numbers: expected as many in each")
+        for rule in self.rules:
+            self._check_sum(rule)
+        self._check_twins()
+
+    @property
+    def dimension(self) -> int:
+        """D: how long a token is."""
+        return int(self.sequences[0].shape[1])
+
+    @property
+    def heads(self) -> int:
+        """How many heads the rules speak of: head 0 up to the last that is named."""
+        return 1 + max(rule.head for rule in self.rules)
+
+    @property
+    def width(self) -> int:
+        """m: how long an output is; as long as a token where no rule says."""
+        return next((len(rule.output) for rule in self.rules if rule.output is not None), self.dimension)
+
+    @property
+    def certain(self) -> bool:
+        """Every token is where it is given."""
+        return self.ball == 0 and all(end == 1 for end in self.scale)
+
+    def visible(self, rule: Rule) -> int:
+        """How many tokens the rule's token sees: these are the first ones of its sequence."""
+        return rule.token + 1 if self.causal else len(self.sequences[rule.sequence])
+
+    def tokens(self, rule: Rule) -> Float[np.ndarray, "n D"]:
+        """The tokens that the rule's token sees."""
+        return self.sequences[rule.sequence][: self.visible(rule)]
+
+    def _check_tokens(self) -> None:
+        if not self.sequences or any(X.ndim != 2 or 0 in X.shape or not np.isfinite(X).all() for X in self.sequences):
+            raise InputError("tokens: expected at least one sequence, and rows of finite numbers in each")
+        if len({X.shape[1] for X in self.sequences}) > 1:
+            raise InputError("the sequences have tokens of different lengths: expected one dimension for all")
+
+    def _check(self, rule: Rule) -> None:
+        if not 0 <= rule.sequence < len(self.sequences):
+            raise InputError(f"a rule is about sequence {rule.sequence}, and there are {len(self.sequences)}: "
+                             f"expected 0 to {len(self.sequences) - 1}")  # fmt: skip
+        T = len(self.sequences[rule.sequence])
+        if not 0 <= rule.token < T:
+            raise InputError(f"a rule is about token {rule.token}, and sequence {rule.sequence} has {T} tokens: "
+                             f"expected 0 to {T - 1}")  # fmt: skip
+        if not 0 <= rule.head < 64:
+            raise InputError(f"the rule of {rule.name} is for head {rule.head}: expected 0 to 63")
+        if rule.attend is None and rule.output is None:
+            raise InputError(f"the rule of {rule.name} wants nothing: expected attend, copy, average or output")
+        if rule.output is not None and rule.tolerance <= 0:
+            raise InputError(f"the tolerance of {rule.name} is {float(rule.tolerance):g}: expected more than 0, "
+                             "since a softmax leaves every token a little")  # fmt: skip
+        for key in rule.attend or ():
+            if not 0 <= key < T:
+                raise InputError(f"{rule.name} should attend to token {key}, and its sequence has {T} tokens: "
+                                 f"expected 0 to {T - 1}")  # fmt: skip
+            if key >= self.visible(rule):
+                raise InputError(f"{rule.name} should attend to token {key}, which a causal mask hides from it: "
+                                 f'expected 0 to {rule.token}, or mask = "none"')  # fmt: skip
+
+    def _check_sum(self, rule: Rule) -> None:
+        if rule.attend is None:
+            return
+        try:
+            Wish(rule.attend).check_fits(self.visible(rule))
+        except InputError as error:
+            raise InputError(f"the rules of {rule.name} contradict each other: {error}") from error
+
+    def _check_twins(self) -> None:
+        """Two tokens that are the same and see the same do the same, whatever the head."""
+        found: dict[tuple[object, ...], Rule] = {}
+        for rule in self.rules:
+            if rule.output is None:
+                continue
+            seen = tuple(sorted(tuple(x) for x in self.tokens(rule).tolist()))
+            other = found.setdefault((rule.head, tuple(self.sequences[rule.sequence][rule.token].tolist()), seen), rule)
+            if apart(rule, other) > (rule.tolerance + other.tolerance) ** 2:
+                raise InputError(f"{other.name} and {rule.name} are the same and see the same, and should output "
+                                 "different vectors: no head does that; expected positions that tell them apart, "
+                                 "or rules that agree")  # fmt: skip
+
+
+def apart(one: Rule, other: Rule) -> Fraction:
+    """The squared distance of two wanted outputs."""
+    return sum(((x - y) ** 2 for x, y in zip(one.output or (), other.output or (), strict=True)), Fraction(0))
+
+
+def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """One rule for each place: of several floors for a token the highest counts; a second output is refused.
+
+    >>> half, most = (Rule(token=0, attend={1: p}) for p in (Fraction(1, 2), Fraction(9, 10)))
+    >>> merged([half, most])[0].attend
+    {1: Fraction(9, 10)}
+    """
+    found: dict[tuple[int, int, int], Rule] = {}
+    for rule in rules:
+        other = found.get(rule.place)
+        if other is None:
+            found[rule.place] = rule
+            continue
+        if rule.output is not None and other.output is not None:
+            same_width = len(rule.output) == len(other.output)
+            far = not same_width or apart(rule, other) > (rule.tolerance + other.tolerance) ** 2
+            why = "which contradict each other" if far else "which is one too many"
+            raise InputError(f"two rules want an output of {rule.name}, {why}: expected one")
+        attend = dict(other.attend or {})
+        for key, p in (rule.attend or {}).items():
+            attend[key] = max(p, attend.get(key, p))
+        mine = rule if rule.output is not None else other
+        found[rule.place] = Rule(
+            rule.token, rule.sequence, rule.head, attend or None, mine.output, mine.tolerance
+        )  # fmt: skip
+    return tuple(found.values())

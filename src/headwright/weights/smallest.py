@@ -1,0 +1,129 @@
+"""The smallest matrix that grants wishes (untrusted, in floating point).
+
+    minimise |N|_F   subject to   ln sum_{l != a} exp(<N, (k_l - k_a) z^T>) <= ln slack_a     for each wish, target a
+
+Each wish has keys k_l and a query z of its own, and all share N: scores are k_l^T N z. With tokens for keys and
+query this is the smallest M = W_K^T W_Q; with queries B x it is the smallest W_K for a given W_Q = B, and so on.
+
+multipliers.py has the method; here the wishes become its constraints, on as few unknowns as matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.weights.multipliers import Term, by_multipliers, squared
+
+LARGEST = 6000  # unknowns; a Newton step costs their cube
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """One wish: keys seen by one query, and the slack 1/p - 1 of each target.
+
+    >>> Aim(np.eye(3), np.ones(3), (0,), np.array([0.01])).keys.shape
+    (3, 3)
+    """
+
+    keys: Float[np.ndarray, "n p"]
+    query: Float[np.ndarray, " r"]
+    targets: tuple[int, ...]
+    slacks: Float[np.ndarray, " m"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found: nothing here is proven.
+
+    >>> smallest([Aim(np.eye(2), np.ones(1), (0,), np.array([0.01]))]).granted
+    True
+    """
+
+    matrix: Float[np.ndarray, "p r"]
+    multipliers: tuple[Float[np.ndarray, " m"], ...]  # one for each target of each wish, of the constraint as above
+    violation: float  # the largest; at most 0 if all is granted
+
+    @property
+    def granted(self) -> bool:
+        """All wishes are granted, as far as floating point can tell."""
+        return self.violation <= 1e-12
+
+
+def smallest(aims: Sequence[Aim]) -> Found:
+    """The matrix of smallest Frobenius norm that grants all wishes.
+
+    >>> found = smallest([Aim(np.eye(2), np.array([1.0, 0.0]), (0,), np.array([np.exp(-3.0)]))])
+    >>> found.matrix.round(6) + 0.0
+    array([[ 1.5,  0. ],
+           [-1.5,  0. ]])
+    """
+    task = reduced(aims)
+    if task is None or task.too_large:
+        p, r = aims[0].keys.shape[1], len(aims[0].query)
+        nothing = tuple(np.zeros(len(aim.targets)) for aim in aims)
+        return Found(np.zeros((p, r)), nothing, -np.inf if task is None else np.inf)
+    return task.found(aims, *by_multipliers(task.terms, squared, np.zeros(task.shape), np.ones(len(task.terms))))
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The wishes as constraints on N in the span of what matters, in a unit that suits them.
+
+    >>> task = reduced([Aim(np.eye(2), np.ones(1), (0,), np.array([0.5]))])
+    >>> len(task.terms), task.shape
+    (1, (1, 1))
+    """
+
+    terms: list[Term]
+    left: Float[np.ndarray, "p k"]  # orthonormal columns, as in right
+    right: Float[np.ndarray, "r l"]
+    unit: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the unknown matrix."""
+        return self.left.shape[1], self.right.shape[1]
+
+    @property
+    def too_large(self) -> bool:
+        """There are more unknowns than a Newton step can be taken with."""
+        return self.shape[0] * self.shape[1] > LARGEST
+
+    def inside(self, N: Float[np.ndarray, "p r"]) -> Float[np.ndarray, "k l"]:
+        """The coordinates of a matrix."""
+        X: Float[np.ndarray, "k l"] = self.left.T @ N @ self.right * self.unit
+        return X
+
+    def found(
+        self, aims: Sequence[Aim], X: Float[np.ndarray, "k l"], multipliers: Float[np.ndarray, " m"], violation: float
+    ) -> Found:
+        """The matrix with these coordinates, with the multipliers of each wish."""
+        shares = iter(multipliers)
+        mine = tuple(np.array([next(shares) if len(aim.keys) > 1 else 0.0 for _ in aim.targets]) for aim in aims)
+        return Found(self.left @ (X / self.unit) @ self.right.T, mine, violation)
+
+
+def reduced(aims: Sequence[Aim]) -> Reduced | None:
+    """The constraints; None if there are none, since every target is alone with itself."""
+    terms = [
+        Term(np.delete(aim.keys, a, axis=0) - aim.keys[a], aim.query, float(np.log(slack)))
+        for aim in aims
+        for a, slack in zip(aim.targets, aim.slacks, strict=True)
+        if len(aim.keys) > 1
+    ]
+    if not terms:
+        return None
+    left, right = _span([term.rows for term in terms]), _span([term.query[None] for term in terms])
+    unit = max(float(np.linalg.norm(t.rows, axis=1).max() * np.linalg.norm(t.query)) for t in terms) or 1.0
+    return Reduced([Term(t.rows @ left / unit, t.query @ right, t.bound) for t in terms], left, right, unit)
+
+
+def _span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:
+    """An orthonormal basis of the rows; at least one column."""
+    _, sizes, basis = np.linalg.svd(np.vstack(parts), full_matrices=False)
+    rank = max(1, int((sizes > 1e-13 * sizes[0]).sum()))
+    return np.ascontiguousarray(basis[:rank].T)

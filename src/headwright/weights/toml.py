@@ -1,0 +1,238 @@
+"""Rules as a TOML file; docs/heads.md describes the fields."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from headwright.design.wish import average, exact
+from headwright.errors import InputError
+from headwright.weights.expression import NAME, Vector, read_vector
+from headwright.weights.rules import TOLERANCE, Rule, Rules
+
+Index = Annotated[int, Field(ge=0)]
+Places = Index | list[Index] | Literal["*"]
+Written = str | list[float]  # a vector: an expression, or its numbers
+Number = float | str
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _World(_Entry):
+    ball: Number = 0.0
+    scale: list[Number] = Field([1.0, 1.0], min_length=2, max_length=2)
+
+
+class _Rule(_Entry):
+    token: Places
+    sequence: Places = 0
+    head: Index = 0
+    attend: dict[str, Number] | None = None
+    copy_: Index | Literal["previous", "first", "self"] | None = Field(None, alias="copy")
+    average: list[Index] | Literal["all"] | None = None
+    eps: Number | None = None
+    output: Written | None = None
+    tolerance: Number | None = None
+
+
+class _Rules(_Entry):
+    dimension: Annotated[int, Field(ge=1, le=65536)] | None = None
+    directions: dict[str, Number] = {}
+    tokens: list[Written] | None = None
+    sequences: list[list[Written]] | None = None
+    mask: Literal["none", "causal"] = "none"
+    positions: Literal["none", "sinusoidal"] | list[Written] = "none"
+    world: _World | None = None
+    rule: list[_Rule] = []
+
+
+def read_rules(path: str | Path) -> Rules:
+    """The rules in a TOML file.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rules.toml"
+    >>> _ = path.write_text("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1")
+    >>> read_rules(path).rules[0].attend
+    {1: Fraction(100, 101)}
+    """
+    path = Path(path)
+    try:
+        return parse_rules(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"rules {path}: {reason}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"rules {path}: is not text in UTF-8") from error
+    except InputError as error:
+        raise InputError(f"rules {path}: {error}") from error
+
+
+def parse_rules(text: str) -> Rules:
+    """The rules in TOML text.
+
+    >>> rules = parse_rules('''
+    ... dimension = 4
+    ... directions = { a = 2.0, b = 2.0 }
+    ... tokens = ["a", "a + b"]
+    ... [[rule]]
+    ... token = 0
+    ... output = "b - a"
+    ... ''')
+    >>> rules.sequences[0].tolist(), [float(x) for x in rules.rules[0].output]
+    ([[2.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]], [-2.0, 2.0, 0.0, 0.0])
+    """
+    try:
+        given = _Rules.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"is not TOML: {error}") from error
+    except ValidationError as error:
+        raise InputError(_sentence(error)) from error
+    written = _sequences(given)
+    D = _dimension(given, written)
+    axes = _axes(given.directions, D)
+    sequences = [[_vector(token, axes, D) for token in tokens] for tokens in written]
+    rules = tuple(
+        _rule(entry, token, sequence, axes, sequences, causal=given.mask == "causal")
+        for entry in given.rule
+        for sequence in _places(entry.sequence, len(sequences))
+        for token in _tokens_of(entry, len(sequences[sequence]) if sequence < len(sequences) else 0)
+    )
+    arrays = tuple(_placed(np.array(X, dtype=object).astype(np.float64), given.positions, axes) for X in sequences)
+    world = given.world or _World.model_validate({})
+    low, high = (exact(end, "an end of the world's scale") for end in world.scale)
+    return Rules(arrays, rules, given.mask == "causal", exact(world.ball, "the world's ball"), (low, high))
+
+
+def _sequences(given: _Rules) -> list[list[Written]]:
+    if (given.tokens is None) == (given.sequences is None):
+        raise InputError("expected tokens, or sequences of them: exactly one of the two")
+    sequences = given.sequences if given.tokens is None else [given.tokens]
+    if not sequences or not all(sequences):
+        raise InputError("a sequence without tokens: expected at least one")
+    return sequences
+
+
+def _dimension(given: _Rules, sequences: list[list[Written]]) -> int:
+    numbers = [len(token) for tokens in sequences for token in tokens if not isinstance(token, str)]
+    D = given.dimension or (numbers[0] if numbers else len(given.directions))
+    if len(given.directions) > D:
+        raise InputError(f"dimension = {D} is too small for {len(given.directions)} orthogonal directions: "
+                         f"expected at least {len(given.directions)}")  # fmt: skip
+    if D == 0:
+        raise InputError("there are neither directions nor numbers: expected tokens made of one or the other")
+    return D
+
+
+def _axes(directions: Mapping[str, Number], D: int) -> dict[str, Vector]:
+    """Each direction is its length times a coordinate axis, in the order of the file."""
+    axes = {}
+    for place, (name, length) in enumerate(directions.items()):
+        if not NAME.fullmatch(name) or name == "token":
+            raise InputError(f"direction {name!r}: expected a name of letters and digits, other than 'token'")
+        size = exact(length, f"the length of direction {name}")
+        if size <= 0:
+            raise InputError(f"direction {name} has the length {float(size):g}: expected more than 0")
+        axes[name] = tuple(size if i == place else Fraction(0) for i in range(D))
+    return axes
+
+
+def _vector(written: Written, vectors: Mapping[str, Vector], D: int) -> Vector:
+    if isinstance(written, str):
+        return read_vector(written, vectors, D)
+    if len(written) != D:
+        raise InputError(f"a vector has {len(written)} numbers, and the dimension is {D}: expected as many")
+    return tuple(exact(x, "a number of a vector") for x in written)
+
+
+def _placed(
+    X: Float[np.ndarray, "T D"], positions: str | list[Written], axes: Mapping[str, Vector]
+) -> Float[np.ndarray, "T D"]:
+    """The tokens with what their places add to them."""
+    if positions == "none":
+        return X
+    if positions == "sinusoidal":
+        from headwright.positions import Sinusoidal
+
+        embedded: Float[np.ndarray, "T D"] = Sinusoidal(X.shape[1]).embed(X)
+        return embedded
+    if len(positions) < len(X):
+        raise InputError(f"{len(positions)} positions for a sequence of {len(X)} tokens: expected one for each")
+    rows = [_vector(row, axes, X.shape[1]) for row in positions[: len(X)]]
+    return X + np.array(rows, dtype=object).astype(np.float64)
+
+
+def _places(given: int | list[int] | str, n: int) -> list[int]:
+    return list(range(n)) if given == "*" else [given] if isinstance(given, int) else [int(i) for i in given]
+
+
+def _tokens_of(entry: _Rule, T: int) -> list[int]:
+    tokens = _places(entry.token, T)
+    every = not isinstance(entry.token, int | list)
+    return tokens[1:] if every and entry.copy_ == "previous" else tokens
+
+
+def _rule(
+    entry: _Rule, token: int, sequence: int, axes: dict[str, Vector], sequences: list[list[Vector]], *, causal: bool
+) -> Rule:
+    X = sequences[sequence] if sequence < len(sequences) else []
+    output = entry.output
+    wanted: Vector | None = None
+    if isinstance(output, str):
+        rows = {f"token {i}": x for i, x in enumerate(X)}
+        wanted = read_vector(output, {**axes, **rows}, len(X[0]) if X else 0)
+    elif output is not None:
+        wanted = tuple(exact(x, "a number of an output") for x in output)
+    if entry.tolerance is not None and wanted is None:
+        raise InputError(f"the rule of token {token} has a tolerance and no output: expected both, or eps")
+    tolerance = TOLERANCE if entry.tolerance is None else exact(entry.tolerance, f"the tolerance of token {token}")
+    return Rule(token, sequence, entry.head, _attend(entry, token, token + 1 if causal else len(X)), wanted, tolerance)
+
+
+def _attend(entry: _Rule, token: int, visible: int) -> dict[int, Fraction] | None:
+    wishes = [name for name in ("attend", "copy_", "average") if getattr(entry, name) is not None]
+    if len(wishes) > 1:
+        names = " and ".join(name.strip("_") for name in wishes)
+        raise InputError(f"the rule of token {token} has {names}: expected one of them")
+    if entry.eps is not None and wishes not in (["copy_"], ["average"]):
+        raise InputError(f"the rule of token {token} has eps without copy or average: expected it beside one of them")
+    if entry.attend is not None:
+        for key in entry.attend:
+            if not key.isascii() or not key.isdigit():
+                raise InputError(f"attend names {key!r}: expected tokens by index, such as {{ 0 = 0.5, 2 = 0.4 }}")
+        return {int(key): exact(p, f"the weight of token {key}") for key, p in entry.attend.items()}
+    if not wishes:
+        return None
+    targets: list[int] = []
+    if entry.copy_ is not None:
+        named = {"first": 0, "self": token, "previous": token - 1}
+        targets = [named[entry.copy_] if isinstance(entry.copy_, str) else entry.copy_]
+        if targets[0] < 0:
+            raise InputError("token 0 has no previous token to copy: expected a rule for tokens from 1")
+    elif entry.average is not None:
+        targets = list(range(visible)) if entry.average == "all" else entry.average
+        if not targets:
+            raise InputError(f"the rule of token {token} averages no tokens: expected at least one")
+    return average(targets, Fraction(1, 100) if entry.eps is None else exact(entry.eps, "eps")).least
+
+
+def _sentence(error: ValidationError) -> str:
+    """pydantic's first complaint, in one line: where, what, what was given, and for a wrong name the likely one."""
+    first = error.errors()[0]
+    where = " ".join(str(part) for part in first["loc"] if "[" not in str(part))
+    if first["type"] == "extra_forbidden":
+        model: Any = _Rule if first["loc"][0] == "rule" else _World if first["loc"][0] == "world" else _Rules
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        remedy = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+        return f"{where}: there is no such field; {remedy}"
+    return f"{where}: {first['msg'].lower()}, given {first['input']!r}"

@@ -1,0 +1,42 @@
+"""No right answer is refuted, no wrong one passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.verdict import Verdict
+from tests.check.answers import RIGHT, UNREADABLE, WRONG
+
+EXERCISES = load_exercises()
+
+
+def verdict_on(exercise: str, answer: str) -> Verdict:
+    formulas = [Formula(text, line) for line, text in enumerate(answer.split(" ||| "), 1)]
+    return check_answer(EXERCISES[exercise], formulas)
+
+
+def cases(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    return [(exercise, answer) for exercise, answers in table.items() for answer in answers]
+
+
+@pytest.mark.parametrize(("exercise", "answer"), cases(RIGHT))
+def test_a_right_answer_is_proved(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer"), cases(WRONG))
+def test_a_wrong_answer_is_refuted_with_a_counterexample(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == "refuted", verdict.reason
+    assert verdict.counterexample
+    assert verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer"), cases(UNREADABLE))
+def test_what_is_no_answer_is_unreadable(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == "unreadable", verdict.reason
+    assert "^" in verdict.reason

@@ -1,0 +1,178 @@
+"""headwright check, as students and teachers run it."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.check.test_gradescope import check_schema
+from tests.cli.running import Headwright
+
+RIGHT = "## 1. averaging-two\n\nAny $\\lambda$ that is large enough:\n\n$$q = \\lambda (k_a + k_b)$$\n"
+WRONG = "## 2. averaging-two (5 points)\n\n$$q = \\frac{1}{\\sqrt 2}(k_a + k_b)$$\n"
+BAD = "## 3. averaging-two\n\n$$q = \\frac{1}{$$\n"
+
+
+@pytest.fixture(autouse=True)
+def sheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("right.md").write_text(RIGHT)
+    Path("wrong.md").write_text(WRONG)
+    Path("bad.md").write_text(BAD)
+
+
+def test_a_right_answer_is_proved(headwright: Headwright) -> None:
+    ran = headwright("check", "right.md")
+    assert ran.code == 0
+    assert ran.out.startswith("right.md:1  averaging-two\n    q = \\lambda (k_a + k_b)\n  proved: ")
+    assert "works from      lambda >= " in ran.out
+
+
+def test_a_wrong_answer_is_refuted_with_a_counterexample(headwright: Headwright) -> None:
+    ran = headwright("check", "wrong.md")
+    assert ran.code == 1
+    assert "  refuted: with n = " in ran.out
+    assert "  counterexample  n = " in ran.out
+    assert "  suggestion " in ran.out
+
+
+def test_an_error_in_a_formula_is_shown_with_its_caret(headwright: Headwright) -> None:
+    ran = headwright("check", "--formula", r"q = \frac{1}{", "--exercise", "averaging-two")
+    assert ran.code == 2
+    lines = ran.out.splitlines()
+    at = lines.index("  unreadable:")
+    assert lines[at + 1] == r"    q = \frac{1}{"
+    assert lines[at + 2].strip() == "^"
+    assert lines[at + 1][lines[at + 2].index("^")] == "{"
+
+
+def test_several_answers_end_in_a_table_with_counts(headwright: Headwright) -> None:
+    ran = headwright("check", "right.md", "wrong.md", "bad.md")
+    assert ran.code == 2
+    assert ran.out.endswith("3 answers: 1 proved, 1 refuted, 1 unreadable\n")
+    assert "\x1b" not in ran.out
+
+
+def test_json_has_every_field(headwright: Headwright) -> None:
+    found = headwright("check", "wrong.md", "--json", "--seed", "7")
+    assert found.code == 1
+    assert found.json["seed"] == 7
+    (answer,) = found.json["answers"]
+    assert (answer["file"], answer["line"], answer["exercise"]) == ("wrong.md", 1, "averaging-two")
+    assert answer["answer"] == r"q = \frac{1}{\sqrt 2}(k_a + k_b)"
+    assert answer["verdict"] == "refuted"
+    assert answer["counterexample"]["n"] >= 2
+    assert {"reason", "threshold", "probability", "suggestion", "parts", "seconds"} <= set(answer)
+    assert found.json["counts"]["refuted"] == 1
+
+
+def test_all_that_can_be_written_is_written(headwright: Headwright) -> None:
+    ran = headwright("check", "wrong.md", "right.md", "--html", "r.html", "--gradescope", "g.json", "--plot", "p.svg")
+    assert ran.code == 1
+    check_schema(json.loads(Path("g.json").read_text()))
+    assert "<svg" in Path("r.html").read_text()
+    assert Path("p.svg").read_text().startswith("<svg")
+
+
+def test_several_formulas_make_one_answer(headwright: Headwright) -> None:
+    formulas = ("--formula", r"q_1 = \lambda \mu_a", "--formula", r"q_2 = \lambda \mu_b")
+    ran = headwright("check", *formulas, "--exercise", "two-heads", "--json")
+    assert len(ran.json["answers"]) == 1
+    assert ran.json["answers"][0]["verdict"] in ("proved", "holds")
+
+
+def test_with_an_exercise_a_sheet_needs_no_heading(headwright: Headwright) -> None:
+    Path("bare.md").write_text("Take\n$q = \\lambda (k_a + k_b)$.\n")
+    assert headwright("check", "bare.md", "--exercise", "Averaging-Two").code == 0
+    assert headwright("check", "bare.md").code == 2
+
+
+def test_standard_input_is_a_sheet_too(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RIGHT.encode())))
+    assert "standard input:1" in headwright("check", "-").out
+
+
+def test_a_sheet_that_cannot_be_read_does_not_hide_the_others(headwright: Headwright) -> None:
+    Path("binary.md").write_bytes(b"\0\1\2")
+    ran = headwright("check", "binary.md", "missing.md", "right.md")
+    assert ran.code == 2
+    assert "proved" in ran.out
+    assert "binary.md:1: is not text" in ran.err
+    assert "missing.md:1: there is no such file" in ran.err
+
+
+def test_a_misspelt_exercise_is_pointed_out(headwright: Headwright) -> None:
+    Path("typo.md").write_text("## averging-two\n\n$q = k_a$\n")
+    ran = headwright("check", "typo.md")
+    assert ran.code == 2
+    assert "typo.md:3: no exercise averging-two; did you mean averaging-two?" in ran.err
+
+
+def test_no_verdict_in_time_has_exit_3(headwright: Headwright) -> None:
+    ran = headwright("check", "right.md", "--timeout", "0.001")
+    assert ran.code == 3
+    assert "undecided: no verdict within 0.001 s" in ran.out
+    assert headwright("check", "right.md", "wrong.md", "--timeout", "0.001").code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "expected answer sheets"),
+        (["right.md", "--formula", "q = k_a"], "expected answer sheets, or --formula"),
+        (["--formula", "q = k_a"], "--formula needs --exercise"),
+        (["--formula", "q = k_a", "--exercise", "avraging-two"], "did you mean averaging-two?"),
+        (["right.md", "--exercises", "nowhere"], "nowhere"),
+        (["right.md", "--html", "no/where.html"], "there is no folder no"),
+        (["right.md", "--gradescope", "no/where.json"], "there is no folder no"),
+        (["right.md", "--plot", "p.bmp"], "expected one of .svg"),
+        (["right.md", "--timeout", "0"], "expected more than 0"),
+        (["right.md", "--points", "copying=1"], "goes with --make-autograder"),
+        (["--make-autograder", "made", "--points", "coping=1"], "did you mean copying?"),
+    ],
+)
+def test_what_cannot_be_used_is_told(arguments: list[str], said: str, headwright: Headwright) -> None:
+    ran = headwright("check", *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_an_autograder_is_made(headwright: Headwright) -> None:
+    ran = headwright("check", "--make-autograder", "made", "--points", "averaging-two=5")
+    assert ran.code == 0
+    assert "made" in ran.err
+    assert "averaging-two = 5" in Path("made/assignment.toml").read_text()
+
+
+def test_exercises_of_ones_own_are_checked(headwright: Headwright) -> None:
+    own = Path(__file__).parents[2] / "src/headwright/check/exercises/averaging-two.toml"
+    Path("own").mkdir()
+    Path("own/mine.toml").write_text(own.read_text().replace('id = "averaging-two"', 'id = "my-own"'))
+    Path("mine.md").write_text(RIGHT.replace("averaging-two", "my-own"))
+    assert headwright("check", "mine.md", "--exercises", "own").code == 0
+
+
+def test_modules_that_lie_about_are_not_imported(headwright: Headwright) -> None:
+    for name in ("json", "sympy", "headwright", "z3"):
+        Path(f"{name}.py").write_text("raise SystemExit('owned')")
+    assert headwright("check", "right.md").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_it_in_one_sentence() -> None:
+    Path("many.md").write_text(RIGHT * 100)
+    command = [sys.executable, "-m", "headwright", "check", "many.md"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.5)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.strip() == "error: interrupted; nothing was written"

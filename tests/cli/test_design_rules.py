@@ -1,0 +1,118 @@
+"""headwright design --rules, as users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.running import Headwright
+
+ROUTE = """
+dimension = 8
+directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }
+tokens = ["d + b", "a", "c + b"]
+[[rule]]
+token = 0
+output = "b - c"
+[[rule]]
+token = 1
+output = "b"
+"""
+TWINS = "tokens = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 2\ncopy = 0\n"
+OPEN = 'tokens = [[0.0], [1.0]]\nmask = "causal"\n[[rule]]\ntoken = 0\noutput = [1.0]\n'
+
+
+@pytest.fixture(autouse=True)
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"route": ROUTE, "twins": TWINS, "open": OPEN, "bad": ROUTE.replace("b - c", "b - z")}.items():
+        Path(f"{name}.toml").write_text(text)
+    np.save("K.npy", np.eye(3))
+
+
+def test_rules_become_weights_with_a_certificate_that_verifies(headwright: Headwright) -> None:
+    found = headwright("design", "--rules", "route.toml", "--out", "c.json", "--json")
+    assert found.code == 0
+    assert found.json["verdict"] == "designed"
+    assert found.json["head_dim"] == 2
+    assert found.json["lower_bound"] <= found.json["frobenius"] <= found.json["lower_bound"] * (1 + 1e-9)
+    assert found.json["frobenius"] <= found.json["nuclear"]
+    assert [output["token"] for output in found.json["outputs"]] == [0, 1]
+    assert all(output["error"] <= 0.01 for output in found.json["outputs"])
+    assert np.array(found.json["heads"][0]["W_Q"]).shape == (2, 8)
+    assert found.json["assignment"] == ["token 0 attends to token 0", "token 1 attends to token 2"]
+    checked = headwright("verify", "c.json")
+    assert checked.code == 0
+    assert "outputs what is wanted within 0.01" in checked.out
+
+
+def test_in_words(headwright: Headwright) -> None:
+    found = headwright("design", "--rules", "route.toml", "--plot", "p.svg")
+    assert found.code == 0
+    assert "head dimension 2, numbers of type float64" in found.out
+    assert "proven to be at least 1.365625" in found.out
+    assert "token 1 attends to token 2" in found.out
+    assert Path("p.svg").exists()
+
+
+def test_rank_dtype_and_head_dimension(headwright: Headwright) -> None:
+    small = headwright("design", "--rules", "route.toml", "--minimise", "rank", "--dtype", "bfloat16", "--json")
+    assert (small.json["head_dim"], small.json["dtype"], small.json["minimised"]) == (1, "bfloat16", "rank")
+    assert small.json["lower_bound"] <= small.json["nuclear"]
+    assert headwright("design", "--rules", "route.toml", "--head-dim", "1", "--json").json["head_dim"] == 1
+
+
+def test_impossible_and_undecided_have_their_exit_codes(headwright: Headwright) -> None:
+    found = headwright("design", "--rules", "twins.toml", "--out", "c.json", "--json")
+    assert found.code == 1
+    assert found.json["verdict"] == "impossible"
+    assert found.json["frobenius"] is None
+    assert headwright("verify", "c.json").code == 0
+    undecided = headwright("design", "--rules", "open.toml", "--out", "u.json")
+    assert undecided.code == 3
+    assert "undecided: " in undecided.out
+    assert not Path("u.json").exists()
+
+
+def test_weights_are_exported(headwright: Headwright) -> None:
+    found = headwright("design", "--rules", "route.toml", "--dtype", "float32", "--export", "out", "--json")
+    assert found.code == 0
+    assert Path("out/weights.safetensors").exists()
+    assert found.json["exported"]
+
+
+def test_a_tampered_certificate_is_rejected(headwright: Headwright) -> None:
+    headwright("design", "--rules", "route.toml", "--out", "c.json")
+    document = json.loads(Path("c.json").read_text())
+    document["statement"]["rules"][0]["tolerance"] = "1/1000"
+    Path("t.json").write_text(json.dumps(document))
+    assert headwright("verify", "t.json").code == 1
+    document["statement"]["more"] = 1
+    Path("t.json").write_text(json.dumps(document))
+    assert headwright("verify", "t.json").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--rules", "bad.toml"), "names 'z': expected one of a, b, c, d"),
+        (("--rules", "missing.toml"), "there is no such file"),
+        (("--rules", "route.toml", "--minimise", "speed"), "expected one of size, rank"),
+        (("--rules", "route.toml", "--dtype", "int8"), "expected one of float64"),
+        (("--rules", "route.toml", "--head-dim", "0"), "head_dim is 0"),
+        (("--rules", "route.toml", "--keys", "K.npy"), "--keys beside --rules"),
+        (("--rules", "route.toml", "--copy", "1"), "--copy beside --rules"),
+        (("--rules", "route.toml", "--plot", "p.txt"), "has the suffix '.txt'"),
+        (("--keys", "K.npy", "--copy", "0", "--head-dim", "2"), "--head-dim beside --keys"),
+        (("--copy", "0"), "expected --keys with a wish, or --rules"),
+    ],
+    ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments: tuple[str, ...], words: str) -> None:
+    ran = headwright("design", *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+    assert ran.err.count("\n") == 1

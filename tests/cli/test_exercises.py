@@ -1,0 +1,58 @@
+"""headwright exercises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwright.check.exercise import load_exercises
+from tests.cli.running import Headwright
+
+
+def test_all_are_listed(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = headwright("exercises")
+    assert ran.code == 0
+    for name in load_exercises():
+        assert name in ran.out
+
+
+def test_one_is_shown_with_a_sheet_to_start_from(headwright: Headwright) -> None:
+    ran = headwright("exercises", "averaging-two")
+    assert ran.code == 0
+    assert "alpha_a >= 1/(2 + epsilon)" in ran.out
+    assert "  ## averaging-two" in ran.out
+    assert "$" not in ran.out.partition("an answer sheet")[0]
+    assert "\\" not in ran.out.partition("an answer sheet")[0]
+
+
+@pytest.mark.parametrize("name", sorted(load_exercises()))
+def test_every_statement_can_be_read_in_a_terminal(name: str, headwright: Headwright) -> None:
+    shown = headwright("exercises", name).out.partition("an answer sheet")[0]
+    assert "\\" not in shown
+    assert "$" not in shown
+
+
+def test_json_lists_them(headwright: Headwright) -> None:
+    found = headwright("exercises", "--json").json["exercises"]
+    assert [each["id"] for each in found] == list(load_exercises())
+    assert {"title", "statement", "names", "goals", "sheet"} <= set(found[0])
+
+
+def test_statements_are_typeset(headwright: Headwright, tmp_path: Path) -> None:
+    assert headwright("exercises", "--html", str(tmp_path / "e.html")).code == 0
+    assert (tmp_path / "e.html").read_text().count("<math") > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["avraging-two"], "no exercise avraging-two; did you mean averaging-two?"),
+        (["--exercises", "nowhere"], "nowhere"),
+        (["--html", "no/where.html"], "there is no folder no"),
+    ],
+)
+def test_what_cannot_be_used_is_told(arguments: list[str], said: str, headwright: Headwright) -> None:
+    ran = headwright("exercises", *arguments)
+    assert ran.code == 2
+    assert said in ran.err

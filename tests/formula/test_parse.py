@@ -1,0 +1,201 @@
+"""Formulas into trees: every spelling, every ambiguity, and the errors."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from headwright.errors import InputError
+from headwright.formula import FormulaError, parse, parse_lines
+from headwright.formula.errors import WIDEST, caret
+from headwright.formula.show import plain
+from headwright.formula.tree import Logic, Name, Relation, Span, walk
+from tests.formula.reading import compact, corpus
+
+
+@pytest.mark.parametrize(("source", "tree"), corpus())
+def test_corpus(source: str, tree: str) -> None:
+    assert compact(parse(source)) == tree
+
+
+def test_the_corpus_is_large() -> None:
+    assert len(corpus()) > 300
+
+
+SAME = [
+    [r"\log(t)(k_a + k_b)", "log(t)*(k_a + k_b)", r"\log t (k_a+k_b)", r"\ln\left(t\right)\left(k_a+k_b\right)"],
+    [r"\frac{1}{\sqrt{2}}(k_a + k_b)", "1/sqrt(2) (k_a + k_b)", "1/√2 (kₐ + k_b)", r"\frac1{\sqrt2}(k_a+k_b)"],
+    [r"e^\lambda/(2e^\lambda+(n-2))", r"\frac{e^\lambda}{2e^\lambda+(n-2)}", "exp(lambda)/(2*exp(lambda) + (n - 2))"],
+    ["QK^T/sqrt d", r"\frac{QK^\top}{\sqrt{d}}", "Q @ K.T / sqrt(d)", r"\frac{Q K^\mathsf{T}}{\sqrt d}"],
+    [
+        r"\alpha_i = 0 \quad (i \neq a, b)",
+        "alpha_i = 0 for all i != a, b",
+        r"\alpha_i = 0 \text{ for } i \notin \{a, b\}",
+    ],
+    [r"q_1 = u, q_2 = v", "q_1 = u; q_2 = v", "q_1 = u\nq_2 = v", r"q_1 = u \\ q_2 = v", "q_1 = u and q_2 = v"],
+    [r"\forall i \ne j: x_i < x_j", "x_i < x_j for all i != j", r"x_i < x_j \quad \forall i \neq j"],
+    [r"\lim_{n \to \infty} x = y", "x -> y as n -> oo", r"y = \lim_{n\to\infty} x"],
+]
+
+
+@pytest.mark.parametrize("sources", SAME)
+def test_spellings_of_one_formula_are_one_tree(sources: list[str]) -> None:
+    assert len({compact(parse(source)) for source in sources}) == 1
+
+
+def test_trees_are_equal_wherever_they_were_written() -> None:
+    assert parse("a + b") == parse("  a+b")
+    assert hash(parse("a + b")) == hash(parse("  a+b"))
+
+
+def test_names_of_the_exercise_are_one_name() -> None:
+    assert compact(parse("tol x", names={"tol"})) == "(* tol x)"
+    assert compact(parse("PQ", names={"PQ"})) == "PQ"
+
+
+def test_every_node_points_at_its_place() -> None:
+    source = r"q = \frac{1}{2}(k_a + k_b)' - \|x\|_F"
+    for node in walk(parse(source)):
+        written = source[node.span.start : node.span.stop]
+        assert written
+        if isinstance(node, Name):
+            assert written.startswith(node.base)
+    relation = parse(source)
+    assert isinstance(relation, Relation)
+    assert [source[term.span.start : term.span.stop] for term in relation.terms] == ["q", source[4:]]
+
+
+def test_lines_that_begin_with_a_relation_continue_the_chain() -> None:
+    source = "\\begin{align*} Z_p &= relu(H_p) \\\\ &= relu(PH) \\\\[2pt] &= PZ. \\\\ X &= Y \\end{align*}"
+    first, second = parse_lines(source)
+    assert isinstance(first, Relation)
+    assert isinstance(second, Relation)
+    assert (len(first.terms), len(second.terms)) == (4, 2)
+    assert [source[term.span.start : term.span.stop] for term in first.terms[2:]] == ["relu(PH)", "PZ"]
+
+
+def test_parse_lines_flattens_statements_joined_by_commas_and_lines() -> None:
+    assert [compact(node) for node in parse_lines("a = b, c = d\ne = f")] == ["(a = b)", "(c = d)", "(e = f)"]
+    assert [compact(node) for node in parse_lines("a + b")] == ["(+ a b)"]
+
+
+def test_a_line_break_inside_a_formula_is_a_space() -> None:
+    assert parse("q = \\lambda\n  (k_a + k_b)") == parse("q = lambda (k_a + k_b)")
+
+
+def test_an_empty_line_ends_a_statement() -> None:
+    assert isinstance(parse("a\n\nb"), Logic)
+
+
+ERRORS = [
+    ("", "empty", ""),
+    ("$ $", "empty", ""),
+    ("q = (k_a + k_b", "never closed", "("),
+    ("q = k_a)", "closes nothing", ")"),
+    (r"\left(a\right]", "meets", r"("),
+    (r"q = \frac{1}", "denominator", r"\frac"),
+    (r"\frac", "numerator", r"\frac"),
+    ("q = k_a +", "ends after +", "+"),
+    ("q =", "ends after =", "="),
+    ("a = * b", "came after =", "*"),
+    ("x_a_b", "second index", "_"),
+    ("x_{a}_{b}", "second index", "_"),
+    ("x^{a}^{b}^", "ends after ^", "^"),
+    ("x^T^2", "second exponent", "^"),
+    ("1 + ... + n", "dots", "..."),
+    (r"x_1 + \dots + x_n", "dots", r"\dots"),
+    ("2 3", "side by side", "2 3"),
+    (r"1\frac{1}{2}", "sum or a product", r"1\frac{1}{2}"),
+    (r"\ln n k_1", "two places", r"\ln n k"),
+    ("e^T", "transpose", "^T"),
+    (r"\cos^{-1} t", "inverse", "{-1}"),
+    ("|x", "never closed", "|"),
+    ("<a, b", "never closed", "<"),
+    ("<a b>", "two sides", "<"),
+    ("()", "nothing stands inside", "()"),
+    ("softmax()", "no argument", "softmax()"),
+    ("softmax(a, b)", "one argument", "softmax(a, b)"),
+    ("(x + 1)_2", "carry an index", "_"),
+    ("1_n", "number has an index", "_"),
+    (r"\|x\|_1", "norms 2 and F", "1"),
+    ("(a = b) c", "statement stands", "(a = b)"),
+    ("a + (b = c)", "statement stands", "(b = c)"),
+    ("sum x", "needs its index", "sum"),
+    (r"\sum_i^n x_i", "one bound", r"\sum_i^n x_i"),
+    (r"\max_i x_i", "not read", "i"),
+    ("[[1, 2], [3]]", "2, 1 entries", "[[1, 2], [3]]"),
+    ("for all i != j", "without the statement", "i"),
+    ("x. y", "full stop", "."),
+    (r"K \top", "exponent", r"\top"),
+    ("^2", "exponent needs", "^"),
+    (r"x + \lim_{n \to 1} y", "beginning of a side", r"\lim"),
+    (r"x = 1 \text{ for } i = 2 \\ = 3", "chain that ended", "="),
+    (r"a = 1 (i \neq a) = 2", "ends a statement", "="),
+    ("e^x_ab", "two ways", "ab"),
+    ("x^a_i", "either", "_"),
+    ("k[1] + k[2]", "index or a product", "k["),
+    ("k_a[i]", "index or a product", "a["),
+]
+
+
+@pytest.mark.parametrize(("source", "message", "place"), ERRORS)
+def test_mistakes_are_told_and_pointed_at(source: str, message: str, place: str) -> None:
+    with pytest.raises(FormulaError) as error:
+        parse(source)
+    assert message in error.value.message
+    assert source[error.value.span.start : error.value.span.stop] == place
+    assert error.value.fix
+
+
+def test_an_error_shows_the_source_the_place_and_what_was_understood() -> None:
+    with pytest.raises(FormulaError) as error:
+        parse("q = k_a, c = \\frac{1}")
+    assert str(error.value).splitlines() == [
+        "q = k_a, c = \\frac{1}",
+        "             ^^^^^",
+        "\\frac needs a denominator after its numerator",
+        "understood so far: q = k_a, c =",
+        "fix: write \\frac{a}{b}",
+    ]
+    assert isinstance(error.value, InputError)
+
+
+def test_an_error_survives_pickling() -> None:
+    error = FormulaError("a", "b c", Span(2, 3), fix="d", understood="e")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.span, again.fix) == (str(error), error.span, error.fix)
+
+
+@pytest.mark.parametrize(
+    ("source", "span", "shown"),
+    [
+        ("a\tb", Span(2, 3), ("a    b", "     ^")),
+        ("漢字 x", Span(3, 4), ("漢字 x", "     ^")),
+        ("e\u0301 x", Span(3, 4), ("e\u0301 x", "  ^")),
+        ("a\nbc\nd", Span(3, 4), ("bc", " ^")),
+        ("a\x00b", Span(1, 2), ("a\ufffdb", " ^")),
+        ("ab", Span(2, 2), ("ab", "  ^")),
+        ("", Span(0, 0), ("", "^")),
+    ],
+)
+def test_carets_stand_under_the_place(source: str, span: Span, shown: tuple[str, str]) -> None:
+    assert caret(source, span) == shown
+
+
+def test_long_lines_are_cut_around_the_place() -> None:
+    line, marks = caret("x" * 5000 + "y" + "x" * 5000, Span(5000, 5001))
+    assert len(line) < WIDEST + 20
+    assert line[marks.index("^")] == "y"
+    assert line.startswith("... ")
+    assert line.endswith(" ...")
+
+
+def test_a_comma_between_two_arrows_begins_a_new_implication() -> None:
+    first, second = parse_lines(r"a > 1 \Rightarrow b = c, \qquad a < 1 \Rightarrow b = d")
+    assert plain(first) == "a > 1 => b = c"
+    assert plain(second) == "a < 1 => b = d"
+
+
+def test_several_values_may_be_excluded_from_a_sum() -> None:
+    assert parse(r"\sum_{i \ne a, b} k_i") == parse(r"\sum_{i \ne a, i \ne b} k_i")

@@ -1,0 +1,89 @@
+"""Trees written out, and read back as the same trees."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwright.errors import InputError
+from headwright.formula import latex, mathml, parse, plain
+from headwright.formula.notation import number
+from headwright.formula.tree import Node, Number
+from tests.formula.reading import compact, corpus, names_of
+from tests.formula.trees import trees
+
+
+@pytest.mark.parametrize("source", [source for source, _ in corpus()])
+def test_the_corpus_is_written_and_read_again(source: str) -> None:
+    tree = parse(source)
+    assert compact(parse(latex(tree))) == compact(tree)
+    assert compact(parse(plain(tree), names=names_of(tree))) == compact(tree)
+
+
+@given(trees)
+def test_latex_is_read_back_as_the_same_tree(tree: Node) -> None:
+    assert parse(latex(tree)) == tree
+
+
+@given(trees)
+def test_plain_text_is_read_back_as_the_same_tree(tree: Node) -> None:
+    assert parse(plain(tree), names=names_of(tree)) == tree
+
+
+@pytest.mark.parametrize("source", [source for source, _ in corpus()][::7])
+def test_mathml_is_well_formed(source: str) -> None:
+    root = ET.fromstring(mathml(parse(source)))
+    assert root.tag.endswith("math")
+
+
+def test_mathml_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "latex2mathml.converter", None)
+    with pytest.raises(InputError, match="latex2mathml"):
+        mathml(parse("x"))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"q=\lambda(k_a+k_b)", "q = lambda (k_a + k_b)"),
+        ("e^x/2", "exp(x)/2"),
+        (r"\sum_{i=1}^{k-1}\sigma_i u_i v_i^\top", "sum_{i = 1}^{k - 1} sigma_i u_i v_i^T"),
+        ("-x - (-y)", "-x - (-y)"),
+        (r"x \gg 1 \quad \forall i \neq j", "x >> 1 for i != j"),
+        (r"\|A\|_F^2", "norm_F(A)^2"),
+        (r"2 \cdot 3", "2 · 3"),
+    ],
+)
+def test_plain_text_is_readable(source: str, expected: str) -> None:
+    assert plain(parse(source)) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("exp(lambda)/(n-2)", r"\frac{e^{\lambda}}{n - 2}"),
+        ("softmax(QK^T/sqrt d)V", r"\operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V"),
+        ("norm_F(A)^2", r"\lVert A \rVert_F^{2}"),
+        ("<k_a, q> -> oo", r"\langle k_{a}, q \rangle \to \infty"),
+        ("xhat", r"\hat{x}"),
+    ],
+)
+def test_latex_is_readable(source: str, expected: str) -> None:
+    assert latex(parse(source)) == expected
+
+
+@given(st.decimals(0, 10**9, allow_nan=False, places=6) | st.sampled_from(["1e400", "1e-400", "1.25e-300", "0"]))
+def test_numbers_are_written_exactly(written: object) -> None:
+    value = Fraction(str(written))
+    tree = parse(number(value))
+    assert isinstance(tree, Number)
+    assert tree.value == value
+
+
+def test_numbers_that_parsing_never_makes_are_written_too() -> None:
+    assert plain(Number(Fraction(-1, 3))) == "-1/3"

@@ -1,0 +1,44 @@
+"""A head's picture: what it shows, and that its labels keep off each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwright.pictures import head_picture, render
+from headwright.pictures.head import _apart, _gathered, geometry, pattern_map
+
+
+def test_what_a_mask_hides_stays_empty() -> None:
+    chart = pattern_map(np.array([[1.0, 0.0], [0.25, 0.75]]), ["a", "b"]).to_dict()
+    (cells,) = chart["datasets"].values()
+    assert [(cell["row"], cell["column"], cell["label"]) for cell in cells] == [
+        ("0  a", "0  a", "1.000"),
+        ("1  b", "0  a", "0.250"),
+        ("1  b", "1  b", "0.750"),
+    ]
+
+
+def test_many_tokens_have_no_numbers() -> None:
+    assert len(pattern_map(np.full((20, 20), 0.05), ["t"] * 20).to_dict()["layer"]) == 1
+
+
+def test_tokens_without_a_query_are_named_in_the_title() -> None:
+    chart = geometry(["a", "b"], np.eye(2), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    assert chart.to_dict()["title"]["subtitle"] == ["without a query: a"]
+
+
+def test_points_that_lie_together_share_a_label() -> None:
+    assert _gathered(["a", "b"], np.ones((2, 2)), 1.5) == [{"x": 1.0, "y": 1.0, "name": "a, b"}]
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=12))
+def test_labels_stay_inside_the_picture(places: list[tuple[float, float]]) -> None:
+    points = [{"x": x, "y": y, "name": "token"} for x, y in places]
+    assert all(abs(x) < 1.5 and abs(y) < 1.5 for x, y in _apart(points, 1.5))
+
+
+def test_renders() -> None:
+    picture = head_picture(np.eye(3), ["a", "b", "c"], np.eye(3)[:, :2], np.eye(3)[:, :2], "A head", "of dimension 2")
+    assert render(picture, ".svg").startswith(b"<svg")
