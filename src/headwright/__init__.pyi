@@ -1,4 +1,4 @@
-from . import design
+from . import check, design, formula, weights
 from .attention import Attention, attend, causal, output, pattern, scores
 from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
@@ -28,9 +28,11 @@ __all__ = [
     "World",
     "attend",
     "causal",
+    "check",
     "closest_pair",
     "design",
     "equivariance_defect",
+    "formula",
     "output",
     "pattern",
     "permute",
@@ -41,4 +43,5 @@ __all__ = [
     "simulate",
     "spectral_norm_upper_bound",
     "truncate",
+    "weights",
 ]

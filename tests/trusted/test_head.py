@@ -291,13 +291,6 @@ def test_hostile_certificates_are_not_accepted(name: str) -> None:
     assert verdict.words
 
 
-def test_the_fast_checker_says_that_it_does_not_read_heads() -> None:
-    from headwright import fast
-
-    verdict = fast.verify(json.dumps(_good()))
-    assert verdict.word == "verified" or "only the trusted checker" in verdict.words
-
-
 def test_a_rule_that_is_broken_by_a_trillionth_is_rejected() -> None:
     head = Head(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]]), EYE)
     with mpmath.workdps(40):

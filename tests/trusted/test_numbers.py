@@ -42,6 +42,13 @@ def test_exp_underflows_to_a_bound_and_not_to_nothing() -> None:
         assert 0 == low < high < Fraction(1, 10**2900)
 
 
+@given(st.integers(0, 2990), st.integers(1, 10**40), st.integers(1, 10**3))
+def test_exp_of_numbers_beyond_all_digits_has_no_lower_bound_but_0(power: int, more: int, below: int) -> None:
+    """Once the two factors of the lower bound were both negative, and exp(-1e2999) was 'at least 1e-71'."""
+    low, high = exp_between(-(10**power) * 10**4 * below - more * below - 1, below)
+    assert 0 == low < high < Fraction(1, 10**2900)
+
+
 def test_exp_beyond_what_is_checked_rejects() -> None:
     with pytest.raises(Reject, match="beyond what is checked"):
         exp_between(5001, 1)
@@ -94,6 +101,9 @@ def test_normal_tail_out_of_range_rejects(z: Fraction) -> None:
         ("0x1.8p+1", Fraction(3)),
         ("-0x1p-1074", Fraction(-1, 2**1074)),
         ("0x0.0p+0", Fraction(0)),
+        ("0x1.8p-1074", Fraction(3, 2**1075)),  # between two floats
+        ("0x1p-9999", Fraction(1, 2**9999)),
+        ("0x1.fffffffffffffp+9999", Fraction(2**53 - 1) * 2**9947),
         ("-0x3/0x1b", Fraction(-3, 27)),
     ],
 )

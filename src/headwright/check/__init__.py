@@ -1,13 +1,61 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
-exercises/   the exercises, as data
-exercise     what such a file says
-sheet        an answer sheet in Markdown: which formulas answer which exercise, and where they stand
-checker      one answer: read, bound to its names, every statement decided
-scalars/     exact algebra and proofs about numbers with parameters
-matrices/    exact algebra and proofs about matrices of any size
-verdict      what is said of an answer
-run          many answers, in parallel, each within its time
-report       the verdicts as a page
-gradescope   the verdicts as an autograder's results
+    exercises/    the exercises, as data; exercise: what such a file says
+    sheet         an answer sheet: which formulas answer which exercise, and where they stand (blocks, inline, handed)
+    answer        an answer taken apart: what it defines, what it says of its own names, what it claims
+    checker       one answer: read, bound to its names, every statement decided by the room of its setting
+    keys/         the rooms: keys and queries, by classes of keys that share a score
+    tokens/       self-attention on tokens
+    matrices/     matrices of any size
+    integers/     integers and angles
+    scalars/      exact algebra and proofs about numbers with parameters; decision and searching use them
+    verdict       what is said of an answer; judging puts it together
+    run           many answers, in parallel, each within its time (process, worker, wire)
+    report        the verdicts as a page (typeset), as text (told), as an autograder's results (gradescope, autograder/)
+
+The module can be called: headwright.check(exercise, formula) is headwright.check.check(exercise, formula).
 """
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwright.check.verdict import Verdict
+
+__all__ = ["check"]
+
+
+def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: int = 0) -> Verdict:
+    r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
+
+    Further exercises are read from a folder. The seed is that of random instances, which are tried last.
+
+    >>> verdict = check("averaging-two", r"q = \lambda(k_a + k_b)")
+    >>> verdict.word, verdict.threshold
+    ('proved', 'lambda >= ln((n - 2)/epsilon), for n > 2')
+    >>> verdict = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
+    >>> verdict.word, verdict.counterexample["n"], verdict.counterexample["left"]
+    ('refuted', 3, '0.4011')
+    """
+    from headwright.check.checker import Formula, check_answer
+    from headwright.check.exercise import load_exercises
+    from headwright.errors import InputError
+
+    known = load_exercises(exercises)
+    if exercise not in known:
+        raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")
+    return check_answer(known[exercise], [Formula(text, k) for k, text in enumerate(formulas, 1)], seed=seed)
+
+
+class _Verb(ModuleType):
+    """A module that is also the verb it is named for."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Verdict:
+        return check(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Verb

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from headwright.check.exercise import Exercise
+from headwright.check.links import comparisons
+from headwright.check.misfit import MisfitError
 from headwright.formula import parse_lines
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
@@ -67,13 +69,23 @@ def read_answer(exercise: Exercise, formulas: Sequence[Formula], known: Callable
 
     A name that the exercise does not give is defined by 'name = ...', and bounded by 'name >> ...' or 'name > ...'.
     """
+    if len(formulas) > MOST_FORMULAS:
+        raise MisfitError(f"there are {len(formulas)} formulas, expected at most {MOST_FORMULAS}", Name("q"))
     answer = Answer()
     sayings: list[Said] = []
-    for formula in formulas[:MOST_FORMULAS]:
+    for formula in formulas:
         sayings += [Said(node, formula) for node in parse_lines(formula.text, names=tuple(exercise.parameters))]
     for said in sayings:
         _sort(said, exercise, answer, known)
+    _judge_late(answer, known)
     return answer
+
+
+def _judge_late(answer: Answer, known: Callable[[Name], bool]) -> None:
+    """What was said of a name before its definition came is a claim about what was defined."""
+    early = [said for said in answer.conditions if not _bounds_own(said.node, answer, known)]
+    answer.conditions = [said for said in answer.conditions if said not in early]
+    answer.claims += early
 
 
 def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> None:
@@ -86,8 +98,11 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
                 _sort(Said(item, said.formula), exercise, answer, known)
         case Relation(terms, _) if _defines(said.node, exercise, answer, known):
             _define(said, terms, exercise, answer, known)
-        case Relation() if _bounds_own(said.node, answer, known):
-            answer.conditions.append(said)
+        case Relation() if any(_bounds_own(link, answer, known) for link in comparisons(said.node)):
+            # Of 'n <= 2 <= lambda' only the second half is about lambda: the first must not restrict the exercise.
+            for link in comparisons(said.node):
+                own = _bounds_own(link, answer, known)
+                (answer.conditions if own else answer.claims).append(Said(link, said.formula))
         case _:
             answer.claims.append(said)
 
@@ -131,10 +146,9 @@ def _mentions(node: Node, full: str) -> bool:
     return any(isinstance(part, Name) and full_name(part) == full for part in walk(node))
 
 
-def _bounds_own(node: Relation, answer: Answer, known: Callable[[Name], bool]) -> bool:
-    """Whether a relation speaks of a name of the answer's own, alone on a side: lambda > 0, s, t >> n."""
-    for term in (node.terms[0], node.terms[-1]):
-        names = _names(term)
-        if names and all(not known(name) and full_name(name) not in answer.definitions for name in names):
-            return "=" not in node.comparisons and "~" not in node.comparisons
-    return False
+def _bounds_own(node: Node, answer: Answer, known: Callable[[Name], bool]) -> bool:
+    """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n."""
+    if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
+        return False
+    names = [term for term in node.terms if isinstance(term, Name)]
+    return any(not known(name) and full_name(name) not in answer.definitions for name in names)

@@ -28,8 +28,8 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import choices
-from headwright.check.scalars.where import Hypothesis
+from headwright.check.scalars.instances import MOST_LIMITS, choices, reach_large
+from headwright.check.scalars.where import OPPOSITE, Hypothesis
 from headwright.check.searching import DRAWN, allowed, at_random, far_out
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -94,10 +94,11 @@ def decide(
     large: Iterable[str] = (),
     small: Iterable[str] = (),
     seed: int = 0,
+    vanishing: Iterable[str] = (),
 ) -> Decision:
     """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
 
-    The seed is that of the random instances, which are tried last.
+    The seed is that of the random instances, which are tried last. Vanishing names go to 0 in inequalities too.
 
     >>> from headwright.check.scalars import Range
     >>> where = Where({"n": Range(2, integer=True)})
@@ -108,10 +109,35 @@ def decide(
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
+    found = _decided(left, comparison, right, where, tuple(large), tuple(small), seed, tuple(vanishing))
+    if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
+        return Decision("undecided", "no case that can occur satisfies what is assumed")
+    return found
+
+
+def _decided(
+    left: Scalar,
+    comparison: Comparison,
+    right: Scalar,
+    where: Where,
+    large: tuple[str, ...],
+    small: tuple[str, ...],
+    seed: int,
+    vanishing: tuple[str, ...],
+) -> Decision:
     growing = tuple(name for name in large if name in left.names() | right.names())
     try:
+        shrinking = {name for name in vanishing if name in left.names() | right.names()}
+        if any(where.range(name).lower not in (0, None) or not where.range(name).positive for name in shrinking):
+            return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
         if comparison in ("~", "->"):
-            return _approximately(*_inverted(left, right, where, growing, small))
+            found = _approximately(*_inverted(left, right, where, growing, {*small, *shrinking}))
+            continuous = found.word == "undecided" and shrinking and not growing
+            return _at_zero(left, right, where, shrinking) or found if continuous else found
+        if shrinking and comparison != "=":
+            left, right, where, growing = _inverted(left, right, where, growing, shrinking)
+            found = _for_large(left, comparison, right, where, growing) if comparison in OPPOSITE else None
+            return Decision("undecided", "") if found is None else replace(found, threshold=None)
         if comparison in ("<<", ">>"):
             return Decision("undecided", f"how much larger {comparison} means is not said")
         if growing and comparison == "!=":
@@ -208,8 +234,7 @@ def _inverted(
     left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], small: Iterable[str]
 ) -> tuple[Scalar, Scalar, Where, tuple[str, ...]]:
     """The same with names that go to 0 as 1 over names that go to infinity."""
-    shrinking = [name for name in small if name in left.names() | right.names()]
-    for name in shrinking:
+    for name in sorted(set(small) & (left.names() | right.names())):
         inverse = f"{INVERSE}_{name}"
         turned = {name: 1 / parameter(inverse, POSITIVE)}
         where = replace(where.put(turned), ranges={**where.put(turned).ranges, inverse: POSITIVE})
@@ -230,11 +255,14 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
     end = limit(gap, where, large)
     if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
         return Decision("proved", f"the difference tends to 0 as {_growing(large)}", used="dominant growth")
-    names = sorted((left.names() | right.names()) - set(large))
-    for values in choices(names, where):
+    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
+    names = sorted((left.names() | right.names()).union(*tied) - set(large))
+    for values in islice(choices(names, where), MOST_LIMITS):
         if not allowed(values, where):
             continue
         here = where.put(values)
+        if not reach_large(here, large):
+            continue  # a condition ties large names to others: it may not allow all large values
         end = limit(gap.put(values), here, large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
@@ -242,6 +270,19 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
             sides = [_limit_value(side.put(values), here, large) for side in (left, right)]
             return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
     return Decision("undecided", "the limit could not be found")
+
+
+def _at_zero(left: Scalar, right: Scalar, where: Where, shrinking: Iterable[str]) -> Decision | None:
+    """What is defined at 0 is continuous there."""
+    there = dict.fromkeys(shrinking, number(0))
+    try:
+        ends = left.put(there), right.put(there)
+    except InputError:
+        return None
+    found = _for_all(ends[0], "=", ends[1], Where({n: r for n, r in where.ranges.items() if n not in there}))
+    if where.hypotheses or found.word not in ("proved", "refuted"):
+        return None
+    return replace(found, reason=found.reason or "the limits differ") if found.word == "refuted" else found
 
 
 def _at(side: Scalar, found: Decision) -> arb | None:

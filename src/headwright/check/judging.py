@@ -11,6 +11,7 @@ from flint import arb
 
 from headwright.check.answer import Answer, Said
 from headwright.check.decision import Decision
+from headwright.check.misfit import MisfitError
 from headwright.check.verdict import Part, Verdict, worst
 from headwright.formula.show import latex
 from headwright.formula.tree import Name, Relation
@@ -91,6 +92,8 @@ def at(values: Mapping[str, Fraction]) -> str:
 
 def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
     """The verdict on an answer from its parts."""
+    if not judgements:
+        raise MisfitError("nothing is claimed that could be checked", Name("q"), fix="write a statement: ... = ...")
     parts = tuple(one.part for one in judgements)
     word = worst([part.word for part in parts])
     chosen = next(one for one in judgements if one.part.word == word)

@@ -32,6 +32,8 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
         return None
     opposite = OPPOSITE[comparison]
     names = sorted(left.names() | right.names())
+    if set().union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())) - set(names):
+        return None  # a condition ties these names to others: values for them would have to be found too
     for name in names:
         if not where.range(name).integer or where.range(name).upper is not None:
             continue

@@ -40,22 +40,26 @@ def told(each: Checked) -> list[str]:
     for name, said in (
         ("counterexample", in_words(verdict.counterexample or {})),
         ("works from", verdict.threshold),
-        ("probability", in_words(verdict.probability or {})),
         ("suggestion", verdict.suggestion),
     ):
         if said:
             lines.append(f"  {name:<{WIDE}} {clean(said)}")
     failing = next((part for part in verdict.parts if part.word in ("refuted", "unreadable")), None)
     if len(verdict.parts) > 1 or (failing is not None and failing.reason != verdict.reason):
+        heard = {verdict.reason}  # nothing is told twice
         for part in verdict.parts[:MOST_PARTS]:
-            lines += _part(part, verdict.reason, failing is part and part.counterexample != verdict.counterexample)
+            lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            heard.add(part.reason)
     return lines
 
 
-def _part(part: Part, said: str, failing: bool) -> list[str]:
-    why = f": {part.reason}" if part.reason and part.reason != said and "\n" not in part.reason else ""
-    by = f" (by {part.used})" if part.used else ""
-    lines = [clean(f"    {part.word:<10} {shortened(readable(part.statement), 90)}{why}{by}")]
+def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
+    new = part.reason and not any(part.reason in other for other in heard) and "\n" not in part.reason
+    statement = readable(part.statement)
+    reason = part.reason.removeprefix(statement)  # a reason may start with what it is about
+    why = (f": {reason}" if reason == part.reason else reason) if new else ""
+    by = f" (by {part.used})" if part.used and new else ""
+    lines = [clean(f"    {part.word:<10} {shortened(statement, 90)}{why}{by}")]
     if failing and part.counterexample:
         lines.append(clean(f"    {'':<10} with {in_words(part.counterexample)}"))
     return lines

@@ -112,8 +112,6 @@ def parse(text: str) -> Certificate:
 
 def read(said: Json, shown: Json) -> Certificate:
     """The certificate about keys that this statement and this evidence make."""
-    if about_heads(said):
-        raise Reject("it is about whole heads, which only the trusted checker reads")
     statement = _statement(said)
     n, d = statement.keys[0].n, statement.keys[0].d
     if statement.claim == "impossible":
@@ -164,7 +162,10 @@ def _keys_name(given: Json) -> KeysName:
 
 
 def _signed(x: Json) -> float:
-    return copysign(rational(x), -1 if str(x).startswith("-") else 1)  # the digest tells -0.0 from 0.0
+    number = copysign(exact := rational(x), -1 if str(x).startswith("-") else 1)  # the digest tells -0.0 from 0.0
+    if number != exact:
+        raise Reject(f"a key holds {str(x)[:40]}, which is not a float")
+    return number
 
 
 def _spread(given: Json, n: int, d: int) -> Spread:

@@ -22,7 +22,7 @@ UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=-SMALLEST_DIGIT, Emax=SMA
 DOWN = Context(prec=DIGITS, rounding=ROUND_FLOOR, Emin=-SMALLEST_DIGIT, Emax=SMALLEST_DIGIT, traps=_TRAPS)
 _RATIONAL = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,400}|(\.[0-9]{1,400})?(e-?[0-9]{1,3})?)")
 _HEX_RATIONAL = re.compile(r"(-?0x[0-9a-f]{1,20000})/(0x[1-9a-f][0-9a-f]{0,20000})")
-_HEX_FLOAT = re.compile(r"-?0x[01]\.?[0-9a-f]{0,13}p[+-]?[0-9]{1,4}")
+_HEX_FLOAT = re.compile(r"(-?0x[01]\.?[0-9a-f]{0,13})p([+-]?[0-9]{1,4})")
 
 
 class Reject(Exception):  # noqa: N818  (it is a verdict, not an accident)
@@ -38,8 +38,8 @@ def rational(text: object) -> Fraction:
     if isinstance(text, str) and len(text) <= 50_000:
         if _RATIONAL.fullmatch(text):
             return Fraction(text)
-        if _HEX_FLOAT.fullmatch(text):
-            return Fraction(float.fromhex(text))
+        if parts := _HEX_FLOAT.fullmatch(text):  # in two parts: as one, what is too small for a float would be rounded
+            return Fraction(float.fromhex(parts[1])) * Fraction(2) ** int(parts[2])
         if ratio := _HEX_RATIONAL.fullmatch(text):
             return Fraction(int(ratio[1], 16), int(ratio[2], 16))
     raise Malformed(f"{str(text)[:40]!r} is not a number of the format")
@@ -57,8 +57,8 @@ def exp_between(numerator: int, denominator: int) -> tuple[Decimal, Decimal]:
     nearest = UP.exp(above)  # 0 if it is too small; then the next number up is still above
     # exp(below) >= exp(above) (1 - (above - below)): one exponential serves both sides.
     shrink = DOWN.subtract(Decimal(1), UP.subtract(above, below))
-    low = max(Decimal(0), DOWN.multiply(nearest.next_minus(DOWN), shrink))
-    return low, nearest.next_plus(UP)
+    low, none = nearest.next_minus(DOWN), Decimal(0)  # both factors may be below 0, and their product above it
+    return DOWN.multiply(max(none, low), max(none, shrink)), nearest.next_plus(UP)
 
 
 def ln_below(x: Fraction) -> Fraction:

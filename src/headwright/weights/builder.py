@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from numpy.linalg import LinAlgError
+
 from headwright.design import at_least, design
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 MINIMISE = {"size": "frobenius", "rank": "nuclear"}
 ROOMS = {
-    "float64": (1e-11, 1e-9, 1e-7, 1e-5, 1e-3),
+    "float64": (1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 0.5),
     "float32": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
     "bfloat16": (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
 }  # the part of what rules leave open that is given away, until rounding does no harm
@@ -93,12 +95,22 @@ def build(
     heads: list[Designed] = []
     for number in range(rules.heads):
         mine = tuple(rule for rule in rules.rules if rule.head == number)
-        designed = design_head(rules, mine, minimise, head_dim, dtype, ROOMS[dtype][0])
+        designed = _designed(rules, mine, minimise, head_dim, dtype)
         if designed is None:
-            return _without(rules, mine, minimise)
+            return _without(rules, mine, minimise, head_dim, dtype)
         heads.append(designed)
         report(0.6 * (number + 1) / rules.heads)
     return _deployed(rules, heads, minimise, head_dim, dtype, report)
+
+
+def _designed(
+    rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str
+) -> Designed | None:
+    """A head for these rules; None where none was found, or where the numbers get too large or too small for it."""
+    try:
+        return design_head(rules, mine, minimise, head_dim, dtype, ROOMS[dtype][0])
+    except LinAlgError:
+        return None
 
 
 def _deployed(
@@ -179,7 +191,7 @@ def _verified(
     return accepted([bound for bound in tries if bound is not None])
 
 
-def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str) -> Built:
+def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str) -> Built:
     """No head was found: perhaps a single rule is impossible, which is a statement about keys and one query."""
     for rule in mine:
         if rule.attend is None:
@@ -189,6 +201,10 @@ def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str) -> Built:
             words = f"what {rule.name} should attend to is impossible for any head. {found.words}"
             return Built(rules, "impossible", words, certificate=found.certificate, minimise=minimise)
     why = f"neither a head for the rules of head {mine[0].head} nor a proof that there is none was found"
+    if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
+        why += f"; there is one of a larger dimension than {head_dim}"
+    elif dtype != "float64" and _designed(rules, mine, minimise, head_dim, "float64") is not None:
+        why += f"; there is one in float64, so the tolerances are too tight for values in {dtype}"
     return Built(rules, "undecided", why, minimise=minimise)
 
 

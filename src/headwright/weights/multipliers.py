@@ -17,6 +17,7 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 
 OUTER, INNER = 60, 100
+ROUNDING = 1e-13  # scores that should be equal may differ by so much
 ENDLESS = 1e20  # multipliers of this size: there is no solution. A near-twin of a target, 1e-7 away, needs 1e15
 Matrix = Float[np.ndarray, "p r"]
 Curve = Float[np.ndarray, "d d"]
@@ -44,6 +45,7 @@ class Term:
     rows: Float[np.ndarray, "n p"]  # d_l
     query: Float[np.ndarray, " r"]  # z
     bound: float
+    equal: bool = False  # = instead of <=, for a single row; its multiplier may then have any sign
 
     def at(self, X: Matrix) -> tuple[np.float64, Float[np.ndarray, " n"]]:
         """By how much it is violated, and the shares of its terms."""
@@ -95,8 +97,9 @@ def by_multipliers(
         except LinAlgError:
             break
         values = violations(terms, X)
-        miss = float(np.abs(np.maximum(values, -multipliers / rho)).max())
-        multipliers = np.maximum(0.0, multipliers + rho * values)
+        floors = _floors(terms)
+        miss = float(np.abs(np.maximum(values, (floors - multipliers) / rho)).max())
+        multipliers = np.maximum(floors, multipliers + rho * values)
         if miss < 0.1 and (ended := _polished(terms, objective, X, multipliers)) is not None:
             return _lengthened(terms, *ended)
         if multipliers.max() > ENDLESS:
@@ -108,8 +111,21 @@ def by_multipliers(
 
 
 def violations(terms: list[Term], X: Matrix) -> Float[np.ndarray, " m"]:
-    """By how much each constraint is violated: above 0 if it is."""
+    """By how much each constraint is violated: above 0 if it is; for an equality, the difference of its sides."""
     return np.array([term.at(X)[0] for term in terms])
+
+
+def worst(terms: list[Term], X: Matrix) -> float:
+    """The largest violation; at most 0 where inequalities hold. Equalities hold up to rounding, or count as well."""
+    values = violations(terms, X)
+    equal = np.array([term.equal for term in terms])
+    off = np.abs(values[equal])
+    return float(max(values[~equal].max(initial=-np.inf), np.where(off > ROUNDING, off, -np.inf).max(initial=-np.inf)))
+
+
+def _floors(terms: list[Term]) -> Float[np.ndarray, " m"]:
+    """What multipliers are at least."""
+    return np.array([-np.inf if term.equal else 0.0 for term in terms])
 
 
 def _newton(
@@ -118,15 +134,15 @@ def _newton(
     """The minimum of the objective + sum_c (max(0, m_c + rho h_c)^2 - m_c^2) / (2 rho)."""
 
     def merit(at: Matrix) -> float:
-        active = np.maximum(0.0, multipliers + rho * violations(terms, at))
+        active = np.maximum(_floors(terms), multipliers + rho * violations(terms, at))
         return objective.value(at) + float(active @ active) / (2 * rho)
 
-    now = merit(X)
+    now, floors = merit(X), _floors(terms)
     for _ in range(INNER):
         slope, curve = objective.shape(X)
         state = State.of(terms, X)
-        push = np.maximum(0.0, multipliers + rho * state.values)
-        stiff = np.where(push > 0, rho, 0.0)[:, None, None] * (state.lefts[:, :, None] * state.lefts[:, None, :])
+        push = np.maximum(floors, multipliers + rho * state.values)
+        stiff = np.where(push > floors, rho, 0.0)[:, None, None] * (state.lefts[:, :, None] * state.lefts[:, None, :])
         slope = slope + _slope(terms, push[:, None] * state.lefts)
         curve = curve + _curve(terms, push[:, None, None] * state.spreads + stiff)
         step = -cho_solve(_factored(curve), slope.ravel(), check_finite=False).reshape(X.shape)
@@ -146,7 +162,8 @@ def _polished(
     terms: list[Term], objective: Objective, X: Matrix, multipliers: Float[np.ndarray, " m"]
 ) -> tuple[Matrix, Float[np.ndarray, " m"]] | None:
     """Newton's method on slope + sum_c m_c slope_c = 0, h_c = 0 for constraints in use; None where it does not end."""
-    used = np.flatnonzero(multipliers > 1e-9 * multipliers.max())
+    least = np.array([-np.inf if term.equal else 1e-9 * multipliers.max() for term in terms])
+    used = np.flatnonzero(multipliers > least)
     if not len(used):
         return None
     mine, some = multipliers[used], [terms[c] for c in used]
@@ -158,7 +175,7 @@ def _polished(
         if np.abs(rest).max() <= 1e-12 * np.abs(own).max() and np.abs(state.values).max() <= exact:
             whole = np.zeros(len(multipliers))
             whole[used] = mine
-            good = mine.min() >= 0 and float(violations(terms, X).max()) <= 1e-11
+            good = bool((whole >= _floors(terms)).all()) and worst(terms, X) <= 1e-11
             return (X, whole) if good else None
         slopes = np.array([np.outer(left, term.query).ravel() for left, term in zip(state.lefts, some, strict=True)])
         try:
@@ -180,10 +197,10 @@ def _lengthened(
 ) -> tuple[Matrix, Float[np.ndarray, " m"], float]:
     """Longer by a hair, where that is enough to grant what rounding has left open."""
     for longer in (0.0, 1e-14, 1e-13, 1e-12, 1e-11):
-        most = float(violations(terms, X * (1 + longer)).max())
+        most = worst(terms, X * (1 + longer))
         if most <= 0:
             return X * (1 + longer), multipliers, most
-    return X, multipliers, float(violations(terms, X).max())
+    return X, multipliers, worst(terms, X)
 
 
 def _slope(terms: list[Term], lefts: Float[np.ndarray, "m p"]) -> Matrix:

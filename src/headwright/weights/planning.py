@@ -18,8 +18,10 @@ from headwright.weights.plan import Space, Task
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.smallest import Aim, smallest
 from headwright.weights.tune import Matrix, Solver, tuned
+from headwright.weights.values import plain_values
 
 WAYS = 24  # assignments whose matrix of scores is computed, those with the smallest W_V first
+MISSED = 0.25  # of a tolerance may be lost to rounding W_V; if it is more, another W_V is tried
 STARTS = 6  # random starts of a search for small rank, beside the two that are not random
 
 
@@ -145,9 +147,18 @@ def _values(rules: Rules, mine: tuple[Rule, ...], way: Assignment, dtype: str) -
     if all(rule.output is None for rule in rules.rules):
         return np.eye(rules.dimension)
     told = [(rule, m) for rule, m in zip(mine, way.mixtures, strict=True) if rule.output is not None]
-    Y = [sum(float(w) * rules.sequences[rule.sequence][a] for a, w in m.items()) for rule, m in told]
-    wanted = [[float(x) for x in rule.output or ()] for rule, _ in told]
-    return nearest_values(way.W_V, np.array(Y), np.array(wanted), dtype)
+    Y = np.array([sum(float(w) * rules.sequences[rule.sequence][a] for a, w in m.items()) for rule, m in told])
+    wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
+    tolerances = np.array([float(rule.tolerance) for rule, _ in told])
+
+    def missed(W: Float[np.ndarray, "m D"]) -> float:
+        """The worst miss of a value, in tolerances."""
+        return float((np.linalg.norm(Y @ W.T - wanted, axis=1) / tolerances).max(initial=0.0))
+
+    found = nearest_values(way.W_V, Y, wanted, dtype)
+    if dtype == "float64" or not told or missed(found) <= MISSED:
+        return found
+    return min(found, nearest_values(plain_values(Y, wanted), Y, wanted, dtype), key=missed)
 
 
 def _left(rule: Rule) -> Fraction:

@@ -11,13 +11,14 @@ multipliers.py has the method; here the wishes become its constraints, on as few
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.multipliers import Term, by_multipliers, squared
 
+EVENED = 1e-4  # what is left to others, from which on the weights of several targets are fixed
 LARGEST = 6000  # unknowns; a Newton step costs their cube
 
 
@@ -33,6 +34,16 @@ class Aim:
     query: Float[np.ndarray, " r"]
     targets: tuple[int, ...]
     slacks: Float[np.ndarray, " m"]
+
+    @property
+    def over(self) -> float:
+        """What the floors together leave to others."""
+        return 1.0 - float((1 / (1 + self.slacks)).sum())
+
+    @property
+    def evened(self) -> bool:
+        """Several targets leave so little that their weights are fixed: the scores of these are then set equal."""
+        return len(self.targets) > 1 and 0 < self.over < EVENED and len(self.keys) > len(self.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,24 +113,76 @@ class Reduced:
         self, aims: Sequence[Aim], X: Float[np.ndarray, "k l"], multipliers: Float[np.ndarray, " m"], violation: float
     ) -> Found:
         """The matrix with these coordinates, with the multipliers of each wish."""
-        shares = iter(multipliers)
-        mine = tuple(np.array([next(shares) if len(aim.keys) > 1 else 0.0 for _ in aim.targets]) for aim in aims)
-        return Found(self.left @ (X / self.unit) @ self.right.T, mine, violation)
+        shares = iter(_settled(self.terms, multipliers).tolist())
+        N = self.left @ (X / self.unit) @ self.right.T
+        mine = tuple(
+            np.zeros(len(aim.targets)) if len(aim.keys) == 1
+            else evened_multipliers(aim, N, [next(shares) for _ in aim.targets]) if aim.evened
+            else np.array([next(shares) for _ in aim.targets])
+            for aim in aims
+        )  # fmt: skip
+        return Found(N, mine, violation)
 
 
 def reduced(aims: Sequence[Aim]) -> Reduced | None:
     """The constraints; None if there are none, since every target is alone with itself."""
-    terms = [
-        Term(np.delete(aim.keys, a, axis=0) - aim.keys[a], aim.query, float(np.log(slack)))
-        for aim in aims
-        for a, slack in zip(aim.targets, aim.slacks, strict=True)
-        if len(aim.keys) > 1
-    ]
+    terms = [term for aim in aims if len(aim.keys) > 1 for term in (_evened(aim) if aim.evened else _plain(aim))]
     if not terms:
         return None
     left, right = _span([term.rows for term in terms]), _span([term.query[None] for term in terms])
     unit = max(float(np.linalg.norm(t.rows, axis=1).max() * np.linalg.norm(t.query)) for t in terms) or 1.0
-    return Reduced([Term(t.rows @ left / unit, t.query @ right, t.bound) for t in terms], left, right, unit)
+    inside = [replace(t, rows=t.rows @ left / unit, query=t.query @ right) for t in terms]
+    return Reduced(inside, left, right, unit)
+
+
+def _plain(aim: Aim) -> list[Term]:
+    return [
+        Term(np.delete(aim.keys, a, axis=0) - aim.keys[a], aim.query, float(np.log(slack)))
+        for a, slack in zip(aim.targets, aim.slacks, strict=True)
+    ]
+
+
+def _evened(aim: Aim) -> list[Term]:
+    """Targets with weights in the ratio of their floors, and all others together below what is left.
+
+    As inequalities these would hold in a sliver that is as thin as what is left, where Newton's steps get lost.
+    """
+    first, *rest = aim.targets
+    p = 1 / (1 + aim.slacks)
+    others = np.delete(aim.keys, aim.targets, axis=0) - aim.keys[first]
+    held = [
+        Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0])), equal=True)
+        for a, x in zip(rest, p[1:], strict=True)
+    ]
+    return [Term(others, aim.query, float(np.log(aim.over / p[0]))), *held]
+
+
+def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
+    """The same slope, where equalities of several wishes say the same: borne by those whose others push most.
+
+    What others push bounds what equalities may bear, if the plain constraints are to have multipliers of 0 or more.
+    """
+    equal = np.array([term.equal for term in terms])
+    if not equal.any():
+        return multipliers
+    pushes = np.maximum.accumulate(np.where(equal, 0, np.arange(len(terms))))  # the number of the wish's first term
+    weights = np.maximum(multipliers[pushes], 1e-9 * multipliers[~equal].max())[equal]
+    slopes = np.array([np.outer(t.rows[0], t.query).ravel() for t in terms if t.equal])
+    share = np.linalg.lstsq((slopes * weights[:, None]).T, multipliers[equal] @ slopes, rcond=1e-12)[0]
+    settled = multipliers.copy()
+    settled[equal] = weights * share
+    return settled
+
+
+def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]) -> Float[np.ndarray, " m"]:
+    """Multipliers of the plain constraints that add up to the same slope as those of `_evened`."""
+    scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query
+    alpha = np.exp(scores - scores.max())
+    alpha /= alpha.sum()
+    mine, (push, *held) = alpha[list(aim.targets)], found
+    whole = push / max(float(np.delete(alpha, aim.targets).sum()), 1e-300)
+    shares = whole * mine - np.array([-push - sum(held), *held])
+    return np.maximum(shares, 0.0) * aim.slacks / (1 + aim.slacks)
 
 
 def _span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:

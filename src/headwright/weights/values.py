@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import qr
 
 from headwright import lowrank
 from headwright.errors import InputError
@@ -25,6 +26,21 @@ def smallest_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"
     """
     W: Float[np.ndarray, "m D"] = np.linalg.lstsq(Y, wanted, rcond=1e-13)[0].T
     return np.where(np.abs(W) > 1e-15 * np.abs(W).max(initial=0.0), W, 0.0)
+
+
+def plain_values(Y: Float[np.ndarray, "k D"], wanted: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "m D"]:
+    """Another such matrix, with as few columns as will do: larger, and often of numbers that every type has.
+
+    >>> plain_values(np.array([[2.0, 1.0, 0.0]]), np.array([[1.0, -1.0]]))
+    array([[ 0.5,  0. ,  0. ],
+           [-0.5,  0. ,  0. ]])
+    """
+    _, triangle, order = qr(Y, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    chosen = order[: int((sizes > 1e-12 * sizes.max(initial=0.0)).sum())]
+    W = np.zeros((wanted.shape[1], Y.shape[1]))
+    W[:, chosen] = smallest_values(Y[:, chosen], wanted)
+    return W
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,6 +109,8 @@ class IntegersRoom:
                 )
             if any(isinstance(n, Call) and n.function in ("sin", "cos") for n in walk(node)):
                 return "equal sines and cosines mean a difference of 2 pi m with an integer m"
+            if isinstance(node, Relation) and node.comparisons[0] not in ("=", "!="):
+                return "it follows from what is given"
             return "an equation between integers and multiples of pi splits, since pi is transcendental"
         if decision.word == "refuted":
             return f"{plain(node)} is false{' for ' + at(decision.values) if decision.values else ''}"
@@ -128,6 +130,8 @@ def _claims_difference(node: Node) -> bool:
     match node:
         case Relation(_, signs):
             return signs[-1] == "!="
+        case Logic("not", (Relation(_, signs),)):
+            return signs[-1] == "="
         case Logic("implies", (_, conclusion)):
             return _claims_difference(conclusion)
         case Logic("iff" | "and", items):

@@ -59,7 +59,8 @@ def _threshold(decisions: Sequence[Decision], decider: Decider) -> str | None:
         if one is None:
             continue
         names = set().union(*(value.names() for value in one.least.values()), one.least)
-        where = Where({**decider.scene.ranges, **dict.fromkeys(names - set(decider.scene.ranges), POSITIVE)})
+        own = {name: decider.scene.range_of(name) for name in names - set(decider.scene.ranges)}
+        where = Where({**decider.scene.ranges, **own})
         if not any(other == one or other.covers(one, where) for other in kept):
             kept = [other for other in kept if not one.covers(other, where)] + [one]
     return "; ".join(str(one) for one in kept) or None
@@ -118,8 +119,9 @@ def _number(length: Scalar, values: Any) -> str:
 
 
 def _combination(query: Vec, scene: Scene) -> str:
-    letter = scene.setting.also[0] if scene.setting.also else "k"
-    named = {place: name for name, place in scene.setting.directions.items()}
+    setting = scene.setting
+    letter = setting.also[0] if setting.also and (setting.scales or setting.noise != "none") else "k"
+    named = {place: name for name, place in setting.directions.items()}
     parts = []
     for name, x in query.coordinates.items():
         weight = x / parameter(LENGTH, POSITIVE)

@@ -14,11 +14,11 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from headwright.check.exercise import NormalLaw
-from headwright.check.keys.classes import ZERO, Vec
+from headwright.check.keys.classes import REST, ZERO, Vec
 from headwright.check.keys.limits import growth, limit_pattern
 from headwright.check.keys.meaning import Reader
 from headwright.check.keys.scene import Hypothesis
-from headwright.check.scalars import Scalar, Where, number
+from headwright.check.scalars import Scalar, Where, eventually, number
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,24 @@ class Chances:
     regions: tuple[Region, ...]
     counted: tuple[Region, ...]
 
-    def probability(self, wanted: Vec, *, conditional: bool = True) -> arb:
-        """How likely the output tends to the wanted one, among the cases that count (or among all)."""
+    def probability(self, wanted: Vec, *, conditional: bool = True) -> arb | None:
+        """How likely the output tends to the wanted one, among the cases that count (or among all).
+
+        None where in some case it depends on the number of keys whether it does.
+        """
         among = self.counted if conditional else self.regions
+        if not among or any(not same(r.output, wanted) and _may_agree(r.output, wanted) for r in among):
+            return None
         works = sum((r.probability for r in among if same(r.output, wanted)), arb(0))
         return works / sum((r.probability for r in among), arb(0))
 
     def always(self, wanted: Vec) -> bool:
         """In every case that counts."""
-        return all(same(r.output, wanted) for r in self.counted)
+        return bool(self.counted) and all(same(r.output, wanted) for r in self.counted)
 
     def never(self, wanted: Vec) -> bool:
         """In no case that counts, for any number of keys."""
-        return not any(_may_agree(r.output, wanted) for r in self.counted)
+        return bool(self.counted) and not any(_may_agree(r.output, wanted) for r in self.counted)
 
     def moments(self, which: str, keys: int) -> tuple[arb, arb] | None:
         """Mean and standard deviation of a key's weight in the limit, for so many keys."""
@@ -72,19 +77,25 @@ def same(x: Vec, y: Vec) -> bool:
 
 
 def _may_agree(x: Vec, y: Vec) -> bool:
-    gaps = [x.of(name) - y.of(name) for name in {*x.coordinates, *y.coordinates}]
+    gaps = [x.of(name) - y.of(name) for name in {*x.coordinates, *y.coordinates} - {REST}]  # there may be no others
     return all(gap.rational in (None, 0) for gap in gaps)
 
 
 def chances(
-    reader: Reader, scale: str, law: NormalLaw, large: Sequence[str], where: Where, given: Sequence[Hypothesis] = ()
+    reader: Reader,
+    heads: Sequence[str],
+    scale: str,
+    law: NormalLaw,
+    large: Sequence[str],
+    where: Where,
+    given: Sequence[Hypothesis] = (),
 ) -> Chances | None:
     """The regions of the random factor; None where scores are not linear in it, or cannot be ordered."""
     scene = reader.scene
     rates: list[dict[str, Scalar]] = []
-    for head in scene.queries:
+    for head in heads:
         scores = scene.scores(reader.query(head))
-        name = next((free for free in large if any(free in s.names() for s in scores.values())), None)
+        name = _only_large(scores, large)
         if name is None:
             return None
         grown = {c: growth(score, name) for c, score in scores.items()}
@@ -97,13 +108,16 @@ def chances(
     regions, counted = [], []
     for low, high in zip([None, *cuts], [*cuts, None], strict=True):
         here = where.given(*_between(scale, low, high, where))
-        output = _mean_output(reader, large, here)
+        output = _mean_output(reader, heads, large, here)
         if output is None:
             return None
         region = Region(low, high, output, _probability(law, low, high))
         regions.append(region)
         inside = {scale: _middle(low, high)}
-        if all(_holds(condition, inside) for condition in given):
+        met = [_holds(condition, inside, where, large) for condition in given]
+        if None in met:
+            return None
+        if all(met):
             counted.append(region)
     return Chances(tuple(regions), tuple(counted))
 
@@ -145,25 +159,36 @@ def _middle(low: Fraction | None, high: Fraction | None) -> Fraction:
     return low + 1 if high is None else (low + high) / 2
 
 
-def _holds(condition: Hypothesis, values: Mapping[str, Fraction]) -> bool:
-    """A condition at one factor, the same for all factors of its interval; large names are above 1."""
+def _holds(condition: Hypothesis, values: Mapping[str, Fraction], where: Where, large: Sequence[str]) -> bool | None:
+    """A condition at one factor, the same for all factors of its interval, for large names; None: not known."""
     left, comparison, right = condition
-    gap = (left - right).put(values)
-    ball = gap.value({name: Fraction(3) for name in gap.names()})
-    return bool(ball > 0) if comparison in (">", ">=") else bool(ball < 0)
+    if comparison not in (">", ">=", "<", "<="):
+        return None  # a single value has probability 0
+    gap, here = (left - right).put(values), where.put(values)
+    if eventually(gap, ">", 0, here, large) is not None:
+        return comparison in (">", ">=")
+    return comparison in ("<", "<=") if eventually(gap, "<", 0, here, large) is not None else None
 
 
-def _mean_output(reader: Reader, large: Sequence[str], where: Where) -> Vec | None:
+def _only_large(scores: Mapping[str, Scalar], large: Sequence[str]) -> str | None:
+    """The large name in some scores; None where there is none, or several, which may grow at different speeds."""
+    found = [free for free in large if any(free in s.names() for s in scores.values())]
+    return found[0] if len(found) == 1 else None
+
+
+def _mean_output(reader: Reader, heads: Sequence[str], large: Sequence[str], where: Where) -> Vec | None:
     scene = reader.scene
     total = Vec("value", {})
-    for head in scene.queries:
+    for head in heads:
         scores = scene.scores(reader.query(head))
-        name = next(free for free in large if any(free in s.names() for s in scores.values()))
+        name = _only_large(scores, large)
+        if name is None:
+            return None
         weights = limit_pattern(scores, scene.classes, name, where)
         if weights is None:
             return None
         total = total.plus(Vec("value", weights))
-    return total.times(number(Fraction(1, len(scene.queries))))
+    return total.times(number(Fraction(1, len(heads))))
 
 
 def _probability(law: NormalLaw, low: Fraction | None, high: Fraction | None) -> arb:

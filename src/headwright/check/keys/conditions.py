@@ -7,18 +7,25 @@ as large as one likes where the answer writes >>. What holds for every other key
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from headwright.check.answer import Said
-from headwright.check.keys.classes import ZERO, UndeterminedError, Vec
+from headwright.check.keys.classes import ONE, ZERO, UndeterminedError, Vec
 from headwright.check.keys.deciding import Decider
+from headwright.check.keys.indices import about_indices
 from headwright.check.keys.meaning import Reader
 from headwright.check.keys.scene import MEMBER, Hypothesis, score_name
+from headwright.check.keys.separated import BENT
 from headwright.check.misfit import MisfitError
-from headwright.check.scalars import POSITIVE, Range, Scalar, parameter
-from headwright.formula.show import latex
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, ln, number, parameter
+from headwright.check.scalars.atoms import Parameter
+from headwright.check.scalars.instances import choices
+from headwright.check.searching import allowed
+from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Quantified, Relation, walk
 
 MARGIN, SLACK = "margin", "slack"
+MOST_TRIED = 200
 
 
 def assuming(decider: Decider, claims: list[Said]) -> tuple[Decider, list[Said], list[str]]:
@@ -34,6 +41,7 @@ def assuming(decider: Decider, claims: list[Said]) -> tuple[Decider, list[Said],
         found = True
         for relation in relations:
             try:
+                _check_sweeping(said.node, decider)
                 decider, reading = _assumed(decider, relation)
             except MisfitError as error:
                 raise error.shown_in(said.formula.text) from error
@@ -42,7 +50,35 @@ def assuming(decider: Decider, claims: list[Said]) -> tuple[Decider, list[Said],
         raise MisfitError(
             "no condition on the scores was found", Name("q"), fix="write one on k_j^\\top q and k_i^\\top q"
         )
+    if not _can_be_met(decider):
+        raise MisfitError("no scores were found that meet this condition", Name("q"))
     return decider, left, list(dict.fromkeys(readings))
+
+
+def _check_sweeping(node: object, decider: Decider) -> None:
+    """A condition must be one on all other keys, for all that is given: nothing may be left out."""
+    for part in walk(node) if isinstance(node, Logic | Quantified) else ():
+        for condition in part.conditions if isinstance(part, Quantified) else ():
+            fine = isinstance(condition, Name) or (
+                isinstance(condition, Relation) and about_indices(condition, decider.scene)
+            )
+            if not fine:
+                raise MisfitError("this leaves out some of the keys, or of what is given", condition)
+
+
+def _can_be_met(decider: Decider) -> bool:
+    """Whether there are scores that meet all conditions, wherever that was looked for: else all would follow."""
+    if not decider.solved:
+        return True  # solved for a score: any value of the others will do
+    where, _ = decider.where([], decider.solved)
+    names = sorted(set().union(*(a.names() | b.names() for a, _, b in decider.solved)))
+    given = [name for name in names if name in decider.scene.exercise.parameters]
+    free = [name for name in names if name not in given]
+    for here in islice(choices(given, where), MOST_TRIED):
+        there = where.put(here)
+        if not any(allowed({**here, **more}, where) for more in islice(choices(free, there), MOST_TRIED)):
+            return False
+    return True
 
 
 def _score_relations(node: object) -> list[Relation]:
@@ -83,15 +119,41 @@ def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
         left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]  # type: ignore[assignment]
     if sign not in (">", ">=", ">>"):
         raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
-    slack = parameter(MARGIN, POSITIVE) if sign == ">>" else parameter(SLACK, Range(0, lower_open=sign == ">"))
-    reading = f"{latex(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
+    _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
+    known = Range(0, lower_open=sign in (">", ">>"))
+    name = MARGIN if sign == ">>" else SLACK  # each condition has one of its own
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        name += "'"
+    slack = parameter(name, known)
+    reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
     solved = _solved(left - right - slack, score_name(scene.classes.named[0]))
     if solved is None:
         hypothesis: Hypothesis = (left - right, "=" if sign == ">>" else sign, slack if sign == ">>" else ZERO)
+        if not (left - right).names() - set(scene.exercise.parameters):
+            raise MisfitError("this says nothing of the scores", relation)
         return replace(decider, solved=(*decider.solved, hypothesis)), reading
-    name, value = solved
-    ranges = {**scene.ranges} if sign == ">>" else {**scene.ranges, SLACK: Range(0, lower_open=sign == ">")}
-    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{name: value})), reading
+    ranges = {**scene.ranges} if sign == ">>" else {**scene.ranges, name: known}
+    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{solved[0]: solved[1]})), reading
+
+
+def _check_common(reader: Reader, relation: Relation) -> None:
+    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
+    left, right = (reader.scalar(term) for term in relation.terms)
+    gap, name = left - right, score_name(MEMBER)
+    bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
+    if not (_straight(gap, name) or _straight(bent, BENT)):
+        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
+
+
+def _straight(value: Scalar, name: str) -> bool:
+    """Whether it is a multiple of the name plus something that does not depend on it."""
+    start, one = value.put({name: ONE}), value.put({name: number(2)})
+    slope = one - start
+    return name not in slope.names() and value == start + slope * (parameter(name, _range(value, name)) - ONE)
+
+
+def _range(value: Scalar, name: str) -> Range:
+    return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)
 
 
 def _solved(gap: Scalar, name: str) -> tuple[str, Scalar] | None:

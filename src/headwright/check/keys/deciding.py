@@ -11,16 +11,17 @@ from headwright.check.decision import Decision, decide
 from headwright.check.keys.classes import ZERO, UndeterminedError, Vec
 from headwright.check.keys.event import decide_event
 from headwright.check.keys.indices import about_indices, free_indices
+from headwright.check.keys.own import bounded
 from headwright.check.keys.meaning import Reader, scalars_in
 from headwright.check.keys.scene import SEPARATED, Hypothesis, Scene
-from headwright.check.keys.separated import bent, worst_end
+from headwright.check.keys.separated import BENT, bent, worst_end
 from headwright.check.keys.vectors import decide_vectors
 from headwright.check.links import compared, comparisons
 from headwright.check.misfit import MisfitError
-from headwright.check.scalars import POSITIVE, REAL, Scalar, Where
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Quantified, Relation, walk
+from headwright.check.scalars import REAL, Scalar, Where, number
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Quantified, Relation, walk
 
-GROWS = ("->", ">>", "<<")  # conditions that make a name large
+GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Decider:
     hypotheses: tuple[Relation, ...] = ()
     bounded: frozenset[str] = frozenset()  # free names with a stated range
     solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
+    growing: frozenset[str] = frozenset()  # names that are said to go to infinity
+    vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
 
     def under(self, *conditions: Node) -> Decider:
         """The same under further conditions."""
@@ -59,18 +62,46 @@ class Decider:
             case Logic("and", items):
                 return self.under(*items)
             case Relation():
-                links = [
-                    link
-                    for link in comparisons(condition)
-                    if link.comparisons[0] not in GROWS and not about_indices(link, self.scene)
-                ]
-                names = [node for link in links for node in walk(link) if isinstance(node, Name)]
-                own = {full_name(name) for name in names if not self.scene.gives(name)}
-                return replace(self, hypotheses=(*self.hypotheses, *links), bounded=self.bounded | own)
+                here = self
+                for link in comparisons(condition):
+                    if not about_indices(link, self.scene):
+                        here = here._told(link)
+                return here
             case Name():
                 return self  # 'for all n'
             case _:
                 raise MisfitError("this condition is not understood", condition)
+
+    def _told(self, link: Relation) -> Decider:
+        """The same under one further comparison."""
+        sign = link.comparisons[0]
+        if sign in GROWS:
+            return self._tending(link)
+        if sign == "~":
+            raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
+        names = [node for node in walk(link) if isinstance(node, Name)]
+        own = {full_name(name) for name in names if not self.scene.gives(name)}
+        scene = replace(self.scene, own=bounded(self.scene, link))
+        match link:
+            case Relation((Name() as name, Number(value)), ("=",)) if full_name(name) in scene.random:
+                scene = scene.knowing(**{full_name(name): number(value)})
+        return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
+
+    def _tending(self, link: Relation) -> Decider:
+        """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
+        big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
+        if not isinstance(big, Name) or full_name(big) in self.scene.definitions:
+            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+        name = full_name(big)
+        if link.comparisons[0] != "->":
+            if isinstance(other, Name) and not self.scene.gives(other):
+                raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
+            return replace(self, growing=self.growing | {name})
+        if isinstance(other, Name) and full_name(other) == "infinity":
+            return replace(self, growing=self.growing | {name})
+        if isinstance(other, Number) and other.value == 0:
+            return replace(self, vanishing=self.vanishing | {name})
+        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
 
     def findings(self, node: Node) -> Iterator[Finding]:
         """Every comparison in a statement, decided."""
@@ -100,7 +131,17 @@ class Decider:
             here = replace(self, scene=case, solved=(*self.solved, *there_are))
             decision = here._decided(link)
             if decision is not None:
-                yield Finding(link, decision, case)
+                yield Finding(link, here._cautious(link, decision), case)
+
+    def _cautious(self, link: Relation, decision: Decision) -> Decision:
+        """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
+        if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
+            return decision
+        spoken = [*self.hypotheses, *self.solved]
+        names = [_names_of(one, self.scene) for one in spoken]
+        if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
+            return Decision("undecided", "the limit could not be found")
+        return decision
 
     def _not_near(self, link: Relation) -> Iterator[Finding]:
         for finding in self._link(link):
@@ -127,12 +168,20 @@ class Decider:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
         if isinstance(a, Vec) or isinstance(b, Vec):
-            return decide_vectors(self.scene, link, (a, b), where, large)
+            if self.vanishing:
+                return Decision("undecided", "limits of vectors are found for large names only")
+            return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and "score" in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, large, self.scene.small, self.scene.seed)
+        return decide(a, sign, b, where, large, self.small(given), self.scene.seed, self.vanishing)
+
+    def small(self, given: Sequence[Hypothesis]) -> tuple[str, ...]:
+        """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of."""
+        held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(self.scene.ranges)]
+        fixed: set[str] = set().union(*held)
+        return tuple(name for name in self.scene.small if name not in fixed)
 
     def _relative(self, a: Scalar, sign: Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
         """Scores of the others that the condition does not bind: they may grow along with what is large."""
@@ -148,12 +197,13 @@ class Decider:
         if worst is not None:
             return Decision("refuted", "", values=worst.values, left=worst.left, right=worst.right)
         turned = bent(self.scene)
-        if turned is not None and "y" not in self.scene.ranges:
+        if turned is not None and BENT not in self.scene.ranges:
             scene, known = turned
             found = replace(self, scene=scene, solved=(*self.solved, *known))._decided(link)
             if found is not None and found.word == "proved":
                 return found
-        return decide(a, sign, b, where, seed=self.scene.seed)
+        small = self.small(self.given(Reader(self.scene, {})) or ())
+        return decide(a, sign, b, where, small=small, seed=self.scene.seed, vanishing=self.vanishing)
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""
@@ -165,7 +215,7 @@ class Decider:
                 if not compared(left.rational, sign, right.rational):
                     return None
                 continue
-            given.append((left, "=" if sign == "~" else sign, right))
+            given.append((left, sign, right))
         return given
 
     def where(self, scalars: list[Scalar], given: Sequence[Hypothesis]) -> tuple[Where, tuple[str, ...]]:
@@ -179,7 +229,16 @@ class Decider:
             elif name.startswith("score"):
                 ranges[name] = REAL
             else:
-                ranges[name] = POSITIVE
+                ranges[name] = self.scene.range_of(name)
                 if name not in self.bounded:
                     large.add(name)
+        large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         return Where(ranges).given(*given), tuple(sorted(large))
+
+
+def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:
+    """All names in a condition, in definitions too."""
+    if not isinstance(condition, Relation):
+        return set(condition[0].names() | condition[2].names())
+    reader = Reader(scene, {})
+    return set().union(*(reader.scalar(term).names() for term in condition.terms))

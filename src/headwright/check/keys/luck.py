@@ -33,9 +33,12 @@ def luck(decider: Decider) -> dict[str, Any] | None:
     found, wanted = chances_of(given, event)
     if found is None:
         return None
-    told: dict[str, Any] = {"limit": shown(found.probability(wanted, conditional=False), 6)}
-    if scene.setting.given:
-        told["limit_given"] = shown(found.probability(wanted), 6)
+    overall, conditional = found.probability(wanted, conditional=False), found.probability(wanted)
+    if overall is None:
+        return None
+    told: dict[str, Any] = {"limit": shown(overall, 6)}
+    if scene.setting.given and conditional is not None:
+        told["limit_given"] = shown(conditional, 6)
         told["given"] = ", ".join(scene.setting.given)
     moments = found.moments(scene.setting.named[0], KEYS)
     if moments is not None:

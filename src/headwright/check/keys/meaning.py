@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from headwright.check.answer import full_name, label
 from headwright.check.keys.classes import ONE, REST, ZERO, UndeterminedError, Vec
 from headwright.check.keys.scene import MEMBER, QUERY, Scene
 from headwright.check.misfit import MisfitError
-from headwright.check.scalars import POSITIVE, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -31,6 +31,8 @@ from headwright.formula.tree import (
 
 Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
+VARIANCE = "a"  # of vanishing noise
+INTERNAL = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")  # names of the checker's own
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
     "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
 }  # fmt: skip
@@ -43,6 +45,7 @@ class Reader:
     scene: Scene
     bound: Mapping[str, str]
     depth: int = 0
+    memo: dict[tuple[object, str], Value] = field(default_factory=dict, compare=False)  # definitions, once read
 
     def scalar(self, node: Node) -> Scalar:
         """The value of a formula that is a number."""
@@ -92,7 +95,10 @@ class Reader:
         if defined is not None and full not in scene.fixed:
             if self.depth > DEEPEST:
                 raise MisfitError(f"{full} is defined by itself", node)
-            return replace(self, depth=self.depth + 1, bound={}).value(defined)
+            place = (scene.classes.picked, full)
+            if place not in self.memo:
+                self.memo[place] = replace(self, depth=self.depth + 1, bound={}).value(defined)
+            return self.memo[place]
         if full in scene.fixed or full in scene.ranges:
             return scene.scalar(full)
         for reading in (self._direction, self._attention, self._constant):
@@ -140,8 +146,14 @@ class Reader:
             return pi()
         if full == "e":
             return exp(ONE)
+        if full == "infinity":
+            raise MisfitError("infinity is not a number", node, fix="write \\lambda, which may be as large as one likes")
+        if node.base.startswith(INTERNAL):
+            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
+        if full == VARIANCE and self.scene.setting.noise == "vanishing":
+            raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
         if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own
-            return parameter(full, POSITIVE)
+            return parameter(full, self.scene.range_of(full))
         return None
 
     def _head(self, node: Name, which: str) -> str:
@@ -248,6 +260,8 @@ class Reader:
         if node.lower is None:
             return members
         first = self.scalar(node.lower).rational
+        if first is not None and (first < 1 or first.denominator > 1):
+            raise MisfitError("keys are counted from 1", node, fix="write \\sum_{i=1}^{n}")
         last = None if node.upper is None else self.value(node.upper)
         if first is None or not (isinstance(last, Scalar) and last == self.scene.scalar("n")):
             raise MisfitError("a sum over keys was expected", node, fix="write \\sum_{i=1}^{n} or \\sum_{i \\ne a}")
@@ -271,16 +285,21 @@ class Reader:
         if scene.setting.are != "orthonormal":
             return self._summed_unlike(node)
         count = scene.classes.rest
-        inner = Reader(scene.picking(MEMBER), {**self.bound, node.index: MEMBER}, self.depth)
+        member = MEMBER
+        while member in scene.classes.picked:  # a sum inside a sum: another key
+            member += "'"
+        inner = Reader(scene.picking(member), {**self.bound, node.index: member}, self.depth, self.memo)
         value = inner.value(node.body)
         if isinstance(value, Scalar):
             return count * value
-        spread = {name: count * x for name, x in value.coordinates.items() if name not in (MEMBER, REST)}
-        spread[REST] = value.of(MEMBER) + (count - ONE) * value.of(REST)
+        spread = {name: count * x for name, x in value.coordinates.items() if name not in (member, REST)}
+        spread[REST] = value.of(member) + (count - ONE) * value.of(REST)
         return Vec(value.space, spread, value.row)
 
     def _summed_unlike(self, node: BigSum) -> Value:
         """The same where the other keys may differ: only sums of exp(score) and of constants are known."""
+        if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
+            raise UndeterminedError("it depends on how the other keys lie to one another")
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
         if isinstance(value, Vec):
             raise UndeterminedError("the other keys may lie anywhere")

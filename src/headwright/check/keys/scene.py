@@ -10,7 +10,7 @@ from itertools import product
 from headwright.check.answer import full_name
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.keys.classes import ONE, REST, ZERO, Classes, UndeterminedError, Vec
-from headwright.check.scalars import REAL, Range, Scalar, exp, number, parameter
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
 from headwright.formula.tree import Name, Node
 
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
@@ -34,6 +34,16 @@ class Scene:
     fixed: Mapping[str, Scalar] = field(default_factory=dict)  # scales in the case at hand, scores solved for
     vectors: Mapping[str, Vec] = field(default_factory=dict)  # queries given as vectors rather than formulas
     seed: int = 0  # of the random instances
+    own: Mapping[str, Range] = field(default_factory=dict)  # what is said of names of the answer's own, in numbers
+
+    def range_of(self, name: str) -> Range:
+        """Where a name of the answer's own lies: it is positive, unless something else is said of it."""
+        said = self.own.get(name)
+        if said is None:
+            return POSITIVE
+        if said.lower is None and isinstance(said.upper, Fraction) and said.upper > 0:
+            return replace(said, lower=Fraction(0), lower_open=True)
+        return said
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -45,6 +55,11 @@ class Scene:
     def small(self) -> tuple[str, ...]:
         """The tolerances, which go to 0 where something is said to hold approximately."""
         return tuple(name for name, known in self.exercise.parameters.items() if known.small)
+
+    @property
+    def random(self) -> frozenset[str]:
+        """The names of random lengths."""
+        return frozenset(scale.name for scale in self.setting.scales.values())
 
     def gives(self, name: Name) -> bool:
         """Whether the exercise gives this name; others are the answer's own."""
@@ -65,7 +80,7 @@ class Scene:
     def scalar(self, name: str) -> Scalar:
         """A parameter, or the scalar it was fixed to."""
         fixed = self.fixed.get(name)
-        return parameter(name, self.ranges.get(name, REAL)) if fixed is None else fixed
+        return parameter(name, self.ranges.get(name) or self.range_of(name)) if fixed is None else fixed
 
     def key(self, which: str) -> Vec:
         """k_which."""

@@ -27,6 +27,7 @@ from headwright.check.scalars import (
 
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
 NAME = closeness_name(REST)
+BENT = "y_others"  # names of an answer's own have no such index
 
 
 def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
@@ -38,14 +39,14 @@ def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
     rate = score.put({NAME: 1}) - score.put({NAME: 0})
     if rate == ZERO or NAME in rate.names() or score.put({NAME: 0}) != ZERO:
         return None
-    where = Where({**scene.ranges, **dict.fromkeys(rate.names() - set(scene.ranges), POSITIVE)})
+    where = Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
     low, high = exp(rate * FARTHEST), exp(rate * CLOSEST)
     if prove(rate, ">=", ZERO, where) is None:
         if prove(rate, "<=", ZERO, where) is None:
             return None
         low, high = high, low
-    y = parameter("y", POSITIVE)
-    known = replace(scene, ranges={**scene.ranges, "y": POSITIVE}).knowing(**{NAME: ln(y) / rate})
+    y = parameter(BENT, POSITIVE)
+    known = replace(scene, ranges={**scene.ranges, BENT: POSITIVE}).knowing(**{NAME: ln(y) / rate})
     return known, ((y, ">=", low), (y, "<=", high))
 
 

@@ -22,7 +22,7 @@ def described(finding: Finding) -> str:
     """What was found about one comparison, as a person would say it."""
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
-        return decision.reason
+        return _comes_down_to(decision.reason, plain(link))
     values = {**finding.case, **decision.values}
     where = f"with {at(values)}: " if values else ""
     free = _free(finding)
@@ -35,6 +35,12 @@ def described(finding: Finding) -> str:
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
     text = f"{where}{what} {verb} {shown(decision.left)}, not {SIGNS[sign]} {shown(decision.right)}"
     return text + _others(finding, values, free)
+
+
+def _comes_down_to(reason: str, statement: str) -> str:
+    """'it says x >= y' with what says so: 'alpha_a >= 1/2 comes down to x >= y'."""
+    before, says, what = reason.partition("it says ")
+    return f"{statement} comes down to {what}" if says and before in ("", "cleared of denominators ") else reason
 
 
 def _free(finding: Finding) -> list[str]:

@@ -23,8 +23,8 @@ from headwright.formula.tree import Comparison, Node, Relation
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 SECOND_LOOK = 4  # instances on which a proof is looked at again
-FORMS = "normal forms agree"
-GIVEN_DIFFERENT = "the difference is one that is given not to vanish"
+FORMS = "normal forms"
+GIVEN_DIFFERENT = "a given difference"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
 
 

@@ -21,6 +21,8 @@ from headwright.formula.show import latex, plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation
 
 Role = Literal["goal", "statement", "step"]
+ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
+TURNED = {"=": "=", "<=": ">=", ">=": "<="}
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class MatricesRoom:
             found += self._statement(given, said.node, "step" if steps or self.exercise.derive else "statement", said)
         verdict = composed(found)
         if self.exercise.derive and verdict.word in ("proved", "holds"):
-            return _arrived(verdict, self.exercise, answer, replace(given, definitions={}))
+            return _arrived(verdict, self.exercise, answer, given)
         return verdict
 
     def _given(self, answer: Answer) -> Given:
@@ -70,8 +72,9 @@ class MatricesRoom:
             case Logic("and", items):
                 for item in items:
                     yield from self._statement(given, item, role, said)
-            case Quantified(body, _):  # 'for all X': everything is for all
-                yield from self._statement(given, body, role, said)
+            case Quantified(body, conditions):  # 'for all X': everything is for all
+                for one in self._statement(given, body, role, said):
+                    yield one if all(isinstance(part, Name) for part in conditions) else _cautious(one)
             case Relation():
                 for link in comparisons(node):
                     yield self._link(given, link, role, said)
@@ -93,6 +96,15 @@ class MatricesRoom:
         return Judged(part, decision, link)
 
 
+def _cautious(one: Judged) -> Judged:
+    """A statement under a condition that was not used: it may be right where the condition holds."""
+    if one.part.word != "refuted":
+        return one
+    decision = Decision("undecided", "it is not always true; whether it is under this condition is not known")
+    part = replace(one.part, word="undecided", reason=decision.reason, counterexample=None)
+    return Judged(part, decision, one.link)
+
+
 def _misfit(message: str, node: Node, said: Said | None) -> Exception:
     error = MisfitError(message, node, fix="write a comparison: ... = ..., ... \\le ...")
     return error if said is None else error.shown_in(said.formula.text)
@@ -104,25 +116,36 @@ def _relations(nodes: Iterator[Node]) -> Iterator[Relation]:
             yield from comparisons(node)
 
 
-def _arrived(verdict: Verdict, exercise: Exercise, answer: Answer, bare: Given) -> Verdict:
+def _arrived(verdict: Verdict, exercise: Exercise, answer: Answer, given: Given) -> Verdict:
     """The verdict on a derivation all of whose steps are right: does it also lead from one side to the other?"""
     steps = [said.node for said in answer.claims]
-    if any(_leads(parse(start), parse(end), steps, bare) for start, end in exercise.derive):
-        return verdict
+    for source, target in exercise.derive:
+        start, end = parse(source), parse(target)
+        if _leads(start, end, steps, _wanted(start, end, given), replace(given, definitions={})):
+            return verdict
     start, end = exercise.derive[0]
     reason = f"every step is right, but the steps do not lead from {plain(parse(start))} to {plain(parse(end))}"
     return Verdict("undecided", reason, verdict.parts, suggestion="write the chain from one side to the other")
 
 
-def _leads(start: Node, end: Node, steps: Sequence[Node], bare: Given) -> bool:
-    """Whether chains connect the two, in either direction."""
-    links = [
-        (a, b)
-        for node in steps
-        for relation in _chains(node)
-        for a, b in zip(relation.terms[:-1], relation.terms[1:], strict=True)
-    ]
-    for first, last in ((start, end), (end, start)):
+def _wanted(start: Node, end: Node, given: Given) -> str:
+    """How the two ends of a derivation compare: the strongest comparison that is true of them."""
+    for sign in ("=", "<=", ">="):
+        if decide(Relation((start, end), (sign,)), given).word == "proved":  # type: ignore[arg-type]
+            return sign
+    return "="
+
+
+def _leads(start: Node, end: Node, steps: Sequence[Node], wanted: str, bare: Given) -> bool:
+    """Whether chains connect the two, in either direction: by steps none of which goes against what is to be shown."""
+    for first, last, signs in ((start, end, ALONG[wanted]), (end, start, ALONG[TURNED[wanted]])):
+        links = [
+            (a, b)
+            for node in steps
+            for relation in _chains(node)
+            for a, sign, b in zip(relation.terms[:-1], relation.comparisons, relation.terms[1:], strict=True)
+            if sign in signs
+        ]
         reached = [a for a, _ in links if _same(a, first, bare)]
         for place in reached:  # grows while it is read
             reached += [b for a, b in links if a == place and b not in reached]

@@ -167,7 +167,7 @@ def _limits(
 ) -> Instance | None:
     try:
         case = where.put(values)
-        if not _reach_large(case, large):
+        if not reach_large(case, large):
             return None
         found = never(left.put(values), comparison, right.put(values), case, tuple(large))
     except InputError:
@@ -177,7 +177,7 @@ def _limits(
     return Instance(values, _ball(found.left), _ball(found.right))
 
 
-def _reach_large(where: Where, large: Sequence[str]) -> bool:
+def reach_large(where: Where, large: Sequence[str]) -> bool:
     """Whether large values of the names satisfy what is demanded of them."""
     return all(
         sign_of_large(left, comparison, right, where, large) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Tokens
@@ -27,6 +27,7 @@ from headwright.formula.tree import (
 )
 
 DEEPEST = 20
+INTERNAL = ("gone", "inverse")  # names of the checker's own
 ELEMENTARY = {"exp": exp, "ln": ln, "sqrt": sqrt, "abs": absolute}
 PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
@@ -39,6 +40,7 @@ class Reader:
     setting: Tokens
     definitions: Mapping[str, Node]
     depth: int = 0
+    memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
 
     @property
     def tokens(self) -> list[str]:
@@ -90,7 +92,9 @@ class Reader:
         if full in self.definitions:
             if self.depth > DEEPEST:
                 raise MisfitError(f"{full} is defined by itself", node)
-            return replace(self, depth=self.depth + 1).value(self.definitions[full])
+            if full not in self.memo:
+                self.memo[full] = replace(self, depth=self.depth + 1).value(self.definitions[full])
+            return self.memo[full]
         if full in self.exercise.parameters:
             return number_grid(parameter(full, self.exercise.parameters[full].range()))
         directions = self.setting.directions
@@ -105,6 +109,10 @@ class Reader:
             return number_grid(pi() if full == "pi" else exp(ONE))
         if full in ("Q", "K", "V"):
             raise MisfitError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+        if full == "infinity":
+            raise MisfitError("infinity is not a number", node)
+        if node.base.startswith(INTERNAL):
+            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
         if node.index is None and node.base.islower():
             return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
         known = ", ".join(f"{self.setting.letter}_{name}" for name in directions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from headwright.check.answer import Answer, Said, full_name, label
@@ -12,9 +12,10 @@ from headwright.check.exercise import Exercise, Tokens
 from headwright.check.judging import SIGNS, Judged, at, composed, judged, shown
 from headwright.check.links import comparisons
 from headwright.check.misfit import MisfitError
-from headwright.check.scalars import POSITIVE, Scalar, Where, limit
+from headwright.check.scalars import POSITIVE, Scalar, Where, limit, prove
 from headwright.check.tokens.grid import ONE, Grid
 from headwright.check.tokens.meaning import Reader
+from headwright.check.tokens.told import Told, tending
 from headwright.check.verdict import Verdict
 from headwright.formula import parse
 from headwright.formula.show import plain
@@ -31,6 +32,7 @@ class TokensRoom:
     exercise: Exercise
     setting: Tokens
     seed: int = 0
+    under: tuple[Node, ...] = ()  # conditions: 'as beta -> infinity', 'for beta = 1', 's > 0'
 
     def knows(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
@@ -47,7 +49,16 @@ class TokensRoom:
         definitions: dict[str, Node] = {name: parse(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
+        here = replace(self, under=tuple(said.node for said in answer.conditions))
+        return here._verdict(reader, answer)
+
+    def _verdict(self, reader: Reader, answer: Answer) -> Verdict:
         found: list[Judged] = []
+        for said in answer.conditions:
+            try:
+                self._told(reader, said.node, own=True)
+            except MisfitError as error:
+                raise error.shown_in(said.formula.text) from error
         for source in self.exercise.goals:
             found += self._statement(reader, parse(source), "goal", None)
         for said in answer.claims:
@@ -63,8 +74,8 @@ class TokensRoom:
             case Logic("and", items):
                 for item in items:
                     yield from self._statement(reader, item, role, said)
-            case Quantified(body, _):  # 'as beta -> infinity': the length is large anyway
-                yield from self._statement(reader, body, role, said)
+            case Quantified(body, conditions):
+                yield from replace(self, under=(*self.under, *conditions))._statement(reader, body, role, said)
             case Logic("not", (Relation((_, _), ("~" | "->",)) as near,)):
                 for one in self._statement(reader, near, role, said):
                     yield _opposite(one, said)
@@ -83,13 +94,48 @@ class TokensRoom:
         if left.shape != right.shape:
             raise MisfitError("the two sides have different shapes", link)
         pairs = list(zip(left.flat, right.flat, strict=True))
-        where, large = self._where(set().union(*(x.names() for pair in pairs for x in pair)))
+        told = [self._told(reader, condition) for condition in self.under]
+        given = [one for each in told for one in each.given]
+        held = set().union(*(x.names() | y.names() for x, _, y in given))
+        where, large = self._where(set().union(held, *(x.names() for pair in pairs for x in pair)))
+        vanishing = {name for each in told for name in each.vanishing}
+        growing = {name for each in told for name in each.growing}
+        large = tuple(name for name in large if name not in (held | vanishing) - growing)
+        where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        found = [decide(a, sign, b, where, large, seed=self.seed) for a, b in pairs]
+        found = [decide(a, sign, b, where, large, seed=self.seed, vanishing=vanishing) for a, b in pairs]
         if sign == "!=" and len(pairs) > 1:
-            return next((one for one in found if one.word == "proved"), found[0])
+            return self._different(pairs, found, where)
         return most_telling(found)
+
+    def _different(self, pairs: list[tuple[Scalar, Scalar]], found: list[Decision], where: Where) -> Decision:
+        """Vectors differ where one entry does; they are the same only if all entries are."""
+        if all(prove(a, "=", b, where) is not None for a, b in pairs):
+            return Decision("refuted", "the two are the same")
+        return next((one for one in found if one.word == "proved"), Decision("undecided", "they may coincide"))
+
+    def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
+        """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
+        if isinstance(condition, Name):
+            return Told()  # 'for all beta'
+        if not isinstance(condition, Relation):
+            raise MisfitError("this condition is not understood", condition)
+        told = Told()
+        for link in comparisons(condition):
+            told = told.and_(tending(link) or self._bounding(reader, link, own))
+        return told
+
+    def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
+        left, right = (reader.scalar(term) for term in link.terms)
+        sign = link.comparisons[0]
+        if sign not in ("=", "<", ">", "<=", ">="):
+            raise MisfitError("this condition is not understood", link, fix="write =, < or >")
+        if own:
+            low = right if sign in (">", ">=") else left
+            if sign == "=" or low.rational is None:
+                raise MisfitError("this condition is not understood", link, fix="state a number: s > 0")
+        return Told(given=((left, sign, right),))
 
     def _where(self, names: set[str]) -> tuple[Where, tuple[str, ...]]:
         given = self.exercise.parameters

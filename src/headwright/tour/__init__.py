@@ -1,0 +1,43 @@
+"""The tour: a short story of what there is, on data that it makes itself; every number is computed on the spot.
+
+queries       long enough, shortest, brittle, robust
+answers       one right, one wrong
+heads         from rules to weights that run
+instruments   order, positions, rank
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from headwright.tour import answers, heads, instruments, queries
+from headwright.tour.chapter import Chapter, page
+
+__all__ = ["Chapter", "chapters", "page"]
+
+
+def chapters(out: Path) -> Iterator[Chapter]:
+    """Chapter after chapter; the files that their commands read are written to the folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> next(chapters(folder)).title
+    "'Choose q large enough': how large?"
+    """
+    for number, chapter in enumerate(_story(out), 1):
+        yield replace(chapter, name=f"{number}-{chapter.name}")
+
+
+def _story(out: Path) -> Iterator[Chapter]:
+    yield queries.large_enough(out)
+    yield answers.right_and_wrong(out)
+    yield queries.shortest(out)
+    yield queries.one_head(out)
+    yield queries.two_heads(out)
+    yield queries.robust(out)
+    yield heads.whole_head(out)
+    yield instruments.order()
+    yield instruments.coinciding()
+    yield instruments.rank(out)

@@ -1,0 +1,65 @@
+"""Chapters about order, positions and rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from headwright import layer, lowrank, pictures, positions
+from headwright.enclosure import shown_above, shown_below
+from headwright.tour.chapter import Chapter, save
+
+
+def order() -> Chapter:
+    """A layer sees the order only through positions."""
+    tokens = np.random.default_rng(0).normal(size=(5, 16))
+    scheme, exactly = positions.Sinusoidal(16), positions.Precision()
+    without = layer.equivariance_defect(layer.random_layer(16), tokens)
+    placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
+    return Chapter(
+        "Order enters only through positions",
+        f"A layer without positions has Z(PX) = P Z(X): over all {without.tried} permutations of 5 tokens the worst "
+        f"defect is {without.relative:.0e} of its output, which is rounding. With sinusoids added it is "
+        f"{placed.relative:.2f}, at the permutation {list(placed.permutation)}.",
+        pictures.position_picture(*positions.preview(scheme, 64, exactly), "Sinusoidal positions", "dimension 16"),
+        "order",
+        'python -c "import headwright; help(headwright.equivariance_defect)"',
+    )
+
+
+def coinciding() -> Chapter:
+    """Positions that rounding makes equal."""
+    scheme, length, start = positions.Sinusoidal(64), 4096, 240
+    coarse = positions.Precision(index="bfloat16")
+    exact, rounded = positions.report(scheme, length), positions.report(scheme, length, coarse)
+    return Chapter(
+        "Positions that coincide",
+        f"Exactly, any two of {length} sinusoidal positions are at least {shown_below(exact.distance.lower)} apart "
+        f"(proven). With the index kept in bfloat16, {rounded.collisions} of them coincide with an earlier one; "
+        f"the first two to do so are {rounded.first_pair}.",
+        pictures.position_picture(
+            *positions.preview(scheme, length, coarse, start),
+            "Sinusoidal positions, index in bfloat16",
+            "beyond 256, neighbours have the same row",
+            start,
+        ),
+        "positions",
+        f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",
+    )
+
+
+def rank(out: Path) -> Chapter:
+    """A matrix cut to small rank."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(96, 8)) @ rng.normal(size=(8, 64)) + 0.1 * rng.normal(size=(96, 64))
+    save(out, "matrix.npy", matrix)
+    result = lowrank.truncate(matrix, rank=8)
+    return Chapter(
+        "A cut to small rank, with its error certified",
+        f"A 96 x 64 matrix cut to rank 8 is missed by at most {shown_above(result.error_upper_bound)} in spectral "
+        f"norm, a bound that does not trust the SVD. Theory alone promises {shown_above(result.guarantee)}.",
+        pictures.spectrum(result, "Singular values"),
+        "rank",
+        f"headwright lowrank {out}/matrix.npy --rank 8",
+    )
