@@ -82,7 +82,7 @@ def _changes(value: Any) -> list[Any]:
     changes: list[Any] = ["", "nan", f"-{value}", 0]
     try:
         number = float.fromhex(value) if "0x" in value and "/" not in value else float(Fraction(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         return changes
     return [*changes, (number * (1 + 1e-6)).hex(), (number * (1 - 1e-6)).hex(), (number + 1).hex()]
 

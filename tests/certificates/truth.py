@@ -126,6 +126,7 @@ def _bounded(given: str) -> bool:
         aims.append(Aim(seen, X[rule["token"]], tuple(floors), np.maximum(slacks, 1e-300)))
     if not mine:
         return False  # a bound that rests on no floor
-    found = smallest(aims)
+    with np.errstate(all="ignore"):
+        found = smallest(aims)
     size = np.linalg.norm(found.matrix, "fro" if bound["norm"] == "frobenius" else "nuc")
     return not found.granted or bool(size >= float(number(bound["least"])) * (1 - 1e-9))

@@ -7,7 +7,7 @@ import pytest
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.verdict import Verdict
-from tests.check.answers import RIGHT, UNREADABLE, WRONG
+from tests.check import answers, attacks
 
 EXERCISES = load_exercises()
 
@@ -17,17 +17,17 @@ def verdict_on(exercise: str, answer: str) -> Verdict:
     return check_answer(EXERCISES[exercise], formulas)
 
 
-def cases(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
-    return [(exercise, answer) for exercise, answers in table.items() for answer in answers]
+def cases(*tables: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    return [(exercise, answer) for table in tables for exercise, listed in table.items() for answer in listed]
 
 
-@pytest.mark.parametrize(("exercise", "answer"), cases(RIGHT))
+@pytest.mark.parametrize(("exercise", "answer"), cases(answers.RIGHT, attacks.RIGHT))
 def test_a_right_answer_is_proved(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
     assert verdict.word == "proved", verdict.reason
 
 
-@pytest.mark.parametrize(("exercise", "answer"), cases(WRONG))
+@pytest.mark.parametrize(("exercise", "answer"), cases(answers.WRONG, attacks.WRONG))
 def test_a_wrong_answer_is_refuted_with_a_counterexample(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
     assert verdict.word == "refuted", verdict.reason
@@ -35,8 +35,20 @@ def test_a_wrong_answer_is_refuted_with_a_counterexample(exercise: str, answer: 
     assert verdict.reason
 
 
-@pytest.mark.parametrize(("exercise", "answer"), cases(UNREADABLE))
+@pytest.mark.parametrize(("exercise", "answer"), cases(answers.UNREADABLE, attacks.UNREADABLE))
 def test_what_is_no_answer_is_unreadable(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
     assert verdict.word == "unreadable", verdict.reason
     assert "^" in verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer"), cases(attacks.OPEN))
+def test_what_is_true_and_not_proved_is_not_refuted(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word in ("proved", "holds", "undecided"), verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer"), cases(attacks.UNPROVED))
+def test_what_restricts_the_exercise_or_has_no_meaning_is_not_proved(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word in ("refuted", "undecided", "unreadable"), verdict.reason

@@ -65,6 +65,20 @@ def test_rank_dtype_and_head_dimension(headwright: Headwright) -> None:
     assert headwright("design", "--rules", "route.toml", "--head-dim", "1", "--json").json["head_dim"] == 1
 
 
+def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> None:
+    coarse = headwright("design", "--rules", "route.toml", "--dtype", "bfloat16")
+    assert "in exact arithmetic" in coarse.err and "exports run these weights in float32" in coarse.err
+    assert "float32" in headwright("design", "--rules", "route.toml", "--dtype", "bfloat16", "--json").json["note"]
+    assert headwright("design", "--rules", "route.toml", "--json").json["note"] is None
+
+
+def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
+    names = {"verdict", "head_dim", "frobenius", "nuclear", "minimised", "lower_bound", "outputs", "patterns",
+             "assignment", "dtype", "heads", "certificate", "exported", "note", "words"}  # fmt: skip
+    for rules in ("route", "twins", "open"):
+        assert set(headwright("design", "--rules", f"{rules}.toml", "--json").json) == names
+
+
 def test_impossible_and_undecided_have_their_exit_codes(headwright: Headwright) -> None:
     found = headwright("design", "--rules", "twins.toml", "--out", "c.json", "--json")
     assert found.code == 1

@@ -14,9 +14,9 @@ def test_what_a_mask_hides_stays_empty() -> None:
     chart = pattern_map(np.array([[1.0, 0.0], [0.25, 0.75]]), ["a", "b"]).to_dict()
     (cells,) = chart["datasets"].values()
     assert [(cell["row"], cell["column"], cell["label"]) for cell in cells] == [
-        ("0  a", "0  a", "1.000"),
-        ("1  b", "0  a", "0.250"),
-        ("1  b", "1  b", "0.750"),
+        ("0:  a", "0:  a", "1.000"),
+        ("1:  b", "0:  a", "0.250"),
+        ("1:  b", "1:  b", "0.750"),
     ]
 
 
@@ -36,7 +36,16 @@ def test_points_that_lie_together_share_a_label() -> None:
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=12))
 def test_labels_stay_inside_the_picture(places: list[tuple[float, float]]) -> None:
     points = [{"x": x, "y": y, "name": "token"} for x, y in places]
-    assert all(abs(x) < 1.5 and abs(y) < 1.5 for x, y in _apart(points, 1.5))
+    assert all(abs(x) < 1.5 and abs(y) < 1.5 for x, y in _apart(points, points[:3], 1.5))
+
+
+def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
+    queries = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    chart = geometry(["x", "y", "x"], np.eye(3)[:, :2], queries).to_dict()
+    lines = chart["datasets"][chart["layer"][0]["data"]["name"]]
+    assert len({line["of"] for line in lines}) == 3
+    names = [place["name"] for place in _gathered(["x", "y", "x"], queries, 1.5)]
+    assert names == ["x (0)", "y", "x (2)"]
 
 
 def test_renders() -> None:

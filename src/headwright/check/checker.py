@@ -8,9 +8,11 @@ from headwright.check.answer import Answer, Formula, full_name, read_answer
 from headwright.check.exercise import Exercise
 from headwright.check.integers.room import IntegersRoom
 from headwright.check.judging import Room
+from headwright.check.keys.classes import UndeterminedError
 from headwright.check.keys.room import KeysRoom
 from headwright.check.matrices.room import MatricesRoom
 from headwright.check.misfit import MisfitError
+from headwright.check.scalars.sizes import TooLong, at_most_work
 from headwright.check.tokens.room import TokensRoom
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
@@ -33,15 +35,16 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
     if not formulas:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
     try:
-        room = _room(exercise, seed)
-        answer = read_answer(exercise, formulas, room.knows)
-        _check_complete(exercise, answer)
-        return room.verdict(answer)
+        with at_most_work():
+            room = _room(exercise, seed)
+            answer = read_answer(exercise, formulas, room.knows)
+            _check_complete(exercise, answer)
+            return room.verdict(answer)
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown_in(formulas[0].text)))
-    except InputError as error:
+    except (InputError, TooLong, UndeterminedError) as error:
         return Verdict("undecided", str(error))
 
 

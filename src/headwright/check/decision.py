@@ -30,7 +30,7 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import MOST_LIMITS, choices, reach_large
 from headwright.check.scalars.where import OPPOSITE, Hypothesis
-from headwright.check.searching import DRAWN, allowed, at_random, far_out
+from headwright.check.searching import DRAWN, allowed, at_random, fails_far, far_out
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
 
@@ -136,8 +136,9 @@ def _decided(
             return _at_zero(left, right, where, shrinking) or found if continuous else found
         if shrinking and comparison != "=":
             left, right, where, growing = _inverted(left, right, where, growing, shrinking)
-            found = _for_large(left, comparison, right, where, growing) if comparison in OPPOSITE else None
-            return Decision("undecided", "") if found is None else replace(found, threshold=None)
+            if comparison not in OPPOSITE:
+                return Decision("undecided", f"how much larger {comparison} means is not said")
+            return replace(_for_large(left, comparison, right, where, growing), threshold=None)
         if comparison in ("<<", ">>"):
             return Decision("undecided", f"how much larger {comparison} means is not said")
         if growing and comparison == "!=":
@@ -160,6 +161,9 @@ def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where, 
     )
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
+    beyond = fails_far(left, comparison, right, where)
+    if beyond is not None:
+        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1])
     return Decision("holds", _tried(left, right, where, ()))
 
 

@@ -17,6 +17,8 @@ from headwright.formula.show import latex
 from headwright.formula.tree import Name, Relation
 
 MOST_DIGITS = 12  # of a number that is written out
+MOST_BITS = 13_000
+LOG_2 = 0.30103
 SIGNS = {
     "=": "equal to", "!=": "different from", "<": "less than", ">": "more than", "<=": "at most", ">=": "at least",
     "~": "close to", "->": "close to",
@@ -64,9 +66,12 @@ def plain_number(value: Fraction) -> int | str:
     >>> plain_number(Fraction(3)), plain_number(Fraction(1, 10))
     (3, '1/10')
     """
-    digits = len(str(value.numerator)) - 1 if value.denominator == 1 and value.numerator < 10**4000 else 0
-    if digits > MOST_DIGITS and value == 10**digits:
-        return f"10^{digits}"
+    bits = value.numerator.bit_length()
+    digits = round(bits * LOG_2)  # of a power of ten; Python does not write out very long numbers
+    if digits > MOST_DIGITS and value in (10 ** (digits - 1), 10**digits):
+        return f"10^{digits - (value == 10 ** (digits - 1))}"
+    if bits > MOST_BITS:
+        return f"about 10^{digits}"
     return value.numerator if value.denominator == 1 else str(value)
 
 

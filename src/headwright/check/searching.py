@@ -11,6 +11,7 @@ from flint import arb
 
 from headwright.check.scalars import Instance, Range, Scalar, Where, eventually
 from headwright.check.scalars.instances import certain, choices
+from headwright.check.scalars.large import sign_of_large
 from headwright.check.scalars.where import OPPOSITE
 from headwright.formula.tree import Comparison
 
@@ -38,14 +39,36 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            found = eventually(left.put(values), opposite, right.put(values), where.put(values), (name,))
+            sides = left.put(values), opposite, right.put(values)
+            if sign_of_large(*sides, where.put(values), (name,)) is None:
+                continue  # quickly told, where a whole proof that fails takes long
+            found = eventually(*sides, where.put(values), (name,))
             if found is None or name not in found.threshold:
                 continue
             border = found.threshold[name].value({})
             digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
+            if digits >= HUGE:
+                continue
             far = {**values, name: Fraction(10) ** digits}
-            if digits < HUGE and allowed(far, where) and certain(left, opposite, right, far):
+            if allowed(far, where) and certain(left, opposite, right, far):
                 return Instance(far, left.value(far), right.value(far))
+    return None
+
+
+def fails_far(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where
+) -> tuple[str, dict[str, Fraction]] | None:
+    """An integer and values of the other names for which the opposite is proved from some (unwritten) number on."""
+    if comparison not in OPPOSITE or comparison == "!=" or where.all_hypotheses():
+        return None
+    names = sorted(left.names() | right.names())
+    for name in names:
+        if not where.range(name).integer or where.range(name).upper is not None:
+            continue
+        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
+            sides = left.put(values), OPPOSITE[comparison], right.put(values)
+            if sign_of_large(*sides, where.put(values), (name,)) is not None:
+                return name, values
     return None
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from headwright.weights import Built
 
 EXIT = {"designed": 0, "impossible": 1, "undecided": 3}
+COARSE = (
+    "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
+    "may miss tight tolerances; exports run these weights in float32."
+)
 
 
 def design(
@@ -214,6 +218,7 @@ def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> di
         ],
         "certificate": written,
         "exported": exported,
+        "note": COARSE if found.layer and found.layer.dtype == "bfloat16" else None,
         "words": found.words,
     }
 
@@ -235,6 +240,8 @@ def _print_heads(found: Built, written: str | None, exported: list[str]) -> None
         for rule, error in zip(found.claims, found.outputs, strict=True):
             if rule.output is not None:
                 OUT.print(f"{rule.name} outputs what is wanted with an error of at most {shown_above(error)}")
+        if found.layer.dtype == "bfloat16":
+            say(COARSE)
     if written is not None:
         say(f"The certificate is in {written}; check it with: headwright verify {written}")
     if exported:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str]) -> Cha
     'rect'
     """
     T = len(pattern)
-    names = [f"{i}  {label}" for i, label in enumerate(labels)]
+    names = [label if label.endswith(f"token {i}") else f"{i}:  {label}" for i, label in enumerate(labels)]
     cells = [
         {"row": names[i], "column": names[j], "weight": float(pattern[i, j]), "label": _number(float(pattern[i, j]))}
         for i in range(T)
@@ -86,7 +87,9 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
         if _at_origin(place, reach)
     ]
     tips, squares = ([place for place in found if not _at_origin(place, reach)] for found in (tips, squares))
-    ends = [{"x": part * tip["x"], "y": part * tip["y"], "of": tip["name"]} for tip in tips for part in (0.0, 1.0)]
+    ends = [
+        {"x": part * tip["x"], "y": part * tip["y"], "of": number} for number, tip in enumerate(tips) for part in (0, 1)
+    ]
     lines = alt.Chart(rows(ends)).mark_line(color=QUERY, strokeWidth=2).encode(x=x, y=y, detail="of:N")
     dots = alt.Chart(rows(tips)).mark_point(filled=True, size=45, opacity=1, color=QUERY).encode(x=x, y=y)
     places = (
@@ -95,7 +98,7 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
     marks = [(place, QUERY) for place in tips] + [(place, KEY) for place in squares]
     named = [
         {**place, "x": x_, "y": y_, "colour": colour}
-        for (place, colour), (x_, y_) in zip(marks, _apart([place for place, _ in marks], reach), strict=True)
+        for (place, colour), (x_, y_) in zip(marks, _apart([place for place, _ in marks], tips, reach), strict=True)
     ]
     labelled = alt.Chart(rows(named)).mark_text(fontSize=11).encode(
         x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None)
@@ -112,10 +115,11 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
     return alt.layer(lines, dots, places, labelled, notes).properties(width=SIZE, height=SIZE, title=title)
 
 
-def _apart(points: list[dict[str, Any]], reach: float) -> list[tuple[float, float]]:
-    """Where the middle of each label goes: beside its point, inside the picture, and off the others where it can be."""
+def _apart(points: list[dict[str, Any]], tips: list[dict[str, Any]], reach: float) -> list[tuple[float, float]]:
+    """Where the middle of each label goes: beside its point, inside the picture, off others and lines where it can."""
     unit = 2 * reach / SIZE  # what one pixel is
     taken = [(point["x"], point["y"], 6 * unit, 6 * unit) for point in points]  # middle and half sizes
+    lines = [(part * tip["x"], part * tip["y"], unit, unit) for tip in tips for part in np.linspace(0, 1, 60).tolist()]
     found = []
     for point in points:
         half, high = 3.1 * len(point["name"]) * unit, 7 * unit
@@ -128,7 +132,8 @@ def _apart(points: list[dict[str, Any]], reach: float) -> list[tuple[float, floa
         spots += [(x, y + up * 2.2 * over), (x, y - up * 2.2 * over)]
         boxes = [(a, b, half, high) for a, b in spots if abs(a) + half < reach and abs(b) + high < reach]
         free = [box for box in boxes if not any(_meet(box, other) for other in taken)]
-        best = (free or boxes or [(*spots[0], half, high)])[0]
+        clear = [box for box in free if not any(_meet(box, line) for line in lines)]
+        best = (clear or free or boxes or [(*spots[0], half, high)])[0]
         taken.append(best)
         found.append(best[:2])
     return found
@@ -151,8 +156,13 @@ def _gathered(labels: Sequence[str], points: Float[np.ndarray, "T 2"], reach: fl
             found.append((point, [i]))
         else:
             near.append(i)
+    spread = Counter(label for _, names in found for label in {labels[i] for i in names})  # over so many points
+
+    def name(i: int) -> str:
+        return labels[i] if spread[labels[i]] == 1 else f"{labels[i]} ({i})"
+
     return [
-        {"x": float(place[0]), "y": float(place[1]), "name": ", ".join(dict.fromkeys(labels[i] for i in names))}
+        {"x": float(place[0]), "y": float(place[1]), "name": ", ".join(dict.fromkeys(map(name, names)))}
         for place, names in found
     ]
 

@@ -60,7 +60,7 @@ class Run:
     def pattern_below(self, rule: Rule) -> list[Fraction]:
         """A lower bound of each weight: its own score at the lowest, all others at the highest."""
         query, keys = self.queries[rule.sequence][rule.token], self.keys[rule.sequence][: rule.seen]
-        scores, off = [_dot(key, query) for key in keys], self._off(rule, query, keys)
+        scores, off = _product([query], keys)[0], self._off(rule, query, keys)
         top = max(scores)
         low = [Fraction(_exp(s - o - top)[0]) for s, o in zip(scores, off, strict=True)]
         high = [Fraction(_exp(s + o - top)[1]) for s, o in zip(scores, off, strict=True)]
@@ -73,10 +73,10 @@ class Run:
         if not any(rooms):
             return [NONE] * len(keys)
         centre = [sum(column, NONE) / len(keys) for column in zip(*keys, strict=True)]
-        along = _length([_dot(column, query) for column in zip(*self.K, strict=True)])  # |M x_i|
+        along = _length(_product([query], _turned(self.K))[0])  # |M x_i|
         size = sqrt_above(sum(map(_dot, _product(self.K, self.K), _product(self.Q, self.Q)), NONE))  # |M|_F
         apart = [[x - y for x, y in zip(key, centre, strict=True)] for key in keys]
-        back = [_length([_dot(column, x) for column in zip(*self.Q, strict=True)]) for x in apart]
+        back = map(_length, _product(apart, _turned(self.Q)))
         own = rooms[rule.token]
         return [room * along + own * b + own * room * size for room, b in zip(rooms, back, strict=False)]
 
@@ -84,7 +84,7 @@ class Run:
         """How far the output is from what is wanted, at most."""
         values = self.values[rule.sequence][: rule.seen]
         u = [[v - w for v, w in zip(value, rule.output, strict=True)] for value in values]
-        mixed = _length([_dot(below, column) for column in zip(*u, strict=True)])
+        mixed = _length(_product([below], _turned(u))[0])
         moved = max(self.rooms[rule.sequence]) * sqrt_above(sum(map(_dot, self.V, self.V), NONE))  # <= |W_V|_F |e|
         return mixed + (1 - sum(below, NONE)) * max(map(_length, u)) + moved
 
@@ -167,7 +167,7 @@ def _check_bound(claimed: Json, evidence: Json, rules: list[Rule], runs: list[Ru
     lefts, right = [left for left, _ in parts], sum((value for _, value in parts), NONE)
     tokens = [sequences[rules[rule].sequence][rules[rule].token] for rule in used]
     # G = sum_c left_c x_c^T: all that is needed of it are the inner products of its parts.
-    A, B = ([[_dot(x, y) for y in rows] for x in rows] for rows in (lefts, tokens))
+    A, B = (_product(rows, rows) for rows in (lefts, tokens))
     if norm not in ("frobenius", "nuclear") or least <= 0 or right <= 0:
         raise Reject("a bound is of no known norm, is not above 0, or rests on nothing that is certain to be above 0")
     squared = sum(map(_dot, A, B), NONE)  # |G|_F^2
@@ -182,18 +182,17 @@ def _part(run: Run, rule: Rule, mine: dict[int, Fraction]) -> tuple[Vector, Frac
     pi = run.pattern_below(rule)
     pi[pi.index(max(pi))] += 1 - sum(pi, NONE)  # any distribution will do
     entropy = sum((a * ln_below(1 / a) for a in pi if a), NONE)
-    centre = [_dot(pi, column) for column in zip(*tokens, strict=True)]
-    left = [mass * c - sum((m * tokens[a][j] for a, m in mine.items()), NONE) for j, c in enumerate(centre)]
+    pull = [mass * a - mine.get(j, NONE) for j, a in enumerate(pi)]
+    left = _product([pull], _turned(tokens))[0]
     return tuple(left), sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE)
 
 
 def _spectral(A: Rows, B: Rows, most: Fraction) -> bool:
     """|G|_2 <= most for G = L^T R, A = L L^T, B = R R^T. With u = L^T c, |G^T u|^2 = c^T A B A c and |u|^2 = c^T A c:
     most^2 A - A B A must have no negative eigenvalue, which elimination in whole numbers tells (// is exact)."""
-    BA = [[_dot(row, column) for row in B] for column in A]  # by columns: all of these are symmetric
-    exact = [[most**2 * a - _dot(row, column) for a, column in zip(row, BA, strict=True)] for row in A]
-    below = math.lcm(*(x.denominator for row in exact for x in row))
-    N, before = [[int(x * below) for x in row] for row in exact], 1
+    ABA = _product(A, _product(A, B))  # all of these are symmetric
+    N, _ = _whole([[most**2 * a - x for a, x in zip(*rows, strict=True)] for rows in zip(A, ABA, strict=True)])
+    before = 1
     while N:
         at = max(range(len(N)), key=lambda i: N[i][i])
         pivot = N.pop(at)
@@ -206,22 +205,33 @@ def _spectral(A: Rows, B: Rows, most: Fraction) -> bool:
 
 def _matrix(given: Json, width: int, what: str, dtype: str = "float64") -> Rows:
     rows, (code, zeros) = [vector(row, width, what) for row in listed(given, what, 1)], TYPES[dtype]
-    for x in (x for row in rows for x in row):
+    for x in (x for row in rows for x in row if x):
         content = struct.pack(code, float(x))  # an exception, and so no, where x is too large
         if struct.unpack(code, content)[0] != x or not content.startswith(zeros):
             raise Reject(f"{what} holds {shown(x)}, which is not a number of type {dtype}")
     return rows
 
 
+def _whole(rows: Rows) -> tuple[list[list[int]], int]:
+    """Whole numbers, and what to divide them by."""
+    below = math.lcm(*(x.denominator for row in rows for x in row))
+    return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
+
+
 def _product(A: Rows, B: Rows) -> list[list[Fraction]]:
-    """A B^T, in whole numbers over a common denominator."""
-    below = [math.lcm(*(x.denominator for row in rows for x in row)) for rows in (A, B)]
-    left, right = ([[int(x * d) for x in row] for row in rows] for rows, d in zip((A, B), below, strict=True))
-    return [[Fraction(sum(map(mul, row, column)), below[0] * below[1]) for column in right] for row in left]
+    """A B^T."""
+    (left, a), (right, b) = _whole(A), _whole(B)
+    if len({len(row) for row in (*left, *right)}) > 1:
+        raise Reject("matrices do not fit together")
+    return [[Fraction(sum(map(mul, row, column)), a * b) for column in right] for row in left]
+
+
+def _turned(rows: Rows) -> Rows:
+    return list(zip(*rows, strict=True))
 
 
 def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(x, y, strict=True) if a and b), NONE)
+    return _product([x], [y])[0][0]
 
 
 def _length(x: Sequence[Fraction]) -> Fraction:

@@ -35,14 +35,20 @@ class Malformed(Reject):
 
 def rational(text: object) -> Fraction:
     """An exact number: '3', '100/101', '0.05', '1e-30', or in hexadecimal a float '0x1.8p+1' or a ratio '0x3/0x2'."""
-    if isinstance(text, str) and len(text) <= 50_000:
-        if _RATIONAL.fullmatch(text):
-            return Fraction(text)
-        if parts := _HEX_FLOAT.fullmatch(text):  # in two parts: as one, what is too small for a float would be rounded
-            return Fraction(float.fromhex(parts[1])) * Fraction(2) ** int(parts[2])
-        if ratio := _HEX_RATIONAL.fullmatch(text):
-            return Fraction(int(ratio[1], 16), int(ratio[2], 16))
+    if isinstance(text, str) and len(text) <= 50_000 and (number := _rational(text)) is not None:
+        return number
     raise Malformed(f"{str(text)[:40]!r} is not a number of the format")
+
+
+@lru_cache(2**10)  # matrices hold many zeros
+def _rational(text: str) -> Fraction | None:
+    if _RATIONAL.fullmatch(text):
+        return Fraction(text)
+    if parts := _HEX_FLOAT.fullmatch(text):  # in two parts: as one, what is too small for a float would be rounded
+        return Fraction(float.fromhex(parts[1])) * Fraction(2) ** int(parts[2])
+    if ratio := _HEX_RATIONAL.fullmatch(text):
+        return Fraction(int(ratio[1], 16), int(ratio[2], 16))
+    return None
 
 
 @lru_cache(2**18)  # the bound often asks again for what granting the wish asked for

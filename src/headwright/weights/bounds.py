@@ -15,15 +15,23 @@ from headwright.weights.plan import Space, Task
 from headwright.weights.smallest import Aim, Found, smallest
 
 
-def lower_bound(space: Space, tasks: tuple[Task, ...], places: Sequence[int], head: int, norm: str) -> Bound | None:
+def lower_bound(
+    space: Space,
+    tasks: tuple[Task, ...],
+    places: Sequence[int],
+    head: int,
+    norm: str,
+    near: Float[np.ndarray, "D D"] | None = None,
+) -> Bound | None:
     """The bound for the floors of these tasks, whose rules have these numbers; None where there is nothing to bound.
 
-    The witness is the smallest matrix of scores for the floors, without any room, and where tokens are certain.
+    The witness is the smallest matrix of scores for the floors, without any room, and where tokens are certain. It is
+    found sooner where a matrix is given that is nearly that.
     """
     if not tasks:
         return None
     aims = space.aims(tasks, 0.0)
-    found = smallest(aims)
+    found = smallest(aims, None if near is None else space.basis.T @ near @ space.basis)
     if norm == "nuclear" and found.granted and found.matrix.any():
         found = smallest_nuclear(aims, found.matrix)
     if not found.multipliers or not found.matrix.any() or not np.isfinite(found.violation):

@@ -9,15 +9,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from numpy.linalg import LinAlgError
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from headwright.design import at_least, design
+from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights.bounds import lower_bound
 from headwright.weights.certify import Bound, certificate
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import down, errors_above, frobenius_above, nuclear_above, patterns_below
+from headwright.weights.proven import down, frobenius_above, judged, nuclear_above
 from headwright.weights.rules import Rule, Rules
 
 if TYPE_CHECKING:
@@ -66,8 +68,10 @@ class Built:
 
         if self.layer is None:
             raise InputError(f"there is no head to draw, since the verdict is {self.verdict}: {self.words}")
-        words = "; ".join(self.assignment)
-        return picture(self.layer, self.rules.sequences[sequence], head, words=words)
+        norm = f"norm of W_K^T W_Q at most {shown_above(frobenius_above(self.layer.heads[head]), 3)}"
+        errors = [e for rule, e in zip(self.claims, self.outputs, strict=True) if rule.output and rule.head == head]
+        worst = f"; outputs proven to be within {shown_above(max(errors), 3)}" if errors else ""
+        return picture(self.layer, self.rules.sequences[sequence], head, self.rules.labels(sequence), norm + worst)
 
 
 def build(
@@ -91,7 +95,11 @@ def build(
     ('designed', ('token 0 attends to token 0', 'token 1 attends to token 2'))
     """
     _check_options(minimise, head_dim, dtype)
-    report = progress or (lambda _: None)
+    with threadpool_limits(1, "blas"):  # matrices are small here, and threads would wait for each other
+        return _build(rules, minimise, head_dim, dtype, progress or (lambda _: None))
+
+
+def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
     for number in range(rules.heads):
         mine = tuple(rule for rule in rules.rules if rule.head == number)
@@ -103,9 +111,7 @@ def build(
     return _deployed(rules, heads, minimise, head_dim, dtype, report)
 
 
-def _designed(
-    rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str
-) -> Designed | None:
+def _designed(rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str) -> Designed | None:
     """A head for these rules; None where none was found, or where the numbers get too large or too small for it."""
     try:
         return design_head(rules, mine, minimise, head_dim, dtype, ROOMS[dtype][0])
@@ -144,6 +150,7 @@ def _built(
     rules: Rules, heads: list[Designed], layer: HeadLayer, claims: tuple[Rule, ...], minimise: str, words: str,
     text: str, taken: list[Bound],
 ) -> Built:  # fmt: skip
+    facts = judged(rules, claims, layer)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
     least = [down(bound.least) for bound in taken]
@@ -154,8 +161,8 @@ def _built(
         frobenius=frobenius[0] if len(frobenius) == 1 else math.hypot(*frobenius) * (1 + HAIR),
         nuclear=nuclear[0] if len(nuclear) == 1 else math.fsum(nuclear) * (1 + HAIR),
         lower_bound=together if len(least) <= 1 else together * (1 - HAIR),
-        outputs=errors_above(rules, claims, layer),
-        patterns=patterns_below(rules, claims, layer),
+        outputs=tuple(error for error, _ in facts),
+        patterns=tuple(pattern for _, pattern in facts),
         claims=claims,
         assignment=tuple(words for designed in heads for words in designed.assignment),
     )  # fmt: skip
@@ -166,7 +173,7 @@ def _bounds(heads: list[Designed], minimise: str) -> list[Bound]:
     for number, designed in enumerate(heads):
         places = range(first, first + len(designed.tasks))
         first += len(designed.tasks)
-        bound = lower_bound(designed.space, designed.tasks, places, number, MINIMISE[minimise])
+        bound = lower_bound(designed.space, designed.tasks, places, number, MINIMISE[minimise], designed.M)
         found += [bound] if bound is not None else []
     return found
 

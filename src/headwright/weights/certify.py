@@ -87,4 +87,4 @@ def _evidence(bound: Bound) -> dict[str, Any]:
 
 
 def _rows(matrix: Float[np.ndarray, "n d"]) -> list[list[str]]:
-    return [hex_floats(row) for row in matrix]
+    return [["0" if x == 0 else text for x, text in zip(row, hex_floats(row), strict=True)] for row in matrix]

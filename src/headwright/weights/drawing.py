@@ -25,4 +25,7 @@ def picture(
         raise InputError(f"head {head} of {len(layer.heads)}: expected 0 to {len(layer.heads) - 1}")
     plane = head_plane(layer.heads[head], X)
     names = labels or [f"token {i}" for i in range(len(X))]
-    return pictures.head_picture(patterns(layer, X)[head], names, plane.keys, plane.queries, f"Head {head}", words)
+    title = f"Head {head}, of dimension {layer.heads[head].head_dim}"
+    part = "" if plane.share == 1 else f"the plane shows {100 * plane.share:.0f}%"
+    told = "; ".join(text for text in (words, part) if text)
+    return pictures.head_picture(patterns(layer, X)[head], names, plane.keys, plane.queries, title, told)

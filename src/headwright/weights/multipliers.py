@@ -17,6 +17,7 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 
 OUTER, INNER = 60, 100
+NEAR = 1e-4  # of its bound: a constraint is in use
 ROUNDING = 1e-13  # scores that should be equal may differ by so much
 ENDLESS = 1e20  # multipliers of this size: there is no solution. A near-twin of a target, 1e-7 away, needs 1e15
 Matrix = Float[np.ndarray, "p r"]
@@ -108,6 +109,27 @@ def by_multipliers(
             rho *= 10
         before = miss
     return _lengthened(terms, X, multipliers)
+
+
+def from_near(
+    terms: list[Term], objective: Objective, X: Matrix
+) -> tuple[Matrix, Float[np.ndarray, " m"], float] | None:
+    """The same from a place that is nearly the solution; None where it is not near enough.
+
+    >>> term = Term(np.array([[-1.0]]), np.ones(1), -3.0)
+    >>> from_near([term], squared, np.full((1, 1), 3 + 1e-9))[0].round(9).tolist()
+    [[3.0]]
+    """
+    state, floors = State.of(terms, X), _floors(terms)
+    used = (state.values > -NEAR) | np.isinf(floors)
+    slopes = [np.outer(left, term.query).ravel() for left, term in zip(state.lefts, terms, strict=True)]
+    multipliers = np.zeros(len(terms))
+    if not used.any():
+        return None
+    slope = objective.shape(X)[0].ravel()
+    multipliers[used] = np.linalg.lstsq(np.array(slopes)[used].T, -slope, rcond=1e-13)[0]
+    ended = _polished(terms, objective, X, np.maximum(floors, multipliers))
+    return None if ended is None else _lengthened(terms, *ended)
 
 
 def violations(terms: list[Term], X: Matrix) -> Float[np.ndarray, " m"]:
@@ -221,7 +243,8 @@ def _factored(curve: Curve) -> tuple[Curve, bool]:
     """Cholesky's factor; of a matrix that rounding has made indefinite, after a little is added."""
     for more in (0.0, 1e-15, 1e-13, 1e-11):
         try:
-            return cho_factor(curve + more * np.trace(curve) * np.eye(len(curve)), check_finite=False)
+            added = curve + more * np.trace(curve) * np.eye(len(curve)) if more else curve
+            return cho_factor(added, check_finite=False)
         except LinAlgError:
             continue
     raise LinAlgError

@@ -77,7 +77,9 @@ class Space:
                 slacks.append(max(less, 1e-150) * float(np.exp(-min(loss, LOST))))
             X = self.tokens[task.rule.sequence]
             keys = X[: self.rules.visible(task.rule)]
-            found.append(Aim(keys, X[task.rule.token], tuple(floors), np.array(slacks)))
+            # 1/(1 + slack - r) is about p + p^2 r, so that the room is taken from what is left
+            left = float(over) * (1 - room * float(sum(p * p for p in floors.values()))) if spent is None else None
+            found.append(Aim(keys, X[task.rule.token], tuple(floors), np.array(slacks), left))
         return found
 
     def lifted(self, N: Float[np.ndarray, "k k"]) -> Float[np.ndarray, "D D"]:

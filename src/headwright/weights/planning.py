@@ -34,13 +34,14 @@ class Designed:
     M: Float[np.ndarray, "D D"]
     W_V: Float[np.ndarray, "m D"]  # in numbers of the type that is deployed
     solver: Solver
+    room: float  # what was asked for beyond the rules, for rounding
 
     def with_room(self, room: float) -> Designed | None:
-        """The same with more or less room for rounding."""
-        if not self.tasks:
+        """The same with more or less room for rounding; outputs are tuned once more, and more finely."""
+        if room == self.room and all(task.rule.output is None for task in self.tasks):
             return self
         found = tuned(self.space, self.tasks, self.W_V, self.solver, room)
-        return None if found is None else replace(self, tasks=found.tasks, M=found.M)
+        return None if found is None else replace(self, tasks=found.tasks, M=found.M, room=room)
 
     def deployed(self, dtype: str, head_dim: int | None) -> Head | None:
         """The weights in numbers of a type; None where these do not keep the rules."""
@@ -73,7 +74,7 @@ def design_head(
     space = Space.of(rules)
     if not mine:
         zero = np.zeros((rules.dimension, rules.dimension))
-        return Designed(space, (), zero, np.zeros((rules.width, rules.dimension)), size_solver)
+        return Designed(space, (), zero, np.zeros((rules.width, rules.dimension)), size_solver, room)
     best = next((found for most in MIXED if (found := _best_way(space, mine, dtype, room, most)) is not None), None)
     if best is None:
         return None
@@ -97,7 +98,7 @@ def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float, mos
             continue
         size = 2 * float(np.linalg.norm(found.M, "nuc")) + float(np.linalg.norm(W_V)) ** 2
         if size < least * (1 - 1e-9):
-            best, least = Designed(space, found.tasks, found.M, W_V, size_solver), size
+            best, least = Designed(space, found.tasks, found.M, W_V, size_solver, room), size
     return best
 
 
@@ -136,7 +137,7 @@ def _of_small_rank(start: Designed, head_dim: int | None, room: float, *, smalle
     full = min(start.M.shape[0], len(start.tasks))
     most = full if head_dim is None else min(full, head_dim)
     for r in range(1 if smallest_possible else most, most + 1):
-        candidate = replace(start, solver=rank_solver(r, starts)).with_room(room)
+        candidate = replace(start, solver=rank_solver(r, starts), room=-1.0).with_room(room)
         if candidate is not None:
             return candidate
     return None

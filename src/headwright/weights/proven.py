@@ -40,22 +40,24 @@ def nuclear_above(head: Head) -> float:
 
 def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
     """How far each output is from what is wanted at most, by the checker's own arithmetic; 0 where none is wanted."""
-    runs = _runs(rules, layer)
-    found = []
-    for rule in claims:
-        claim = _claim(rules, rule)
-        found.append(up(runs[rule.head].error(claim, runs[rule.head].pattern_below(claim))) if rule.output else 0.0)
-    return tuple(found)
+    return tuple(error for error, _ in judged(rules, claims, layer))
 
 
 def patterns_below(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[dict[int, float], ...]:
     """What each target gets at least, by the checker's own arithmetic."""
+    return tuple(pattern for _, pattern in judged(rules, claims, layer))
+
+
+def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple[float, dict[int, float]]]:
+    """Both of these for each claim."""
     runs = _runs(rules, layer)
     found = []
     for rule in claims:
-        below = runs[rule.head].pattern_below(_claim(rules, rule))
-        found.append({a: down(below[a]) for a in rule.attend or {}})
-    return tuple(found)
+        claim, run = _claim(rules, rule), runs[rule.head]
+        below = run.pattern_below(claim)
+        error = up(run.error(claim, below)) if rule.output else 0.0
+        found.append((error, {a: down(below[a]) for a in rule.attend or {}}))
+    return found
 
 
 def exact(matrix: Float[np.ndarray, "n d"]) -> Exact:

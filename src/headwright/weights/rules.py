@@ -11,8 +11,13 @@ from jaxtyping import Float
 
 from headwright.design.wish import Wish
 from headwright.errors import InputError
+from headwright.trusted.numbers import shown
 from headwright.weights.expression import Vector
 
+MOST_TOKENS = 4096  # in all sequences; the checker reads no more
+MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
+LARGEST = Fraction(10**75)  # of a number: squares of scores are then still floats
+TIGHTEST = Fraction(1, 10**30)  # tolerance
 TOLERANCE = Fraction(1, 100)  # of an output, unless said: its Euclidean distance from what is wanted
 
 
@@ -63,6 +68,7 @@ class Rules:
     causal: bool = False
     ball: Fraction = Fraction(0)  # a token may be anywhere within this distance of c times its place,
     scale: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))  # for any c between these two
+    names: tuple[tuple[str, ...], ...] = ()  # of the tokens in each sequence, for pictures
 
     def __post_init__(self) -> None:
         self._check_tokens()
@@ -102,6 +108,16 @@ class Rules:
         """Every token is where it is given."""
         return self.ball == 0 and all(end == 1 for end in self.scale)
 
+    def labels(self, sequence: int) -> list[str]:
+        """What to call the tokens of a sequence.
+
+        >>> Rules((np.eye(2),), (Rule(token=1, attend={0: Fraction(9, 10)}),)).labels(0)
+        ['token 0', 'token 1']
+        """
+        if self.names:
+            return list(self.names[sequence])
+        return [f"token {i}" for i in range(len(self.sequences[sequence]))]
+
     def visible(self, rule: Rule) -> int:
         """How many tokens the rule's token sees: these are the first ones of its sequence."""
         return rule.token + 1 if self.causal else len(self.sequences[rule.sequence])
@@ -115,6 +131,16 @@ class Rules:
             raise InputError("tokens: expected at least one sequence, and rows of finite numbers in each")
         if len({X.shape[1] for X in self.sequences}) > 1:
             raise InputError("the sequences have tokens of different lengths: expected one dimension for all")
+        if self.names and [len(names) for names in self.names] != [len(X) for X in self.sequences]:
+            raise InputError("the names of tokens are not as many as the tokens: expected one for each, or none at all")
+        if (T := sum(map(len, self.sequences))) > MOST_TOKENS:
+            raise InputError(f"there are {T} tokens: expected at most {MOST_TOKENS}")
+        if self.dimension > MOST_NUMBERS:
+            raise InputError(f"tokens have {self.dimension} numbers: expected at most {MOST_NUMBERS}, since every "
+                             "number of W_V is checked")  # fmt: skip
+        if (most := max(float(np.abs(X).max()) for X in self.sequences)) > LARGEST:
+            raise InputError(f"a token holds a number of size {most:g}: expected at most {float(LARGEST):g}; "
+                             "divide all of them by a common number")  # fmt: skip
 
     def _check(self, rule: Rule) -> None:
         if not 0 <= rule.sequence < len(self.sequences):
@@ -131,6 +157,13 @@ class Rules:
         if rule.output is not None and rule.tolerance <= 0:
             raise InputError(f"the tolerance of {rule.name} is {float(rule.tolerance):g}: expected more than 0, "
                              "since a softmax leaves every token a little")  # fmt: skip
+        if rule.output is not None and rule.tolerance < TIGHTEST:
+            raise InputError(f"the tolerance of {rule.name} is {shown(rule.tolerance)}: expected {float(TIGHTEST):g} "
+                             "or more")  # fmt: skip
+        if rule.output is not None and len(rule.output) > MOST_NUMBERS:
+            raise InputError(f"the output of {rule.name} has {len(rule.output)} numbers: expected at most "
+                             f"{MOST_NUMBERS}, since every number of W_V is checked")  # fmt: skip
+        check_sizes(rule.output or (), f"the output of {rule.name}")
         for key in rule.attend or ():
             if not 0 <= key < T:
                 raise InputError(f"{rule.name} should attend to token {key}, and its sequence has {T} tokens: "
@@ -159,6 +192,18 @@ class Rules:
                 raise InputError(f"{other.name} and {rule.name} are the same and see the same, and should output "
                                  "different vectors: no head does that; expected positions that tell them apart, "
                                  "or rules that agree")  # fmt: skip
+
+
+def check_sizes(vector: Iterable[Fraction], what: str) -> None:
+    """Refuse numbers that are too large to compute with.
+
+    >>> check_sizes([Fraction(10) ** 400], "the output of token 0")
+    Traceback (most recent call last):
+    headwright.errors.InputError: the output of token 0 holds a number of size 1.00000e+400: expected at most 1e+75
+    """
+    for x in vector:
+        if abs(x) > LARGEST:
+            raise InputError(f"{what} holds a number of size {shown(abs(x))}: expected at most {float(LARGEST):g}")
 
 
 def apart(one: Rule, other: Rule) -> Fraction:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.multipliers import Term, by_multipliers, squared
+from headwright.weights.multipliers import Term, by_multipliers, from_near, squared, worst
 
 EVENED = 1e-4  # what is left to others, from which on the weights of several targets are fixed
 LARGEST = 6000  # unknowns; a Newton step costs their cube
@@ -34,16 +34,17 @@ class Aim:
     query: Float[np.ndarray, " r"]
     targets: tuple[int, ...]
     slacks: Float[np.ndarray, " m"]
+    left: float | None = None  # by all targets together to others, where it is known better than from the slacks
 
     @property
     def over(self) -> float:
         """What the floors together leave to others."""
-        return 1.0 - float((1 / (1 + self.slacks)).sum())
+        return 1.0 - float((1 / (1 + self.slacks)).sum()) if self.left is None else self.left
 
     @property
     def evened(self) -> bool:
         """Several targets leave so little that their weights are fixed: the scores of these are then set equal."""
-        return len(self.targets) > 1 and 0 < self.over < EVENED and len(self.keys) > len(self.targets)
+        return len(self.targets) > 1 and 0 < self.over < EVENED
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,8 @@ class Found:
         return self.violation <= 1e-12
 
 
-def smallest(aims: Sequence[Aim]) -> Found:
-    """The matrix of smallest Frobenius norm that grants all wishes.
+def smallest(aims: Sequence[Aim], near: Float[np.ndarray, "p r"] | None = None) -> Found:
+    """The matrix of smallest Frobenius norm that grants all wishes; sooner where one is given that is near to it.
 
     >>> found = smallest([Aim(np.eye(2), np.array([1.0, 0.0]), (0,), np.array([np.exp(-3.0)]))])
     >>> found.matrix.round(6) + 0.0
@@ -75,9 +76,13 @@ def smallest(aims: Sequence[Aim]) -> Found:
     task = reduced(aims)
     if task is None or task.too_large:
         p, r = aims[0].keys.shape[1], len(aims[0].query)
-        nothing = tuple(np.zeros(len(aim.targets)) for aim in aims)
-        return Found(np.zeros((p, r)), nothing, -np.inf if task is None else np.inf)
-    return task.found(aims, *by_multipliers(task.terms, squared, np.zeros(task.shape), np.ones(len(task.terms))))
+        none = tuple(np.zeros(len(aim.targets)) for aim in aims)
+        return Found(np.zeros((p, r)), none, -np.inf if task is None else np.inf)
+    nothing, ones = np.zeros(task.shape), np.ones(len(task.terms))
+    if worst(task.terms, nothing) <= 0:
+        return task.found(aims, nothing, 0 * ones, 0.0)
+    ended = None if near is None else from_near(task.terms, squared, task.inside(near))
+    return task.found(aims, *(ended or by_multipliers(task.terms, squared, nothing, ones)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +122,7 @@ class Reduced:
         N = self.left @ (X / self.unit) @ self.right.T
         mine = tuple(
             np.zeros(len(aim.targets)) if len(aim.keys) == 1
-            else evened_multipliers(aim, N, [next(shares) for _ in aim.targets]) if aim.evened
+            else evened_multipliers(aim, N, [next(shares) for _ in _evened(aim)]) if aim.evened
             else np.array([next(shares) for _ in aim.targets])
             for aim in aims
         )  # fmt: skip
@@ -154,7 +159,7 @@ def _evened(aim: Aim) -> list[Term]:
         Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0])), equal=True)
         for a, x in zip(rest, p[1:], strict=True)
     ]
-    return [Term(others, aim.query, float(np.log(aim.over / p[0]))), *held]
+    return [Term(others, aim.query, float(np.log(aim.over / p[0]))), *held] if len(others) else held
 
 
 def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -166,7 +171,7 @@ def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[n
     if not equal.any():
         return multipliers
     pushes = np.maximum.accumulate(np.where(equal, 0, np.arange(len(terms))))  # the number of the wish's first term
-    weights = np.maximum(multipliers[pushes], 1e-9 * multipliers[~equal].max())[equal]
+    weights = np.maximum(np.abs(multipliers[pushes]), 1e-9 * np.abs(multipliers).max() + 1e-300)[equal]
     slopes = np.array([np.outer(t.rows[0], t.query).ravel() for t in terms if t.equal])
     share = np.linalg.lstsq((slopes * weights[:, None]).T, multipliers[equal] @ slopes, rcond=1e-12)[0]
     settled = multipliers.copy()
@@ -179,10 +184,12 @@ def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]
     scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
-    mine, (push, *held) = alpha[list(aim.targets)], found
+    push, *held = found if len(found) == len(aim.targets) else [0.0, *found]  # there may be no others
+    mine = alpha[list(aim.targets)]
     whole = push / max(float(np.delete(alpha, aim.targets).sum()), 1e-300)
     shares = whole * mine - np.array([-push - sum(held), *held])
-    return np.maximum(shares, 0.0) * aim.slacks / (1 + aim.slacks)
+    plain: Float[np.ndarray, " m"] = np.maximum(shares, 0.0) * aim.slacks / (1 + aim.slacks)
+    return plain
 
 
 def _span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:

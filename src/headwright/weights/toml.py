@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from headwright.design.wish import average, exact
 from headwright.errors import InputError
 from headwright.weights.expression import NAME, Vector, read_vector
-from headwright.weights.rules import TOLERANCE, Rule, Rules
+from headwright.weights.rules import MOST_NUMBERS, MOST_TOKENS, TOLERANCE, Rule, Rules, check_sizes
 
 Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
@@ -46,7 +46,7 @@ class _Rule(_Entry):
 
 
 class _Rules(_Entry):
-    dimension: Annotated[int, Field(ge=1, le=65536)] | None = None
+    dimension: Annotated[int, Field(ge=1, le=MOST_NUMBERS)] | None = None
     directions: dict[str, Number] = {}
     tokens: list[Written] | None = None
     sequences: list[list[Written]] | None = None
@@ -100,6 +100,8 @@ def parse_rules(text: str) -> Rules:
     written = _sequences(given)
     D = _dimension(given, written)
     axes = _axes(given.directions, D)
+    if (T := sum(map(len, written))) > MOST_TOKENS:
+        raise InputError(f"there are {T} tokens: expected at most {MOST_TOKENS}")
     sequences = [[_vector(token, axes, D) for token in tokens] for tokens in written]
     rules = tuple(
         _rule(entry, token, sequence, axes, sequences, causal=given.mask == "causal")
@@ -110,7 +112,8 @@ def parse_rules(text: str) -> Rules:
     arrays = tuple(_placed(np.array(X, dtype=object).astype(np.float64), given.positions, axes) for X in sequences)
     world = given.world or _World.model_validate({})
     low, high = (exact(end, "an end of the world's scale") for end in world.scale)
-    return Rules(arrays, rules, given.mask == "causal", exact(world.ball, "the world's ball"), (low, high))
+    names = tuple(tuple(x if isinstance(x, str) else f"token {i}" for i, x in enumerate(X)) for X in written)
+    return Rules(arrays, rules, given.mask == "causal", exact(world.ball, "the world's ball"), (low, high), names)
 
 
 def _sequences(given: _Rules) -> list[list[Written]]:
@@ -148,10 +151,13 @@ def _axes(directions: Mapping[str, Number], D: int) -> dict[str, Vector]:
 
 def _vector(written: Written, vectors: Mapping[str, Vector], D: int) -> Vector:
     if isinstance(written, str):
-        return read_vector(written, vectors, D)
-    if len(written) != D:
+        vector = read_vector(written, vectors, D)
+    elif len(written) != D:
         raise InputError(f"a vector has {len(written)} numbers, and the dimension is {D}: expected as many")
-    return tuple(exact(x, "a number of a vector") for x in written)
+    else:
+        vector = tuple(exact(x, "a number of a vector") for x in written)
+    check_sizes(vector, "a token or position")
+    return vector
 
 
 def _placed(

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.measure import error, spent
+from headwright.weights.measure import error, rooms, spent
 from headwright.weights.plan import LOST, Space, Task
 from headwright.weights.smallest import Aim
 
@@ -101,12 +101,13 @@ def _most(task: Task) -> Fraction:
 
 
 def _base(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> float:
-    """The part of the error that no pattern takes away: of the values themselves."""
+    """The part of the error that no pattern takes away: of the values themselves, and of tokens off their places."""
     if task.rule.output is None:
         return -1.0
     X = space.rules.sequences[task.rule.sequence]
     y = sum(float(w) * X[a] for a, w in task.mixture.items())
-    return float(np.linalg.norm(W_V @ y - np.array([float(x) for x in task.rule.output])))
+    missed = float(np.linalg.norm(W_V @ y - np.array([float(x) for x in task.rule.output])))
+    return missed + float(rooms(space.rules, task.rule.sequence).max() * np.linalg.norm(W_V))
 
 
 def _solved(space: Space, tasks: tuple[Task, ...], solver: Solver, room: float) -> Float[np.ndarray, "D D"] | None:

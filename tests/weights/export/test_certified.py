@@ -12,13 +12,13 @@ from headwright.weights.export import export, load_layer, load_torch, run_torch
 from headwright.weights.export.huggingface import hidden_shape
 from headwright.weights.export.rounding import float_error
 from headwright.weights.head import outputs
-from tests.weights.export.running import needs_transformers, run
+from tests.weights.export.running import Run, needs_transformers
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "heads"
 
 
 @needs_transformers
-def test_every_export_keeps_the_rules(tmp_path: Path) -> None:
+def test_every_export_keeps_the_rules(tmp_path: Path, run: Run) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     names = [(name, dtype) for name in ("route", "induction", "majority") for dtype in ("float32", "bfloat16")]
     folders = [tmp_path / f"{name}-{dtype}" for name, dtype in names]

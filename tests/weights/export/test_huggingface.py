@@ -17,11 +17,11 @@ from headwright.weights.export.huggingface import EPS, hidden_shape, to_hidden
 from headwright.weights.export.rounding import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
 from tests.weights.export.making import random_layer, random_tokens
-from tests.weights.export.running import needs_transformers, run
+from tests.weights.export.running import Run, needs_transformers
 
 
 @needs_transformers
-def test_reproduces_pattern_and_outputs(tmp_path: Path) -> None:
+def test_reproduces_pattern_and_outputs(tmp_path: Path, run: Run) -> None:
     orders: list[tuple[Path, str | None, str | None]] = []
     cases: list[tuple[HeadLayer, list[np.ndarray], str]] = []
     for number, dtype in enumerate(DTYPES):
@@ -48,7 +48,7 @@ def test_reproduces_pattern_and_outputs(tmp_path: Path) -> None:
 
 
 @needs_transformers
-def test_runs_in_bfloat16_and_with_the_fused_kernel(tmp_path: Path) -> None:
+def test_runs_in_bfloat16_and_with_the_fused_kernel(tmp_path: Path, run: Run) -> None:
     """Small weights, so that bfloat16's own arithmetic is good enough; sdpa must keep the mask."""
     orders: list[tuple[Path, str | None, str | None]] = []
     cases = []

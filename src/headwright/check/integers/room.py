@@ -81,11 +81,14 @@ class IntegersRoom:
         """What is given about what the statement speaks of; a claim of difference is about different integers."""
         given: list[Any] = []
         if _claims_difference(node):
-            given += [
+            apart = [
                 encoder.names[x] != encoder.names[y]
                 for x, y in self.setting.different
                 if x in encoder.names and y in encoder.names
             ]
+            premise = encoder.statement(node.items[0]) if isinstance(node, Logic) and node.word == "implies" else True
+            if _check([*apart, premise]) != z3.unsat:  # else it speaks of integers that may be the same
+                given += apart
         for source in self.setting.given:
             condition = parse(source)
             if _names(condition) <= _names(scope):

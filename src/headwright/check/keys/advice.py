@@ -18,6 +18,7 @@ from headwright.check.keys.scene import Scene
 from headwright.check.keys.shortest import shortest
 from headwright.check.misfit import MisfitError
 from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter
+from headwright.check.scalars.sizes import TooLong
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula import parse
@@ -47,7 +48,7 @@ def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -
                 exercise, decider, failed.decision
             )
             found["curve"] = _curve(decider, failed)
-    except (UndeterminedError, MisfitError, InputError):
+    except (UndeterminedError, MisfitError, InputError, TooLong):
         pass  # advice is a gift: the verdict stands without it
     return found
 

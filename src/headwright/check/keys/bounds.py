@@ -32,7 +32,7 @@ class Bound:
     name: str
     sign: str
     value: Scalar
-    link: Relation | None
+    link: Relation
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Doubt:
 def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[Doubt]]:
     """The decider under what the answer says of its own names, and what is doubtful about that."""
     doubts: list[Doubt] = []
-    bounds: list[Bound] = []
+    bounds: list[tuple[Bound, Said]] = []
     for said in conditions:
         link = said.node
         if not isinstance(link, Relation):
@@ -67,9 +67,14 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
         if doubt is not None:
             doubts.append(Doubt(link, doubt, said))
-        doubts += [Doubt(link, one, said) for one in _against(after, bound, bounds)]
-        bounds.append(bound)
+        bounds.append((bound, said))
         decider = after
+    for place, (bound, said) in enumerate(bounds):
+        others = [other for other, _ in bounds[:place]]
+        try:
+            doubts += [Doubt(bound.link, one, said) for one in _against(decider, bound, others)]
+        except MisfitError as error:
+            raise error.shown_in(said.formula.text) from error
     return decider, doubts
 
 
@@ -109,12 +114,12 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
     """Whether something is left between a bound and those before it, for all that is given."""
     name, known = bound.name, decider.scene.range_of(bound.name)
     if name in decider.growing and bound.sign in ("<", "<="):
-        raise MisfitError(f"{name} is said to be large and to be bounded", bound.link or Name(name))
+        raise MisfitError(f"{name} is said to be large and to be bounded", bound.link)
     ends = [other for other in others if other.name == name]
     if known.lower is not None:
-        ends.append(Bound(name, ">" if known.lower_open else ">=", number(known.lower), None))  # type: ignore[arg-type]
+        ends.append(Bound(name, ">" if known.lower_open else ">=", number(known.lower), bound.link))  # type: ignore[arg-type]
     if known.upper is not None:
-        ends.append(Bound(name, "<" if known.upper_open else "<=", number(known.upper), None))  # type: ignore[arg-type]
+        ends.append(Bound(name, "<" if known.upper_open else "<=", number(known.upper), bound.link))  # type: ignore[arg-type]
     found: list[Decision] = []
     for end in ends:
         pair = sorted((bound, end), key=lambda one: one.sign in ("<", "<="))
@@ -127,8 +132,8 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
         one = decide(low, "<=" if weak else "<", high, _where(decider, low + high))
         if one.word == "refuted":
             there = f" with {at(one.values)}" if one.values else ""
-            said = plain(bound.link) if bound.link is not None else name
-            found.append(replace(one, reason=f"no {name} satisfies {said} and the rest{there}", left=None, right=None))
+            reason = f"no {name} satisfies {plain(bound.link)} and what else is said of it{there}"
+            found.append(replace(one, reason=reason, left=None, right=None))
         elif one.word != "proved":
-            found.append(Decision("undecided", f"it is not known whether some {name} always satisfies all that is said"))
+            found.append(Decision("undecided", f"it is not known whether some {name} always meets all that is said"))
     return found

@@ -11,8 +11,8 @@ from headwright.check.decision import Decision, decide
 from headwright.check.keys.classes import ZERO, UndeterminedError, Vec
 from headwright.check.keys.event import decide_event
 from headwright.check.keys.indices import about_indices, free_indices
-from headwright.check.keys.own import bounded
 from headwright.check.keys.meaning import Reader, scalars_in
+from headwright.check.keys.own import bounded
 from headwright.check.keys.scene import SEPARATED, Hypothesis, Scene
 from headwright.check.keys.separated import BENT, bent, worst_end
 from headwright.check.keys.vectors import decide_vectors
@@ -137,7 +137,7 @@ class Decider:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
-        spoken = [*self.hypotheses, *self.solved]
+        spoken: list[Relation | Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
             return Decision("undecided", "the limit could not be found")

@@ -75,8 +75,6 @@ def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
     random = [scale for scale in scene.setting.scales.values() if scale.normal is not None]
     if len(random) != 1 or random[0].normal is None:
         raise MisfitError("nothing is random in this exercise but vanishing noise", event)
-    if decider.given(reader) is None:
-        return None, wanted
     scale = random[0].name
     # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
     given = [one for one in decider.given(reader) or [] if scale in one[0].names() | one[2].names()]

@@ -9,8 +9,9 @@ from headwright.formula.tree import BigSum, Listing, Name, Node, Relation, walk
 
 def about_indices(link: Relation, scene: Scene) -> bool:
     """i != j says which keys are meant, nothing about numbers; different letters are different keys anyway."""
-    names = [node for node in walk(link) if isinstance(node, Name)]
-    return link.comparisons == ("!=",) and all(name.index is None and not scene.gives(name) for name in names)
+    if link.comparisons != ("!=",):
+        return False
+    return all(isinstance(term, Name) and term.index is None and not scene.gives(term) for term in link.terms)
 
 
 def free_indices(link: Relation, scene: Scene) -> list[str]:

@@ -31,6 +31,7 @@ from headwright.formula.tree import (
 
 Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
+MOST_SUMS = 3  # inside one another
 VARIANCE = "a"  # of vanishing noise
 INTERNAL = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")  # names of the checker's own
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
@@ -45,6 +46,7 @@ class Reader:
     scene: Scene
     bound: Mapping[str, str]
     depth: int = 0
+    sums: int = 0  # around this place
     memo: dict[tuple[object, str], Value] = field(default_factory=dict, compare=False)  # definitions, once read
 
     def scalar(self, node: Node) -> Scalar:
@@ -147,7 +149,7 @@ class Reader:
         if full == "e":
             return exp(ONE)
         if full == "infinity":
-            raise MisfitError("infinity is not a number", node, fix="write \\lambda, which may be as large as one likes")
+            raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
         if node.base.startswith(INTERNAL):
             raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
         if full == VARIANCE and self.scene.setting.noise == "vanishing":
@@ -239,6 +241,8 @@ class Reader:
         return value
 
     def _big_sum(self, node: BigSum) -> Value:
+        if self.sums >= MOST_SUMS:
+            raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
         for which in self._members(node):
             value = self._summed_rest(node) if which == REST else self._at(which, node)
@@ -251,7 +255,7 @@ class Reader:
         return ZERO if total is None else total
 
     def _at(self, which: str, node: BigSum) -> Value:
-        return replace(self, bound={**self.bound, node.index: which}).value(node.body)
+        return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
 
     def _members(self, node: BigSum) -> list[str]:
         members = list(self.scene.classes.all)
@@ -288,7 +292,8 @@ class Reader:
         member = MEMBER
         while member in scene.classes.picked:  # a sum inside a sum: another key
             member += "'"
-        inner = Reader(scene.picking(member), {**self.bound, node.index: member}, self.depth, self.memo)
+        bound = {**self.bound, node.index: member}
+        inner = replace(self, scene=scene.picking(member), bound=bound, sums=self.sums + 1)
         value = inner.value(node.body)
         if isinstance(value, Scalar):
             return count * value

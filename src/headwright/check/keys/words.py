@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import isfinite
 
 from headwright.check.judging import SIGNS, at, shown
 from headwright.check.keys.classes import REST, ZERO, UndeterminedError
@@ -78,7 +79,8 @@ def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -
     if not share.is_finite() or scene.classes.rest == ZERO or not (count > 0):
         return ""
     number = float(count)
-    keys = "the other key has" if number == 1 else f"the other {number:.6g} keys share"
+    many = f"the other {number:.6g} keys" if isfinite(number) else "the other keys"
+    keys = "the other key has" if number == 1 else f"{many} share"
     return f": {keys} {100 * float(share):.0f}% of the weight"
 
 

@@ -12,7 +12,7 @@ from headwright.check.matrices.forms import Form, minus, number, plus, scaled, s
 from headwright.check.matrices.given import Decision, Given
 from headwright.check.matrices.instances import Instance, instances
 from headwright.check.matrices.integers import Integers
-from headwright.check.matrices.known import Known, NoForm
+from headwright.check.matrices.known import Known, NoForm, NoMember
 from headwright.check.matrices.normal import Normal
 from headwright.check.matrices.ranges import links
 from headwright.check.matrices.trying import Trial, foundations, plainly, shown
@@ -28,10 +28,11 @@ GIVEN_DIFFERENT = "a given difference"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
 
 
-def decide(statement: Relation, given: Given) -> Decision:
+def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decision:
     r"""Whether one comparison holds for all matrices that satisfy what is given.
 
-    FormulaError where shapes do not fit; of a chain, decide each link by itself.
+    FormulaError where shapes do not fit; of a chain, decide each link by itself. It is about sizes for which all
+    members that it speaks of exist; NoMember where it is strict and these are not all sizes.
 
     >>> from headwright.formula.parse import parse
     >>> from headwright.formula.shapes import Shape
@@ -50,7 +51,10 @@ def decide(statement: Relation, given: Given) -> Decision:
     if not isinstance(typed, Relation):  # typed keeps the kind of a statement
         raise InputError("a comparison was expected")
     ((left, _, right),) = links(typed)
-    return _Case(known, typed, left, typed.comparisons[0], right).decided()
+    found = _Case(known, typed, left, typed.comparisons[0], right).decided()
+    if strict and known.doubts and found.word != "refuted":
+        raise NoMember(known.doubts[0])
+    return found
 
 
 @dataclass(frozen=True)
@@ -141,9 +145,11 @@ class _Case:
 
     def searched(self, why: str) -> Decision:
         tried: list[Instance] = []
+        confirmed = 0
         for trial in self.trials():
             tried.append(trial.instance)
             answer = self.outcome(trial)
+            confirmed += answer is True
             if self.comparison == "!=" and answer is True:
                 return Decision("proved", NOT_AN_IDENTITY, self.example(trial), "a certified instance")
             if self.comparison != "!=" and answer is False:
@@ -151,7 +157,7 @@ class _Case:
         sizes = list(dict.fromkeys(_sizes(instance.sizes) for instance in tried))
         where = f" ({sizes[0]} to {sizes[-1]})" if sizes and sizes[0] else ""
         said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
-        return Decision("open", f"{said}; {why}" if why else said)
+        return Decision("open", f"{said}; {why}" if why else said, confirmed=confirmed)
 
     def refuted(self, trial: Trial) -> Decision:
         said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
@@ -175,7 +181,7 @@ def _difference(left: Form, right: Form, algebra: Algebra) -> Form:
 def prepared(known: Known) -> Normal:
     """What brings formulas to forms, with the assumptions about sizes taken in."""
     positive = frozenset({*known.dimensions, *known.given.sizes})
-    integers = Integers(set(known.integers), positive)
+    integers = Integers(set(known.integers), positive, frozenset(known.sized), doubts=known.doubts)
     for name, facts in known.given.facts.items():
         shape = known.given.shapes.get(name)
         if shape is not None and "orthonormal columns" in facts:

@@ -39,3 +39,4 @@ class Decision:
     reason: str
     counterexample: Mapping[str, object] | None = None
     used: str = ""
+    confirmed: int = 0  # instances for which it is certainly true, where nothing was decided

@@ -24,7 +24,9 @@ class Integers:
 
     names: set[str]
     positive: frozenset[str]
+    given: frozenset[str] = frozenset()  # names that the exercise gives: nothing may be assumed about them
     nonnegative: list[Form] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)  # members that were taken to exist
     _answers: dict[tuple[Form, int], bool] = field(default_factory=dict)
 
     def assume_at_most(self, low: Form, high: Form) -> None:
@@ -32,6 +34,18 @@ class Integers:
         form = minus(high, low)
         if form.constant is None and form not in self.nonnegative:
             self.nonnegative.append(form)
+
+    def exists(self, low: Form, high: Form) -> None:
+        """A member of a family exists where low <= high: that is taken for granted, and noted where it is not known.
+
+        A free index runs over the members there are; where no member can ever exist, nothing is granted.
+        """
+        spoken = {item.name for form in (low, high) for item in atoms_in(form) if isinstance(item, Symbol)}
+        if spoken <= self.given and not self.at_most(low, high):
+            if self.below(high, low):
+                raise NoForm("a member is spoken of that never exists")
+            self.doubts.append("a member is spoken of that does not exist for all sizes")
+        self.assume_at_most(low, high)
 
     def assume_integer(self, form: Form) -> None:
         """The names in an index are those of integers."""

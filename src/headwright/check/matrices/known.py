@@ -13,6 +13,7 @@ from headwright.formula.shapes import SCALAR, Shape, shape, typed
 from headwright.formula.tree import BigSum, Name, Node, Number, Relation, walk
 
 _ONE = Fraction(1)
+MOST_NAMES = 600  # of a definition, once all others are put in
 OF_ONE = frozenset({"permutation", "orthogonal", "orthonormal columns", "diagonal", "symmetric", "positive"})
 SQUARE = frozenset({"permutation", "orthogonal", "diagonal", "symmetric"})
 OF_TWO = frozenset({"orthogonal ranges", "columns", "singular values"})
@@ -20,6 +21,10 @@ OF_TWO = frozenset({"orthogonal ranges", "columns", "singular values"})
 
 class NoForm(InputError):  # noqa: N818
     """The algebra has no form for this: nothing is proved about it, and nothing refuted."""
+
+
+class NoMember(InputError):  # noqa: N818
+    """A column or singular value that need not exist: the statement has no meaning for some sizes."""
 
 
 def names_in(node: Node) -> Iterator[Name]:
@@ -53,6 +58,7 @@ class Known:
     statement: Node | None = None  # what will be asked: names that it uses as indices are integers
     _definitions: dict[str, Node] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
 
     def __post_init__(self) -> None:
         """Look at everything once: words that nobody knows would be silently ignored."""
@@ -60,7 +66,8 @@ class Known:
         self._check_definitions()
         sizes = (size for one in self.given.shapes.values() for size in (one.rows, one.columns))
         self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
-        self.integers = sorted({*self.dimensions, *self.given.sizes, *self._assumed(), *self._indices()})
+        self.sized = sorted({*self.dimensions, *self.given.sizes, *self._assumed()})
+        self.integers = sorted({*self.sized, *self._indices()})
         self.families = {family.base: family for family in self._families()}
 
     def _check_facts(self) -> None:
@@ -76,17 +83,20 @@ class Known:
                 )
 
     def _check_definitions(self) -> None:
-        """A name that is defined by itself has no meaning."""
+        """A name that is defined by itself has no meaning, and one that grows beyond bounds is not expanded."""
         below = {key: [plain(part) for part in names_in(tree)] for key, tree in self.given.definitions.items()}
-        done: set[str] = set()
+        sizes: dict[str, int] = {}
 
-        def visit(key: str, path: tuple[str, ...]) -> None:
+        def visit(key: str, path: tuple[str, ...]) -> int:
             if key in path:
                 raise InputError(f"{key} is defined by itself: {' -> '.join((*path, key))}")
-            if key in below and key not in done:
-                for part in below[key]:
-                    visit(part, (*path, key))
-                done.add(key)
+            if key not in below:
+                return 1
+            if key not in sizes:
+                sizes[key] = 1 + sum(visit(part, (*path, key)) for part in below[key])
+                if sizes[key] > MOST_NAMES:
+                    raise InputError(f"{key} becomes too long once all definitions are put in; use fewer of them")
+            return sizes[key]
 
         for key in below:
             visit(key, ())

@@ -151,8 +151,8 @@ class Normal:
         family = self.known.families[base]
         if not any(index == symbol for symbol in self.bound.values()):
             self.algebra.integers.assume_integer(index)
-            self.algebra.integers.assume_at_most(number(1), index)
-            self.algebra.integers.assume_at_most(index, size_form(family.size))
+            self.algebra.integers.exists(number(1), index)
+            self.algebra.integers.exists(index, size_form(family.size))
         if family.kind == "singular values":
             return atom(Member(base, index))
         whole = self.of(Name(family.of))

@@ -12,6 +12,7 @@ from headwright.check.exercise import Exercise, Matrices
 from headwright.check.judging import Judged, composed, judged
 from headwright.check.links import comparisons
 from headwright.check.matrices import Given, decide
+from headwright.check.matrices.known import NoMember
 from headwright.check.misfit import MisfitError
 from headwright.check.verdict import Part, Verdict
 from headwright.errors import InputError
@@ -84,10 +85,12 @@ class MatricesRoom:
     def _link(self, given: Given, link: Relation, role: Role, said: Said | None) -> Judged:
         source = said.formula.text if said is not None else plain(link)
         try:
-            found = decide(link, given)
+            found = decide(link, given, strict=role == "goal" or bool(self.exercise.derive))
         except FormulaError as error:
             raise FormulaError(error.message, source, error.span, fix=error.fix) from error
-        word: Any = {"open": "holds"}.get(found.word, found.word)
+        except NoMember as error:
+            return judged(link, Decision("undecided", str(error)), role, said, str(error))
+        word: Any = ("holds" if found.confirmed else "undecided") if found.word == "open" else found.word
         words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
         decision = Decision(word, found.reason, used=found.used)
         one = judged(link, decision, role, said, words)
@@ -123,15 +126,15 @@ def _arrived(verdict: Verdict, exercise: Exercise, answer: Answer, given: Given)
         start, end = parse(source), parse(target)
         if _leads(start, end, steps, _wanted(start, end, given), replace(given, definitions={})):
             return verdict
-    start, end = exercise.derive[0]
-    reason = f"every step is right, but the steps do not lead from {plain(parse(start))} to {plain(parse(end))}"
+    first, last = (plain(parse(source)) for source in exercise.derive[0])
+    reason = f"every step is right, but the steps do not lead from {first} to {last}"
     return Verdict("undecided", reason, verdict.parts, suggestion="write the chain from one side to the other")
 
 
 def _wanted(start: Node, end: Node, given: Given) -> str:
     """How the two ends of a derivation compare: the strongest comparison that is true of them."""
     for sign in ("=", "<=", ">="):
-        if decide(Relation((start, end), (sign,)), given).word == "proved":  # type: ignore[arg-type]
+        if decide(Relation((start, end), (sign,)), given).word == "proved":
             return sign
     return "="
 
@@ -171,5 +174,5 @@ def _chains(node: Node) -> Iterator[Relation]:
         case Logic("and", items):
             for item in items:
                 yield from _chains(item)
-        case Quantified(body, _):
-            yield from _chains(body)
+        case Quantified(body, conditions) if all(isinstance(part, Name) for part in conditions):
+            yield from _chains(body)  # under a condition, it leads from one side to the other in some cases only

@@ -156,7 +156,7 @@ class Summation:
         """A sum that goes beyond the last column or singular value has no meaning: its places lie inside."""
         if not self.algebra.integers.at_most(minus(self.lower, number(1)), size_form(size)):
             raise NoForm("a sum that may begin beyond the last column or singular value")
-        self.algebra.integers.assume_at_most(upto, size_form(size))
+        self.algebra.integers.exists(upto, size_form(size))
 
     def _family_size(self, powers: Powers) -> Size | None:
         if not powers:

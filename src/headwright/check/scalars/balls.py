@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
+from headwright.check.scalars.sizes import BITS, TooBig
 from headwright.errors import InputError
 
 
@@ -36,6 +37,8 @@ def exactly(point: arb) -> Fraction:
     if not point.is_finite() or not point.is_exact():
         raise InputError(f"the ball {point} is not one exact number")
     mantissa, exponent = (int(part) for part in point.man_exp())
+    if abs(exponent) > BITS:
+        raise TooBig(f"an exact number has about {abs(exponent)} binary digits, expected at most {BITS}")
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from flint import arb, fmpq
 
 from headwright.check.scalars.atoms import Atom, Exp, Function, Parameter, Prime
-from headwright.check.scalars.balls import above, below, precision
+from headwright.check.scalars.balls import above, ball_of, below, precision
 from headwright.check.scalars.encode import Encoder, is_constant
 from headwright.check.scalars.functions import rebuilt
 from headwright.check.scalars.signs import interval_of_atom
@@ -54,11 +54,12 @@ def _constant(encoder: Encoder, atom: Atom) -> Iterator[Any]:
         ball = rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
         if encoder.root(atom) > 1:
             ball = ball ** arb(fmpq(1, encoder.root(atom)))
-        if not ball.is_finite():
+        if not abs(ball) < GRAIN:
             return
-        low, high = below(ball), above(ball)
-    if abs(high) > GRAIN:
-        return
+        if abs(ball) < ball_of(Fraction(1, GRAIN)):  # its digits may be too many to write out
+            low, high = Fraction(-1, GRAIN), Fraction(1, GRAIN)
+        else:
+            low, high = below(ball), above(ball)
     yield encoder.variables[atom] >= encoder.rational(Fraction((low * GRAIN).__floor__(), GRAIN))
     yield encoder.variables[atom] <= encoder.rational(Fraction((high * GRAIN).__ceil__(), GRAIN))
 

@@ -9,7 +9,7 @@ from headwright.check.scalars.atoms import UNIT, Atom, Function, Monomial, Prime
 from headwright.check.scalars.cancel import divided_by_common
 from headwright.check.scalars.scalar import Scalar, number, term
 from headwright.check.scalars.signs import interval_of_terms
-from headwright.check.scalars.sizes import PRODUCTS, TooBig, rational_power, small_rational
+from headwright.check.scalars.sizes import PRODUCTS, TooBig, rational_power, small_rational, work
 
 ONE: Terms = {UNIT: Fraction(1)}
 
@@ -56,6 +56,7 @@ def terms_product(left: Terms, right: Terms) -> Terms:
     """All products of terms; powers of roots may then be whole and want folded()."""
     if len(left) * len(right) > PRODUCTS:
         raise TooBig(f"a product of sums of {len(left)} and {len(right)} terms was asked for; use shorter sums")
+    work(len(left) * len(right) * (1 + max(map(len, left), default=0) + max(map(len, right), default=0)))
     total: Terms = {}
     for a, x in left.items():
         for b, y in right.items():

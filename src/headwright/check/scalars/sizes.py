@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 
-from headwright.errors import InputError
+from headwright.errors import HeadwrightError, InputError
 
 TERMS = 2_000  # of a sum
 PRODUCTS = 50_000  # of terms, in one multiplication
 EXPONENT = 10_000
-BITS = 40_000  # of a rational coefficient
+BITS = 13_000  # of a rational coefficient: Python writes out no more than 4300 digits
 DEPTH = 12  # of functions inside functions
+MOST_WORK = 200_000  # on one answer; usual ones need less than a tenth of it
 
 
 class TooBig(InputError):  # noqa: N818  it says what is wrong
@@ -19,6 +23,38 @@ class TooBig(InputError):  # noqa: N818  it says what is wrong
     >>> issubclass(TooBig, InputError)
     True
     """
+
+
+class TooLong(HeadwrightError):  # noqa: N818  it says what is wrong
+    """All the exact work on one question together takes too long."""
+
+
+WORK: ContextVar[list[int] | None] = ContextVar("WORK", default=None)  # what is left of it
+
+
+@contextmanager
+def at_most_work(amount: int = MOST_WORK) -> Iterator[None]:
+    """Within, so much exact work is done and no more: TooLong is raised instead.
+
+    >>> with at_most_work(10):
+    ...     work(11)
+    Traceback (most recent call last):
+    headwright.check.scalars.sizes.TooLong: the exact forms of these numbers take too long to work with
+    """
+    token = WORK.set([amount])
+    try:
+        yield
+    finally:
+        WORK.reset(token)
+
+
+def work(amount: int) -> None:
+    """Count some work: a product of two short terms is about 5."""
+    left = WORK.get()
+    if left is not None:
+        left[0] -= amount
+        if left[0] < 0:
+            raise TooLong("the exact forms of these numbers take too long to work with")
 
 
 def small_exponent(exponent: Fraction) -> Fraction:
@@ -50,7 +86,7 @@ def rational_power(base: Fraction, exponent: int) -> Fraction:
     Fraction(9, 4)
     """
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-    if abs(base) != 1 and (bits - 1) * abs(exponent) > BITS:
+    if abs(base) != 1 and bits * abs(exponent) > BITS:
         raise TooBig(f"a power needs about {bits * abs(exponent):.3g} binary digits, expected at most {BITS}")
     if base == 0 and exponent < 0:
         raise InputError("0 to a negative power was asked for, expected a base that is not 0")

@@ -147,7 +147,11 @@ class Reader:
         raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {', '.join(self.tokens)}")
 
     def _projected(self, weights: str, place: int) -> Grid:
-        token = self.name(_named(self.tokens[place]))
+        token, size = self.name(_named(self.tokens[place])), len(self.setting.directions)
+        if token.shape == (1, 1) and token.scalar == ZERO:
+            token = column(size, 0, ZERO)
+        if token.shape != (size, 1):
+            raise MisfitError(f"{self.tokens[place]} is not a vector", _named(self.tokens[place]))
         return self._square(weights).on(token)
 
     def _square(self, weights: str) -> Grid:

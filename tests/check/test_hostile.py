@@ -1,0 +1,101 @@
+"""Whatever is handed in gets a verdict, and soon."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.verdict import WORST_FIRST, Verdict
+from tests.check import answers, attacks
+
+EXERCISES = load_exercises()
+SECONDS = 20
+WRITTEN = [
+    (exercise, answer)
+    for table in (answers.RIGHT, answers.WRONG, attacks.RIGHT, attacks.WRONG, attacks.UNPROVED)
+    for exercise, listed in table.items()
+    for answer in listed
+]
+NUMBERS = (
+    "9^{9^{9^9}}", "2^{100000}", "1.5^{10000}", r"\sum_{i=1}^{10^{12}} 1", "10^{400}", r"\lambda^{9^9}", "e^{10^9}",
+    "e^{-10^9}", r"(n + \lambda + 1)^{5000}", "n^{n^n}", r"\lambda^\lambda", "e^{e^{e^{e^n}}}", "1/0", "0^0", "(-1)^n",
+    r"\ln(0)", r"\sqrt{-1}", r"\ln(n - 2)", r"\frac{1}{n - 2}", "2147483648",
+)  # fmt: skip
+WORDS = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")
+
+
+def checked(exercise: str, *formulas: str) -> Verdict:
+    start = monotonic()
+    verdict = check_answer(EXERCISES[exercise], [Formula(text, line) for line, text in enumerate(formulas, 1)])
+    assert verdict.word in WORST_FIRST
+    assert monotonic() - start < SECONDS, formulas
+    return verdict
+
+
+def chain(steps: int, times: int, sign: str, last: str) -> list[str]:
+    """x_0 = x_1 + x_1, x_1 = x_2 + x_2, ..."""
+    return [f"x_{{{k}}} = {sign.join([f'x_{{{k + 1}}}'] * times)}" for k in range(steps)] + [f"x_{{{steps}}} = {last}"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_absurd_numbers_prove_nothing(number: str) -> None:
+    assert checked("averaging-two", f"q = ({number}) k_a").word != "proved"
+    assert checked("copying-separated", f"q = ({number}) k_1").word != "proved"
+
+
+@pytest.mark.parametrize(("steps", "times"), [(15, 2), (19, 4), (40, 2)])
+@pytest.mark.parametrize("sign", [" + ", " * "])
+def test_definitions_that_branch_are_read_in_time(steps: int, times: int, sign: str) -> None:
+    checked("averaging-two", *chain(steps, times, sign, r"\lambda"), "q = x_0 (k_a + k_b)")
+    checked("taking-apart", *chain(steps, times, sign, "1"), r"M = x_0 A A^\top")
+    route = "V = x_0 u_b u_b^\\top, K = I, Q = I"
+    checked("self-attention-route", *chain(steps, times, sign, r"\beta"), route)
+
+
+def test_sums_inside_sums_are_read_in_time() -> None:
+    nested = "".join(rf"\sum_{{{letter}=1}}^n " for letter in "ijlmoprswxz")
+    assert checked("averaging-two", f"q = {nested} k_a").word == "unreadable"
+    steps = [rf"x_{{{k}}} = \sum_{{i=1}}^n (x_{{{k + 1}}} + k_i^\top k_a)" for k in range(18)]
+    checked("averaging-two", *steps, "x_{18} = 1", "q = x_0 (k_a + k_b)")
+
+
+def test_long_answers_are_read_in_time() -> None:
+    logs = " + ".join(rf"\ln(n + {k}) (k_a + k_b)" for k in range(100))
+    checked("averaging-two", f"q = {logs}")
+    checked("two-heads-discrete", "q_1 = " + " + ".join(f"t^{{{k}}} u" for k in range(1, 40)), "q_2 = t k_2")
+    checked("averaging-two", r"q = \lambda (k_a + k_b)", *[r"\alpha_a \le 1"] * 199)
+
+
+def test_no_formula_is_passed_over() -> None:
+    right = r"q = \lambda (k_a + k_b)"
+    assert checked("averaging-two", *[right] * 200, r"\alpha_a = 1").word == "unreadable"
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_names_of_the_checkers_own_cannot_be_spoken_of(word: str) -> None:
+    name = rf"\mathrm{{{word}}}"
+    for condition in ("copying", "copying-separated", "averaging-two"):
+        query = {"copying": r"k_j^\top q \gg k_i^\top q", "copying-separated": r"q = 2\ln(n/\epsilon) k_1"}
+        claims = (f"{name} > 0", f"{name} + 1 = 1 + 2 {name}")
+        assert checked(condition, query.get(condition, r"q = \lambda (k_a + k_b)"), *claims).word != "proved"
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(EXERCISES)), st.lists(st.text(max_size=60), max_size=4))
+def test_any_text_gets_a_verdict(exercise: str, formulas: list[str]) -> None:
+    checked(exercise, *formulas)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(WRITTEN), st.sampled_from(WRITTEN), st.data())
+def test_mutilated_answers_get_a_verdict(one: tuple[str, str], other: tuple[str, str], data: st.DataObject) -> None:
+    exercise, answer = one
+    start, stop = sorted(data.draw(st.integers(0, len(answer))) for _ in range(2))
+    first, last = sorted(data.draw(st.integers(0, len(other[1]))) for _ in range(2))
+    mutilated = answer[:start] + other[1][first : min(last, first + 20)] + answer[min(stop, start + 5) :]
+    checked(exercise, *mutilated.split(" ||| "))
