@@ -2,5 +2,6 @@
 
 grid      vectors and matrices over the directions
 meaning   formulas into exact grids
+told      conditions: what grows, vanishes, is compared
 room      the verdict on an answer
 """
