@@ -48,7 +48,7 @@ def twenty() -> Callable[[], str]:
 def one_by_one() -> Callable[[], str]:
     from headwright.check.checker import check_answer
     from headwright.check.exercise import load_exercises
-    from headwright.check.sheet import read_sheet
+    from headwright.check.sheets.sheet import read_sheet
 
     path = Path(tempfile.mkdtemp()) / "sheet.md"
     path.write_text(_sheet())

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.sheet import read_sheet
+from headwright.check.sheets.sheet import read_sheet
 
 SHEETS = Path(__file__).parents[2] / "examples" / "answers"
 FALSE = {

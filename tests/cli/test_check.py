@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.test_gradescope import check_schema
+from tests.check.autograder.test_gradescope import check_schema
 from tests.cli.running import Headwright
 
 RIGHT = "## 1. averaging-two\n\nAny $\\lambda$ that is large enough:\n\n$$q = \\lambda (k_a + k_b)$$\n"

@@ -12,9 +12,8 @@ from flint import arb, arb_mat, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.formula import balls
 from headwright.formula.evaluate import Budget, NoValue, TooMuch, Undefined, compare, evaluate, precision
-from headwright.formula.rewrite import plain
+from headwright.formula.shaping.rewrite import plain
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -34,6 +33,7 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
 )
+from headwright.formula.valuing import balls
 
 VALUES = {
     "x": balls.scalar(3), "v": arb_mat([[3], [4]]), "A": arb_mat([[1, 2], [3, 4]]), "k": balls.scalar(2),

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.rewrite import plain
 from headwright.formula.shapes import SCALAR, Shape, shape, typed
+from headwright.formula.shaping.rewrite import plain
 from headwright.formula.tree import (
     BigSum,
     Call,

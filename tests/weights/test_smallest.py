@@ -25,7 +25,7 @@ def violations(aims: list[Aim], M: np.ndarray) -> list[float]:
     for aim in aims:
         s = aim.keys @ M @ aim.query
         for a, slack in zip(aim.targets, aim.slacks, strict=True):
-            found.append(float(np.log(np.exp(np.delete(s, a) - s[a]).sum()) - np.log(slack)))
+            found.append(float(np.logaddexp.reduce(np.delete(s, a) - s[a]) - np.log(slack)))
     return found
 
 

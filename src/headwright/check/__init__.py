@@ -1,17 +1,15 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
     exercises/    the exercises, as data; exercise: what such a file says
-    sheet         an answer sheet: which formulas answer which exercise, and where they stand (blocks, inline, handed)
+    sheets/       what was handed in: which formulas answer which exercise, and where they stand
     answer        an answer taken apart: what it defines, what it says of its own names, what it claims
-    checker       one answer: read, bound to its names, every statement decided by the room of its setting
-    keys/         the rooms: keys and queries, by classes of keys that share a score
-    tokens/       self-attention on tokens
-    matrices/     matrices of any size
-    integers/     integers and angles
+    checker       one answer: read, bound to its names, every statement decided in the room of its setting
+    rooms/        keys and queries, self-attention, matrices, integers: names, and statements decided
     scalars/      exact algebra and proofs about numbers with parameters; decision and searching use them
     verdict       what is said of an answer; judging puts it together
-    run           many answers, in parallel, each within its time (process, worker, wire)
-    report        the verdicts as a page (typeset), as text (told), as an autograder's results (gradescope, autograder/)
+    running/      many answers, in parallel, each within its time and memory
+    telling/      verdicts as a page, as text, as JSON
+    autograder/   verdicts as Gradescope's results, and the folder to upload
 
 The module can be called: headwright.check(exercise, formula) is headwright.check.check(exercise, formula).
 """

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from headwright.check.answer import Answer, Formula, full_name, read_answer
 from headwright.check.exercise import Exercise
-from headwright.check.integers.room import IntegersRoom
 from headwright.check.judging import Room
-from headwright.check.keys.classes import UndeterminedError
-from headwright.check.keys.room import KeysRoom
-from headwright.check.matrices.room import MatricesRoom
 from headwright.check.misfit import MisfitError
+from headwright.check.rooms.integers.room import IntegersRoom
+from headwright.check.rooms.keys.classes import UndeterminedError
+from headwright.check.rooms.keys.room import KeysRoom
+from headwright.check.rooms.matrices.room import MatricesRoom
+from headwright.check.rooms.tokens.room import TokensRoom
 from headwright.check.scalars.sizes import TooLong, at_most_work
-from headwright.check.tokens.room import TokensRoom
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse

@@ -14,8 +14,8 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
-    from headwright.check.handed import Complaint, Handed
-    from headwright.check.run import Checked
+    from headwright.check.running.run import Checked
+    from headwright.check.sheets.handed import Complaint, Handed
 
 REFUTED, UNREADABLE, UNDECIDED = 1, 2, 3
 
@@ -44,7 +44,7 @@ def check(
 ) -> None:
     """Check answers: proved, or refuted with the smallest counterexample found."""
     from headwright.check.exercise import load_exercises
-    from headwright.check.run import run
+    from headwright.check.running.run import run
 
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
@@ -68,10 +68,10 @@ def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint]]:
     from headwright.check.answer import Formula
-    from headwright.check.handed import Complaint, Handed
-    from headwright.check.known import find
-    from headwright.check.sheet import MOST_FORMULAS, read_sheet
-    from headwright.check.text import clean
+    from headwright.check.sheets.handed import Complaint, Handed
+    from headwright.check.sheets.known import find
+    from headwright.check.sheets.sheet import MOST_FORMULAS, read_sheet
+    from headwright.check.sheets.text import clean
 
     wanted = None if exercise is None else find(exercise, known).id
     if bool(sheets) == bool(formulas):
@@ -98,7 +98,7 @@ def _answers(
 
 
 def _show(checked: Sequence[Checked], complaints: Sequence[Complaint], seed: int, json: bool) -> None:
-    from headwright.check.results import results
+    from headwright.check.telling.results import results
     from headwright.cli.verdicts import print_verdicts
 
     if json:
@@ -121,12 +121,12 @@ def _write(
 
     titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
-        from headwright.check.gradescope import as_bytes, grade
+        from headwright.check.autograder.gradescope import as_bytes, grade
 
         write_whole(gradescope, as_bytes(grade(checked, complaints, titles=titles)))
         say(f"The results for Gradescope are in {gradescope}.")
     if html is not None:
-        from headwright.check.report import report
+        from headwright.check.telling.report import report
 
         write_whole(html, report(checked, complaints, titles).encode())
         say(f"The report is in {html}.")

@@ -27,7 +27,7 @@ def exercises(
 ) -> None:
     """The exercises that answers can be checked against, and what an answer names."""
     from headwright.check.exercise import load_exercises
-    from headwright.check.known import find
+    from headwright.check.sheets.known import find
 
     if html is not None and not html.parent.is_dir():
         raise InputError(f"--html {html}: there is no folder {html.parent}")
@@ -40,7 +40,7 @@ def exercises(
     else:
         _list(chosen)
     if html is not None:
-        from headwright.check.statements import statements
+        from headwright.check.telling.statements import statements
         from headwright.files import write_whole
 
         write_whole(html, statements(chosen).encode())
@@ -48,7 +48,7 @@ def exercises(
 
 
 def _as_json(each: Exercise) -> dict[str, Any]:
-    from headwright.check.statements import sheet
+    from headwright.check.telling.statements import sheet
 
     return {
         "id": each.id,
@@ -61,7 +61,7 @@ def _as_json(each: Exercise) -> dict[str, Any]:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.readable import readable
+    from headwright.check.telling.readable import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
@@ -75,8 +75,8 @@ def _list(chosen: list[Exercise]) -> None:
 
 
 def _show(each: Exercise) -> None:
-    from headwright.check.readable import readable, readable_text
-    from headwright.check.statements import sheet
+    from headwright.check.telling.readable import readable, readable_text
+    from headwright.check.telling.statements import sheet
 
     OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
     OUT.print()

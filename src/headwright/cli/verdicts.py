@@ -13,7 +13,7 @@ from rich.text import Text
 from headwright.cli.console import OUT
 
 if TYPE_CHECKING:
-    from headwright.check.run import Checked
+    from headwright.check.running.run import Checked
 
 COLOUR = {"proved": "green", "holds": "cyan", "refuted": "red", "unreadable": "magenta", "undecided": "yellow"}
 WIDEST_PLACE = 28
@@ -23,7 +23,7 @@ _WORD = re.compile(rf"\s+({'|'.join(COLOUR)})\b")
 
 def print_verdicts(checked: Sequence[Checked]) -> None:
     """Every answer with its verdict; of several, a table and the counts."""
-    from headwright.check.told import told
+    from headwright.check.telling.told import told
     from headwright.check.verdict import WORST_FIRST
 
     for number, each in enumerate(checked):
@@ -45,7 +45,7 @@ def print_verdicts(checked: Sequence[Checked]) -> None:
 
 def _table(checked: Sequence[Checked]) -> Table:
     """A line for each answer: the reasons were told in full above."""
-    from headwright.check.text import clean, gist
+    from headwright.check.sheets.text import clean, gist
 
     rows = []
     for each in checked:

@@ -1,11 +1,11 @@
 """The formula language: LaTeX, plain text and Python's spelling, into one tree. Nothing is ever evaluated as code.
 
 tree       what a formula is made of
-words      the source cut into words, whatever their spelling
-parse      words into a tree, with errors that point at the source
-shapes     numbers, vectors and matrices told apart; products given their meaning
-evaluate   the value of a tree in ball arithmetic: a proof, not an estimate
-show       a tree written out again: LaTeX, plain text, MathML
+parse      the source into a tree, with errors that point; reading/ has the words and the grammar
+shapes     numbers, vectors and matrices told apart, products given their meaning; shaping/
+evaluate   the value of a tree in ball arithmetic: a proof, not an estimate; valuing/
+show       a tree written out again: LaTeX, plain text, MathML; writing/
+bounds     how much a formula may hold
 """
 
 from headwright.formula.errors import FormulaError

@@ -9,10 +9,7 @@ from itertools import pairwise
 
 from flint import arb, arb_mat
 
-from headwright.formula import balls, functions
-from headwright.formula.balls import DEFAULT_BITS, Budget, NoValue, TooMuch, Undefined, precision
-from headwright.formula.compare import compare
-from headwright.formula.rewrite import mapped, plain
+from headwright.formula.shaping.rewrite import mapped, plain
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -30,6 +27,9 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
 )
+from headwright.formula.valuing import balls, functions
+from headwright.formula.valuing.balls import DEFAULT_BITS, Budget, NoValue, TooMuch, Undefined, precision
+from headwright.formula.valuing.compare import compare
 
 __all__ = ["Budget", "NoValue", "TooMuch", "Undefined", "compare", "evaluate", "precision"]
 

@@ -10,8 +10,9 @@ from collections.abc import Collection
 
 from headwright.formula.bounds import LARGEST, LONGEST, TALLEST
 from headwright.formula.errors import FormulaError
-from headwright.formula.layout import arranged
-from headwright.formula.statements import Statements
+from headwright.formula.reading.layout import arranged
+from headwright.formula.reading.statements import Statements
+from headwright.formula.reading.words import words
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -21,7 +22,6 @@ from headwright.formula.tree import (
     Relation,
     Span,
 )
-from headwright.formula.words import words
 
 
 def parse(source: str, *, names: Collection[str] = ()) -> Node:

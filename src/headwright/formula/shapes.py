@@ -10,9 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.meaning import Typer
-from headwright.formula.rewrite import mapped
-from headwright.formula.sizes import SCALAR, Hole, Shape, ShapeOf, Size, misfit
+from headwright.formula.shaping.meaning import Typer
+from headwright.formula.shaping.rewrite import mapped
+from headwright.formula.shaping.sizes import SCALAR, Hole, Shape, ShapeOf, Size, misfit
 from headwright.formula.tree import Name, Node, Number
 
 __all__ = ["SCALAR", "Shape", "ShapeOf", "Size", "shape", "typed"]

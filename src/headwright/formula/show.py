@@ -11,9 +11,9 @@ q = ln(t) (k_a + k_b)
 from __future__ import annotations
 
 from headwright.errors import InputError
-from headwright.formula.notation import LATEX, PLAIN
 from headwright.formula.tree import Node
-from headwright.formula.writer import written
+from headwright.formula.writing.notation import LATEX, PLAIN
+from headwright.formula.writing.writer import written
 
 
 def latex(node: Node) -> str:

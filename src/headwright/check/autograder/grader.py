@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from headwright.check.autograder.assignment import read_assignment
+from headwright.check.autograder.gradescope import apology, as_bytes, grade
 from headwright.check.exercise import load_exercises
-from headwright.check.gradescope import apology, as_bytes, grade
-from headwright.check.handed import Complaint, Handed
-from headwright.check.run import run
-from headwright.check.sheet import read_sheet
-from headwright.check.text import clean
+from headwright.check.running.run import run
+from headwright.check.sheets.handed import Complaint, Handed
+from headwright.check.sheets.sheet import read_sheet
+from headwright.check.sheets.text import clean
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 

@@ -1,0 +1,166 @@
+"""Answers that are conditions on scores: 'k_j^T q >> k_i^T q for all i != j'.
+
+The condition becomes a hypothesis. Each is solved for the score of the named key, with a slack that is at least 0, or
+as large as one likes where the answer writes >>. What holds for every other key holds for their common score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from headwright.check.answer import Said
+from headwright.check.misfit import MisfitError
+from headwright.check.rooms.keys.classes import ONE, ZERO, UndeterminedError, Vec
+from headwright.check.rooms.keys.deciding import Decider
+from headwright.check.rooms.keys.indices import about_indices
+from headwright.check.rooms.keys.meaning import Reader
+from headwright.check.rooms.keys.scene import MEMBER, Hypothesis, score_name
+from headwright.check.rooms.keys.separated import BENT
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, ln, number, parameter
+from headwright.check.scalars.atoms import Parameter
+from headwright.check.scalars.instances import choices
+from headwright.check.searching import allowed
+from headwright.formula.show import plain
+from headwright.formula.tree import Logic, Name, Quantified, Relation, walk
+
+MARGIN, SLACK = "margin", "slack"
+MOST_TRIED = 200
+
+
+def assuming(decider: Decider, claims: list[Said]) -> tuple[Decider, list[Said], list[str]]:
+    """The decider under the conditions among the claims, the other claims, and how conditions were read."""
+    left: list[Said] = []
+    readings: list[str] = []
+    found = False
+    for said in claims:
+        relations = _score_relations(said.node)
+        if not relations:
+            left.append(said)
+            continue
+        found = True
+        for relation in relations:
+            try:
+                _check_sweeping(said.node, decider)
+                decider, reading = _assumed(decider, relation)
+            except MisfitError as error:
+                raise error.shown_in(said.formula.text) from error
+            readings += [reading] if reading else []
+    if not found:
+        raise MisfitError(
+            "no condition on the scores was found", Name("q"), fix="write one on k_j^\\top q and k_i^\\top q"
+        )
+    if not _can_be_met(decider):
+        raise MisfitError("no scores were found that meet this condition", Name("q"))
+    return decider, left, list(dict.fromkeys(readings))
+
+
+def _check_sweeping(node: object, decider: Decider) -> None:
+    """A condition must be one on all other keys, for all that is given: nothing may be left out."""
+    for part in walk(node) if isinstance(node, Logic | Quantified) else ():
+        for condition in part.conditions if isinstance(part, Quantified) else ():
+            fine = isinstance(condition, Name) or (
+                isinstance(condition, Relation) and about_indices(condition, decider.scene)
+            )
+            if not fine:
+                raise MisfitError("this leaves out some of the keys, or of what is given", condition)
+
+
+def _can_be_met(decider: Decider) -> bool:
+    """Whether there are scores that meet all conditions, wherever that was looked for: else all would follow."""
+    if not decider.solved:
+        return True  # solved for a score: any value of the others will do
+    where, _ = decider.where([], decider.solved)
+    names = sorted(set().union(*(a.names() | b.names() for a, _, b in decider.solved)))
+    given = [name for name in names if name in decider.scene.exercise.parameters]
+    free = [name for name in names if name not in given]
+    for here in islice(choices(given, where), MOST_TRIED):
+        there = where.put(here)
+        if not any(allowed({**here, **more}, where) for more in islice(choices(free, there), MOST_TRIED)):
+            return False
+    return True
+
+
+def _score_relations(node: object) -> list[Relation]:
+    match node:
+        case Logic("and", items):
+            return [relation for item in items for relation in _score_relations(item)]
+        case Quantified(body, _):
+            return _score_relations(body)
+        case Relation(terms, signs):
+            names = {n.base for n in walk(node) if isinstance(n, Name)}
+            if {"c", "alpha", "v"} & names or not {"k", "q"} <= names:
+                return []
+            pairs = zip(terms[:-1], signs, terms[1:], strict=True)
+            return [Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
+        case _:
+            return []
+
+
+def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
+    (a, b), (sign,) = relation.terms, relation.comparisons
+    scene = decider.scene
+    others = {
+        n.index.base
+        for n in walk(relation)
+        if isinstance(n, Name)
+        and n.base == "k"
+        and isinstance(n.index, Name)
+        and n.index.base not in scene.classes.named
+    }
+    reader = Reader(scene, dict.fromkeys(others, MEMBER))
+    try:
+        left, right = reader.value(a), reader.value(b)
+    except UndeterminedError as error:
+        raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
+    if isinstance(left, Vec) or isinstance(right, Vec):
+        raise MisfitError("a condition on numbers was expected", relation)
+    if sign in ("<", "<=", "<<"):
+        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]  # type: ignore[assignment]
+    if sign not in (">", ">=", ">>"):
+        raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
+    _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
+    known = Range(0, lower_open=sign in (">", ">>"))
+    name = MARGIN if sign == ">>" else SLACK  # each condition has one of its own
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        name += "'"
+    slack = parameter(name, known)
+    reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
+    solved = _solved(left - right - slack, score_name(scene.classes.named[0]))
+    if solved is None:
+        hypothesis: Hypothesis = (left - right, "=" if sign == ">>" else sign, slack if sign == ">>" else ZERO)
+        if not (left - right).names() - set(scene.exercise.parameters):
+            raise MisfitError("this says nothing of the scores", relation)
+        return replace(decider, solved=(*decider.solved, hypothesis)), reading
+    ranges = {**scene.ranges} if sign == ">>" else {**scene.ranges, name: known}
+    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{solved[0]: solved[1]})), reading
+
+
+def _check_common(reader: Reader, relation: Relation) -> None:
+    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
+    left, right = (reader.scalar(term) for term in relation.terms)
+    gap, name = left - right, score_name(MEMBER)
+    bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
+    if not (_straight(gap, name) or _straight(bent, BENT)):
+        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
+
+
+def _straight(value: Scalar, name: str) -> bool:
+    """Whether it is a multiple of the name plus something that does not depend on it."""
+    start, one = value.put({name: ONE}), value.put({name: number(2)})
+    slope = one - start
+    return name not in slope.names() and value == start + slope * (parameter(name, _range(value, name)) - ONE)
+
+
+def _range(value: Scalar, name: str) -> Range:
+    return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)
+
+
+def _solved(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
+    """The gap set to 0 and solved for a score that enters it as itself."""
+    rest = gap.put({name: ZERO})
+    slope = gap - rest
+    own = parameter(name)
+    if name not in gap.names() or slope not in (own, -own):
+        return None
+    return name, -rest if slope == own else rest

@@ -1,0 +1,1 @@
+"""Many answers at once: processes with bounded time and memory, which exchange JSON."""

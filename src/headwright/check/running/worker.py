@@ -1,0 +1,95 @@
+"""The process in which answers are checked, one after the other: `python -m ...running.worker MEMORY [FOLDER]`.
+
+It reads a job a line as JSON and writes a verdict a line. It ends when its standard input does, at once and whatever
+it is doing, so that nothing is left behind by a parent that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from headwright.check.answer import Formula
+from headwright.check.running.wire import to_json
+from headwright.check.verdict import Verdict
+
+GRACE = 5.0  # seconds beyond its time after which a check ends itself, should nobody else do so
+Check = Callable[[str, list[Formula], int], Verdict]  # of an exercise's id, formulas and a seed
+OUT_OF_MEMORY = "the check ran out of memory"
+
+
+def serve(prepare: Callable[[], Check], memory: int) -> None:
+    """Check what comes in until nothing more does; `prepare` makes the checking function, imports and all."""
+    # The answers' channel is kept apart: whatever a library prints must not end up in it.
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
+    check = prepare()
+    _limit(memory)
+    _say(channel, {"ready": True})
+    while True:
+        job = json.loads(jobs.get())
+        _alarm(job["timeout"] + GRACE)
+        try:
+            formulas = [Formula(text, line) for text, line in job["formulas"]]
+            verdict = to_json(check(job["exercise"], formulas, job["seed"]))
+        except MemoryError:
+            verdict = to_json(Verdict("undecided", OUT_OF_MEMORY))
+        except Exception as error:  # noqa: BLE001  (a mistake of ours must not be held against an answer)
+            words = f"the check failed ({type(error).__name__}: {str(error)[:300]}): please report this answer"
+            verdict = to_json(Verdict("undecided", words))
+        _alarm(0)
+        _say(channel, verdict)
+
+
+def checker(folder: Path | None) -> Check:
+    """The checking function, for the exercises of Headwright and those in the folder."""
+    from headwright.check.checker import check_answer
+    from headwright.check.exercise import load_exercises
+
+    exercises = load_exercises(folder)
+
+    def check(exercise: str, formulas: list[Formula], seed: int) -> Verdict:
+        return check_answer(exercises[exercise], formulas, seed=seed)
+
+    return check
+
+
+def _listen(source: IO[str], jobs: queue.SimpleQueue[str]) -> None:
+    for line in source:
+        jobs.put(line)
+    os._exit(0)
+
+
+def _say(channel: IO[str], what: dict[str, Any]) -> None:
+    channel.write(json.dumps(what, allow_nan=False) + "\n")
+    channel.flush()
+
+
+def _alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):  # the default of this signal ends the process, even in the midst of C code
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _limit(memory: int) -> None:
+    try:
+        import resource
+
+        # Linux counts all private memory as data; address space that libraries merely reserve does no harm.
+        kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+        resource.setrlimit(kind, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, ValueError, OSError):  # not on this platform, or a lower limit is already set
+        return
+
+
+if __name__ == "__main__":
+    serve(lambda: checker(Path(sys.argv[2]) if len(sys.argv) > 2 else None), int(sys.argv[1]))

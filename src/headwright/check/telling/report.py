@@ -1,0 +1,210 @@
+"""The verdicts as a page: one file, no scripts, nothing fetched; readable in the dark, on paper and aloud."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+from headwright.check.running.run import Checked
+from headwright.check.sheets.handed import Complaint, Handed
+from headwright.check.sheets.text import gist
+from headwright.check.telling.typeset import as_written, typeset
+from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict
+
+SIGNS = {"proved": "✓", "holds": "≈", "refuted": "✗", "unreadable": "?", "undecided": "…"}
+MEANINGS = {
+    "proved": "true for all parameters in range, by proof",
+    "holds": "no counterexample among the instances tried; not a proof",
+    "refuted": "false, with a counterexample that was evaluated rigorously",
+    "unreadable": "not a formula that could be read for this exercise",
+    "undecided": "no verdict was reached; ask your teacher",
+}
+MOST_PICTURES = 100
+MOST_FORMULAS = 40
+_NAME = re.compile(r"([A-Za-z]|alpha|beta|epsilon|lambda|mu|sigma|theta|tau|delta)(_\{?\w{1,4}\}?)?")
+
+
+def report(
+    checked: Sequence[Checked], complaints: Sequence[Complaint] = (), titles: Mapping[str, str] | None = None
+) -> str:
+    """The page for these answers; `titles` are those of the exercises, by id.
+
+    >>> from headwright.check.sheets.handed import Handed
+    >>> page = report([Checked(Handed("sheet.md", 1, "copying", ()), Verdict("unreadable", "no formula"), 0.0)])
+    >>> page.startswith("<!doctype html>"), "no formula" in page
+    (True, True)
+    """
+    titles = titles or {}
+    drawn = [number for number, each in enumerate(checked) if each.verdict.curve is not None][:MOST_PICTURES]
+    cards = "\n".join(_card(number, each, titles, number in drawn) for number, each in enumerate(checked))
+    body = f"""<header><h1>Answers checked</h1>
+<p class="counts">{_counts(checked)}</p></header>
+<main>
+{_complaints(complaints)}{_overview(checked) if len(checked) > 1 else ""}{cards}
+</main>
+<footer><dl class="words">{_words(checked)}</dl><p>Checked by Headwright.</p></footer>"""
+    return page("Answers checked", body)
+
+
+def page(title: str, body: str) -> str:
+    """A whole page in the report's style; the body is HTML.
+
+    >>> "<title>a &lt; b</title>" in page("a < b", "")
+    True
+    """
+    style = (files("headwright.check.telling") / "report.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{html.escape(title)}</title>\n'
+        f"<style>\n{style}</style></head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _counts(checked: Iterable[Checked]) -> str:
+    counts = Counter(each.verdict.word for each in checked)
+    return (
+        ", ".join(f"{_badge(word)} {counts[word]}" for word in reversed(WORST_FIRST) if counts[word]) or "No answers."
+    )
+
+
+def _complaints(complaints: Sequence[Complaint]) -> str:
+    if not complaints:
+        return ""
+    items = "".join(f"<li><code>{html.escape(c.place)}</code> {html.escape(c.sentence)}</li>" for c in complaints)
+    return f'<section class="complaints"><h2>What could not be used</h2><ul>{items}</ul></section>\n'
+
+
+def _overview(checked: Sequence[Checked]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row"><a href="#answer-{number + 1}">{html.escape(each.answer.exercise_id)}</a></th>'
+        f"<td><code>{html.escape(each.answer.place)}</code></td><td>{_badge(each.verdict.word)}</td>"
+        f"<td>{html.escape(gist(each.verdict.reason, 160))}</td></tr>\n"
+        for number, each in enumerate(checked)
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("exercise", "where", "verdict", "why"))
+    table = f'<table class="all"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>'
+    return f'<section><h2>All answers</h2><div class="wide">{table}</div></section>\n'
+
+
+def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) -> str:
+    answer, verdict = each.answer, each.verdict
+    title = titles.get(answer.exercise_id, answer.exercise_id)
+    failing = next((k for k, part in enumerate(verdict.parts) if part.word in ("refuted", "unreadable")), None)
+    parts = [
+        f'<article id="answer-{number + 1}" class="{verdict.word}" aria-labelledby="title-{number + 1}">',
+        f'<h2 id="title-{number + 1}">{html.escape(title)}</h2>',
+        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in '
+        f"<code>{html.escape(answer.place)}</code></p>",
+        _formulas(answer),
+        f'<div class="verdict">{_badge(verdict.word)}{_said(verdict.reason)}</div>',
+        _facts(verdict),
+    ]
+    if verdict.counterexample:
+        parts.append(_counterexample(verdict.counterexample, "Counterexample"))
+    if drawn and verdict.curve is not None:
+        parts.append(_figure(number, verdict.curve))
+    if len(verdict.parts) > 1 or (verdict.parts and failing is not None and not verdict.counterexample):
+        shown = "".join(_step(part, k == failing, verdict) for k, part in enumerate(verdict.parts))
+        unfolded = " open" if failing is not None else ""
+        parts.append(f'<details{unfolded}><summary>Step by step</summary><ol class="steps">{shown}</ol></details>')
+    return "\n".join(part for part in [*parts, "</article>"] if part)
+
+
+def _formulas(answer: Handed) -> str:
+    shown = "".join(typeset(formula.text, display=True) for formula in answer.formulas[:MOST_FORMULAS])
+    more = len(answer.formulas) - MOST_FORMULAS
+    source = "".join(f"{as_written(formula.text)}\n" for formula in answer.formulas[:MOST_FORMULAS])
+    note = f"<p>... and {more} more formulas</p>" if more > 0 else ""
+    if not answer.formulas:
+        return ""
+    details = f'<details class="source"><summary>as written</summary><pre>{source}</pre></details>'
+    return f'<div class="answer">{shown}{note}</div>{details}'
+
+
+def _facts(verdict: Verdict) -> str:
+    facts = [("works from", verdict.threshold), ("suggestion", verdict.suggestion)]
+    rows = [f"<dt>{name}</dt><dd>{html.escape(said)}</dd>" for name, said in facts if said]
+    if verdict.probability:
+        rows.append(f"<dt>probability</dt><dd>{html.escape(in_words(verdict.probability))}</dd>")
+    return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
+
+
+def _counterexample(values: Mapping[str, Any], caption: str) -> str:
+    pairs = [
+        pair
+        for name, value in values.items()
+        for pair in (value.items() if isinstance(value, Mapping) else [(name, value)])
+    ]
+    rows = "".join(
+        f'<tr><th scope="row">{_name(str(name))}</th><td>{html.escape(value_in_words(value))}</td></tr>'
+        for name, value in pairs
+    )
+    return f'<table class="counterexample"><caption>{caption}</caption><tbody>{rows}</tbody></table>'
+
+
+def _step(part: Part, failing: bool, verdict: Verdict) -> str:
+    mark = ' class="failing"' if failing else ""
+    own = part.counterexample if failing and part.counterexample != verdict.counterexample else None
+    table = _counterexample(own, "with") if own else ""
+    used = f' <span class="used">(by {html.escape(part.used)})</span>' if part.used else ""
+    head = f'<div class="statement">{typeset(part.statement)} {_badge(part.word)}{used}</div>'
+    return f"<li{mark}>{head}{_said(part.reason)}{table}</li>"
+
+
+def _figure(number: int, curve: Curve) -> str:
+    from headwright.pictures import curve_picture, render
+
+    drawing = render(curve_picture(replace(curve, words=""), ""), ".svg").decode()  # the words go below, as text
+    drawing = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>p{number}-", drawing)  # ids are the page's, not the picture's
+    series = ", ".join(curve.series)
+    label = f"{series} against {curve.parameter}"
+    caption = f"<figcaption>{html.escape(curve.words)}</figcaption>" if curve.words else ""
+    return f'<figure><div role="img" aria-label="{html.escape(label)}">{drawing}</div>{caption}</figure>'
+
+
+def _badge(word: str) -> str:
+    return f'<strong class="badge {word}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</strong>'
+
+
+def _said(text: str) -> str:
+    """Errors that point into a formula keep their lines."""
+    return f"<pre>{html.escape(text)}</pre>" if "\n" in text else f"<p>{html.escape(text)}</p>"
+
+
+def _words(checked: Iterable[Checked]) -> str:
+    seen = {each.verdict.word for each in checked}
+    return "".join(f"<dt>{_badge(word)}</dt><dd>{said}</dd>" for word, said in MEANINGS.items() if word in seen)
+
+
+def _name(name: str) -> str:
+    return typeset(name) if _NAME.fullmatch(name) else html.escape(name)
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """Named values in a line.
+
+    >>> in_words({"n": 10, "alpha_a": 0.16799999999})
+    'n = 10, alpha_a = 0.168'
+    """
+    return ", ".join(f"{name} = {value_in_words(value)}" for name, value in values.items())
+
+
+def value_in_words(value: Any) -> str:
+    """A number to six digits, a list in brackets, a matrix row by row, anything else as it is.
+
+    >>> value_in_words([1, 0.25, "x"]), value_in_words([[1, 0], [0, 1]])
+    ('(1, 0.25, x)', '[1, 0; 0, 1]')
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        if value and all(isinstance(row, list | tuple) for row in value):
+            return f"[{'; '.join(', '.join(map(value_in_words, row)) for row in value)}]"
+        return f"({', '.join(map(value_in_words, value))})"
+    return f"({in_words(value)})" if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,65 @@
+"""A verdict in plain words, line by line: for terminals, and for graders that show text."""
+
+from __future__ import annotations
+
+from headwright.check.running.run import Checked
+from headwright.check.sheets.text import clean, shortened
+from headwright.check.telling.readable import readable
+from headwright.check.telling.report import in_words
+from headwright.check.verdict import Part
+
+MOST_FORMULAS = 6
+MOST_PARTS = 40
+WIDE = 15  # of the names on the left
+
+
+def told(each: Checked) -> list[str]:
+    """Where the answer stands, what it is, the verdict and why; steps only where they say more.
+
+    >>> from headwright.check.answer import Formula
+    >>> from headwright.check.sheets.handed import Handed
+    >>> from headwright.check.verdict import Verdict
+    >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
+    >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})
+    >>> print("\\n".join(told(Checked(answer, verdict, 0.1))))
+    sheet.md:3  averaging-two
+        q = k_a
+      refuted: key b gets too little
+      counterexample  n = 2, alpha_b = 0.268941
+    """
+    answer, verdict = each.answer, each.verdict
+    lines = [f"{answer.place}  {answer.exercise_id}"]
+    lines += [f"    {shortened(formula.text)}" for formula in answer.formulas[:MOST_FORMULAS]]
+    if len(answer.formulas) > MOST_FORMULAS:
+        lines.append(f"    ... and {len(answer.formulas) - MOST_FORMULAS} more formulas")
+    reason = clean(verdict.reason)
+    if "\n" in reason:  # an error that points into the formula stays as it is
+        lines += [f"  {verdict.word}:", *(f"    {line}" for line in reason.split("\n"))]
+    else:
+        lines.append(f"  {verdict.word}: {reason}")
+    for name, said in (
+        ("counterexample", in_words(verdict.counterexample or {})),
+        ("works from", verdict.threshold),
+        ("suggestion", verdict.suggestion),
+    ):
+        if said:
+            lines.append(f"  {name:<{WIDE}} {clean(said)}")
+    failing = next((part for part in verdict.parts if part.word in ("refuted", "unreadable")), None)
+    if len(verdict.parts) > 1 or (failing is not None and failing.reason != verdict.reason):
+        heard = {verdict.reason}  # nothing is told twice
+        for part in verdict.parts[:MOST_PARTS]:
+            lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            heard.add(part.reason)
+    return lines
+
+
+def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
+    new = part.reason and not any(part.reason in other for other in heard) and "\n" not in part.reason
+    statement = readable(part.statement)
+    reason = part.reason.removeprefix(statement)  # a reason may start with what it is about
+    why = (f": {reason}" if reason == part.reason else reason) if new else ""
+    by = f" (by {part.used})" if part.used and new else ""
+    lines = [clean(f"    {part.word:<10} {shortened(statement, 90)}{why}{by}")]
+    if failing and part.counterexample:
+        lines.append(clean(f"    {'':<10} with {in_words(part.counterexample)}"))
+    return lines

@@ -1,0 +1,1 @@
+"""What the parts of a formula mean: sizes, products, functions, sums that must agree."""

@@ -1,0 +1,1 @@
+"""Values in ball arithmetic: numbers, functions, comparisons that are certain."""

@@ -1,0 +1,1 @@
+"""From the tree to text: the notations, and the writer that sets brackets."""

@@ -1,0 +1,188 @@
+"""The report: whole, escaped, with the failure drawn."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwright.check.answer import Formula
+from headwright.check.exercise import load_exercises
+from headwright.check.running.run import Checked
+from headwright.check.sheets.handed import Complaint, Handed
+from headwright.check.telling.report import report
+from headwright.check.telling.statements import sheet, statements
+from headwright.check.telling.told import told
+from headwright.check.telling.typeset import typeset
+from headwright.check.verdict import Curve, Part, Verdict
+from headwright.pictures import curve_picture, render
+
+CURVE = Curve("n", (2, 10, 100), {"alpha_a": (0.5, 0.168, float("nan"))}, {"wanted": 0.5}, "It falls.")
+EMPTY = {"meta", "br", "hr", "img"}
+ALLOWED = re.compile(
+    "html|head|meta|title|style|body|header|main|footer|section|article|h1|h2|p|ul|ol|li|table|caption|thead|tbody|tr|th"
+    "|td|code|pre|strong|span|dl|dt|dd|div|details|summary|figure|figcaption|a|em|svg|g|path|text|defs|clippath|rect|line"
+    "|math|m[a-z]+"
+)
+
+
+class _Strict(HTMLParser):
+    """Every element is known, closed in order, and does nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert ALLOWED.fullmatch(tag), tag
+        for name, value in attrs:
+            assert not name.startswith("on"), name
+            assert name not in ("src", "srcdoc"), name
+            assert name not in ("href", "xlink:href") or (value or "").startswith("#"), value
+            assert "url(" not in (value or "").replace("url(#", ""), value
+            if name == "id":
+                self.ids.append(value or "")
+        self.seen.append(tag)
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def _parsed(page: str) -> _Strict:
+    parser = _Strict()
+    parser.feed(page)
+    parser.close()
+    assert not parser.open
+    assert len(set(parser.ids)) == len(parser.ids)
+    assert "@import" not in page
+    return parser
+
+
+def _checked(verdict: Verdict, *formulas: str, file: str = "sheet.md") -> Checked:
+    return Checked(Handed(file, 3, "averaging-two", tuple(Formula(text, 4) for text in formulas)), verdict, 0.1)
+
+
+def test_a_refuted_answer_is_shown_with_its_counterexample_and_picture() -> None:
+    verdict = Verdict("refuted", "the weight is 0.168", counterexample={"n": 10, "alpha_a": 0.168}, curve=CURVE)
+    other = Verdict("proved", "for all n", threshold="lambda >= ln((n - 2)/epsilon)")
+    page = report(
+        [_checked(verdict, "q = k_a + k_b"), _checked(other, r"q = \lambda k_a")], titles={"averaging-two": "Average"}
+    )
+    parsed = _parsed(page)
+    assert parsed.seen.count("svg") == 1
+    assert parsed.seen.count("article") == 2
+    assert {"math", "table", "th"} <= set(parsed.seen)
+    for said in (
+        "refuted",
+        "the weight is 0.168",
+        "It falls.",
+        "lambda &gt;= ln((n - 2)/epsilon)",
+        "Average",
+        'scope="row"',
+    ):
+        assert said in page
+
+
+def test_steps_are_told_and_the_failing_one_is_marked() -> None:
+    parts = (
+        Part("a = b", "step", "proved", "the same", used="exact algebra"),
+        Part("b = c", "step", "refuted", "4 is not 2", counterexample={"b": 4, "c": 2}),
+        Part("c = d", "step", "proved", "the same"),
+    )
+    page = report([_checked(Verdict("refuted", "line 2 does not follow", parts), "a = b = c = d")])
+    _parsed(page)
+    assert page.count('<li class="failing">') == 1
+    assert "by exact algebra" in page
+    lines = told(_checked(Verdict("refuted", "line 2 does not follow", parts), "a = b = c = d"))
+    assert "    refuted    b = c: 4 is not 2" in lines
+    assert any("with b = 4, c = 2" in line for line in lines)
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    r"\text{<script>alert(1)</script>}",
+    r"\text{&lt;img src=x onerror=alert(1)&gt;}",
+    r"\href{javascript:alert(1)}{x}",
+    r"\style{background:url(http://a)}{x}",
+    r"\class{a' onclick='x}{y}",
+    r"\color{red;background:url(x)}{y}",
+    r"\def\a{\a\a}\a",
+    r"\newcommand{\b}{\b\b}\b",
+    r"\frac{1}{",
+    "{" * 1500,
+    "\\left(" * 300,
+    "a" * 100_000,
+    "x^" * 900,
+    "</style></code>]]>-->",
+    '"><img src=x onerror=alert(1)>',
+    r"\unicode{x3c}script\unicode{x3e}",
+]
+
+
+@pytest.mark.parametrize("formula", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_in_a_sheet_becomes_part_of_the_page(formula: str) -> None:
+    verdict = Verdict(
+        "refuted",
+        formula,
+        (Part(formula, "step", "refuted", formula),),
+        {formula: formula},
+        formula,
+        {formula: [formula]},
+        formula,
+    )
+    page = report(
+        [_checked(verdict, formula, file=formula)], [Complaint(formula, 1, formula)], {"averaging-two": formula}
+    )
+    _parsed(page)
+    assert "<script" not in page
+
+
+@given(st.text(alphabet="\\{}[]()^_&<>\"'ab12 \nfractextsq", max_size=60))
+def test_any_formula_is_typeset_or_shown_as_written(formula: str) -> None:
+    for display in (False, True):
+        _parsed(typeset(formula, display=display))
+
+
+def test_lines_of_a_derivation_stand_below_one_another() -> None:
+    derivation = r"\begin{aligned} A &= B \\ &= C \end{aligned}"
+    assert typeset(derivation, display=True).count("<math") == 2
+    assert typeset(r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", display=True).count("<mtd") == 4
+    assert "λ" in typeset("log(lambda)*k_a", display=True)
+
+
+def test_curves_with_gaps_or_without_points_are_drawn() -> None:
+    for curve in (
+        CURVE,
+        Curve("n", (), {"a": ()}, {}),
+        Curve("n", (1,), {"a": (1.0,)}, {}),
+        Curve("t", (0.0, 1.0), {"a": (-3.0, 5.0), "b": (-3.0, 5.0)}, {"wanted": 5.0}),
+    ):
+        assert render(curve_picture(curve), ".svg").startswith(b"<svg")
+
+
+def test_names_at_the_end_of_lines_do_not_cover_one_another() -> None:
+    curve = Curve("n", (1, 2), {"a": (0.5, 0.5), "b": (0.5, 0.5)}, {"wanted": 0.5})
+    drawn = curve_picture(curve).to_dict()
+    names = [layer["data"]["name"] for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
+    places = [drawn["datasets"][name][0]["y"] for name in names]
+    assert len({round(place, 3) for place in places}) == 3
+
+
+def test_every_exercise_is_typeset_and_has_a_sheet_to_start_from() -> None:
+    exercises = list(load_exercises().values())
+    page = statements(exercises)
+    parsed = _parsed(page)
+    assert parsed.seen.count("article") == len(exercises)
+    for exercise in exercises:
+        assert sheet(exercise).startswith(f"## {exercise.id}\n")
