@@ -203,6 +203,7 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q_1 = \lambda(\mu_a + \mu_b), q_2 = \lambda(\mu_a + \mu_b)",
         r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b ||| \Pr(c \approx \frac12(v_a + v_b)) \to 1",
         r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_a",
+        r"q_1 = -\lambda\mu_a, q_2 = \lambda\mu_b",  # it works only when the key points backwards
     ),
     "two-heads-discrete": (
         r"q_1 = \ln(n/\epsilon) u, q_2 = \ln(n/\epsilon) k_2",
@@ -290,5 +291,7 @@ UNREADABLE: dict[str, tuple[str, ...]] = {
     "taking-apart": (r"M = A^\top A", r"M = A + x"),
     "permutation": (r"Z_p = Z P^\top P x", r"Q_p = QP"),
     "two-heads": (r"q_1 = \lambda\mu_a",),
+    "averaging-scaled-discrete": (r"\alpha_1 = \alpha_1",),
+    "self-attention-copy": (r"c_2 \approx c_2",),
     "positions-unique": (r"\Phi_t \approx \Phi_{t'}",),
 }

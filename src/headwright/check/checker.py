@@ -17,7 +17,7 @@ from headwright.check.scalars.sizes import TooLong, at_most_work
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
-from headwright.formula.tree import Name, walk
+from headwright.formula.tree import Name, Node, Relation, walk
 
 __all__ = ["Formula", "check_answer"]
 
@@ -70,6 +70,14 @@ def _check_complete(exercise: Exercise, answer: Answer) -> None:
     spoken = {name for said in answer.claims for node in walk(said.node) for name in _heads(node)}
     if not wanted & spoken:
         raise MisfitError(f"nothing is said of {' or '.join(sorted(wanted))}", Name("q"), fix=exercise.skeleton)
+    if all(_says_nothing(said.node) for said in answer.claims):
+        raise MisfitError("this says nothing: both sides are the same", Name("q"), fix=exercise.skeleton)
+
+
+def _says_nothing(node: Node) -> bool:
+    if not isinstance(node, Relation) or {"!=", "<", ">"} & set(node.comparisons):
+        return False
+    return all(term == node.terms[0] for term in node.terms)
 
 
 def _head(node: object) -> str:

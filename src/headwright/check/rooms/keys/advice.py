@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwright.check.answer import label
-from headwright.check.decision import Decision, Threshold
+from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise
 from headwright.check.judging import Judged, at, shown
 from headwright.check.misfit import MisfitError
@@ -19,6 +19,7 @@ from headwright.check.rooms.keys.scene import Scene
 from headwright.check.rooms.keys.shortest import shortest
 from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter
 from headwright.check.scalars.sizes import TooLong
+from headwright.check.threshold import Threshold
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula import parse
