@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab lint test test-all bench mutants clean
+.PHONY: help demo lab lint test test-all bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -49,6 +49,9 @@ test-all: lint  ## everything
 
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
 	@$(BIN)/python -m bench
+
+fuzz: $(VENV)/fuzz.stamp  ## throw an hour of odd formulas at the parser
+	@$(BIN)/python fuzz/parse.py -max_total_time=3600
 
 mutants: $(VENV)/test.stamp $(VENV)/mutants.stamp  ## change the checker in every way and see whether its tests notice (long)
 	@$(BIN)/mutmut run

@@ -168,7 +168,7 @@ def test_modules_that_lie_about_are_not_imported(headwright: Headwright) -> None
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_ends_it_in_one_sentence() -> None:
-    Path("many.md").write_text(RIGHT * 100)
+    Path("many.md").write_text("## two-heads\n\n$$q_1 = \\log(s) u_a, q_2 = \\log(t) u_b$$\n" * 400)  # minutes of work
     command = [sys.executable, "-m", "headwright", "check", "many.md"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2.5)

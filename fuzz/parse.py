@@ -1,6 +1,6 @@
-"""A fuzzer for the formula language, run by hand and never by the tests.
+"""A fuzzer for the formula language, run by `make fuzz` and never by the tests.
 
-    python tests/formula/fuzz_parse.py -max_total_time=3600
+    python fuzz/parse.py -max_total_time=3600
 
 It needs the package atheris. Whatever is given must be read or refused with a FormulaError; what is read must be
 written and read again as the same tree.
