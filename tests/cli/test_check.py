@@ -170,7 +170,13 @@ def test_modules_that_lie_about_are_not_imported(headwright: Headwright) -> None
 def test_ctrl_c_ends_it_in_one_sentence() -> None:
     Path("many.md").write_text("## two-heads\n\n$$q_1 = \\log(s) u_a, q_2 = \\log(t) u_b$$\n" * 400)  # minutes of work
     command = [sys.executable, "-m", "headwright", "check", "many.md"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be ignored where the tests run
+    )
     time.sleep(2.5)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
