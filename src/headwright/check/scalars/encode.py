@@ -59,10 +59,6 @@ class Encoder:
         """A rational number."""
         return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
-    def truth(self, *parts: Any) -> Any:
-        """All of the parts."""
-        return self.z3.And(*parts) if len(parts) > 1 else parts[0]
-
     def tied(self, atom: Atom) -> bool:
         """Whether the variable of an atom is a root of the atom (else it is the atom)."""
         return self.roots[atom] <= FINEST_ROOT

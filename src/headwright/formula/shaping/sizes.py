@@ -15,8 +15,8 @@ Size = int | str  # 3, or the name of a dimension: "d"
 class Shape:
     """Rows and columns. Vectors are columns; numbers are 1 x 1; a size may be a name.
 
-    >>> str(Shape("T", "d")), Shape(1, 1) == SCALAR, Shape("d", 1).is_column
-    ('T x d', True, True)
+    >>> str(Shape("T", "d")), Shape(1, 1) == SCALAR
+    ('T x d', True)
     """
 
     rows: Size
@@ -25,21 +25,6 @@ class Shape:
     def __str__(self) -> str:
         """As said aloud."""
         return f"{self.rows} x {self.columns}"
-
-    @property
-    def is_column(self) -> bool:
-        """A vector that is no number."""
-        return self.columns == 1 and self.rows != 1
-
-    @property
-    def is_row(self) -> bool:
-        """A transposed vector that is no number."""
-        return self.rows == 1 and self.columns != 1
-
-    @property
-    def transposed(self) -> Shape:
-        """Rows and columns changed over."""
-        return Shape(self.columns, self.rows)
 
 
 SCALAR = Shape(1, 1)
