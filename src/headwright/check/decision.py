@@ -223,10 +223,10 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
         return Decision("proved", f"both sides are {left}", used="exact algebra")
     if not large:
         found = _for_all(absolute(gap), "<=", number(NEAR), where)
-        return Decision(
-            found.word, found.reason or f"the two sides differ by more than {float(NEAR):g}", found.used,
-            found.values, _at(left, found), _at(right, found),
-        )  # fmt: skip
+        if found.word == "proved":
+            return Decision("proved", f"the two sides differ by at most {float(NEAR):g}: {found.reason}", found.used)
+        said = found.reason or f"the two sides differ by more than {float(NEAR):g}"
+        return Decision(found.word, said, found.used, found.values, _at(left, found), _at(right, found))
     end = limit(gap, where, large)
     if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
         return Decision("proved", f"the difference tends to 0 as {_growing(large)}", used="dominant growth")

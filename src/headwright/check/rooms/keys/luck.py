@@ -57,7 +57,7 @@ def in_words(told: dict[str, Any]) -> str:
     at = told["at"]
     return (
         f"{said}; with {at['n']} keys and a factor of {at['length']} it is within {at['within']:g} of the average with "
-        f"probability {(low + high) / 2:.6g} (exact)"
+        f"probability {(low + high) / 2:.6g} (proven, for the query rounded to doubles)"
     )
 
 
