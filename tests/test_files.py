@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from headwright import InputError
-from headwright.files import read_array, write_whole
+from headwright.files import finite, read_array, write_whole
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
 
@@ -71,6 +71,8 @@ def _bad(folder: Path, name: str) -> Path:
             np.savez(path, a=TABLE, b=TABLE)
         case "notzip.npz" | "nonsense.safetensors":
             path.write_bytes(b"not what it says")
+        case "empty.csv":
+            path.write_text("\n")
         case "words.csv":
             path.write_text("a,b\n")
         case "ragged.json":
@@ -110,6 +112,7 @@ def _bad(folder: Path, name: str) -> Path:
         ("notzip.npz", "read safely"),
         ("nonsense.safetensors", "not a safetensors file"),
         ("words.csv", "not a table of numbers"),
+        ("empty.csv", "is empty, expected rows of numbers"),
         ("ragged.json", "equal lengths"),
         ("nan.json", "NaN is not a finite number"),
         ("overflow.json", "entry 0 is inf"),
@@ -148,3 +151,52 @@ def test_write_whole_leaves_nothing_where_it_fails(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
     with pytest.raises(InputError, match="cannot be written"):
         write_whole(tmp_path / "nowhere" / "a.txt", b"content")
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f2", ">f8", ">f4", ">f2", "<i8", ">i2", "<u1", "<u8", "longdouble", "bool"])
+def test_numbers_of_any_type_are_read_exactly(tmp_path: Path, dtype: str) -> None:
+    numbers = np.array([[1, 0], [0, 1]]).astype(dtype)
+    np.save(tmp_path / "table.npy", np.asfortranarray(numbers))
+    read = read_array(tmp_path / "table.npy")
+    assert read.dtype == np.float64
+    assert read.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        (np.array([[1, 2], [3, 2**53 + 1]]), r"entry \(1, 1\) is 9007199254740993, a number of type int64"),
+        (np.array([-(2**53) - 1]), "entry 0 is -9007199254740993, .* that float64 rounds"),
+        (np.array([2**63 - 1]), "entry 0 is 9223372036854775807"),
+        (np.array([0, 2**64 - 1], dtype=np.uint64), "entry 1 is 18446744073709551615, a number of type uint64"),
+        (np.array([1, 1 + np.finfo(np.longdouble).eps]), "entry 1 is 1.0.*1, .* that float64 rounds"),
+        (np.array([np.longdouble("1e400")]), r"entry 0 is 1e\+400, .* that float64 rounds"),
+        (np.array([np.longdouble("nan")]), "entry 0 is nan, expected a finite number"),
+        (np.array(2**53 + 1), r"entry \(\) is 9007199254740993"),
+    ],
+    ids=str,
+)
+@pytest.mark.skipif(np.finfo(np.longdouble).bits <= 64, reason="long doubles are doubles here")
+def test_what_float64_does_not_have_is_refused_and_never_rounded(numbers: np.ndarray, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        finite(numbers, "keys")
+
+
+def test_large_whole_numbers_that_float64_has_are_read() -> None:
+    numbers = np.array([2**53, -(2**63), 2**62 + 2**20])
+    assert list(map(int, finite(numbers, "keys"))) == numbers.tolist()
+
+
+def test_decimals_are_read_as_the_nearest_float(tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text("[9007199254740993, 0.1]")
+    (tmp_path / "q.csv").write_text("9007199254740993,0.1\n")
+    for suffix in ("json", "csv"):
+        assert read_array(tmp_path / f"q.{suffix}").ravel().tolist() == [2.0**53, 0.1]
+
+
+def test_what_is_read_is_not_the_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "q.npy", TABLE)
+    read = read_array(tmp_path / "q.npy")
+    np.save(tmp_path / "q.npy", -TABLE)
+    np.testing.assert_array_equal(read, TABLE)
+    read[0, 0] = 7.0  # and it can be written to

@@ -18,13 +18,15 @@ from headwright.errors import InputError
 
 SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
 LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
+EXACT_BELOW = 2**53  # every whole number up to this is a float64
 
 
 def read_array(source: str | Path, *, what: str = "array", axes: int | None = None) -> Float[np.ndarray, ...]:
-    """The finite real numbers in a file, as float64 (float32 stays exact). The suffix says how to read it.
+    """The finite real numbers in a file, as float64. The suffix says how to read it.
 
     `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers, `.json` of nested lists, or `-` for
-    standard input, which may be any of .npy, .csv and .json.
+    standard input, which may be any of .npy, .csv and .json. Numbers of any binary type are read exactly or refused;
+    a decimal in .csv or .json is read as the nearest float64.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "q.json"
@@ -44,13 +46,16 @@ def read_array(source: str | Path, *, what: str = "array", axes: int | None = No
 
 
 def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.ndarray, ...]:
-    """The same numbers as float64; refused if they are not real, not finite, empty or of another shape.
+    """The same numbers as float64; refused if they are not real, not finite, not float64 numbers, empty or misshapen.
 
     >>> finite(np.array([1, 2]), "query", axes=1)
     array([1., 2.])
     >>> finite(np.array([1, np.nan]), "query", axes=1)
     Traceback (most recent call last):
     headwright.errors.InputError: query: entry 1 is nan, expected a finite number
+    >>> finite(np.array([1, 2**53 + 1]), "query", axes=1)
+    Traceback (most recent call last):
+    headwright.errors.InputError: query: entry 1 is 9007199254740993, a number of type int64 that float64 rounds: ...
     """
     kind = array.dtype.kind
     if kind not in "biuf" and array.dtype.name != "bfloat16":
@@ -59,12 +64,24 @@ def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.nd
         raise InputError(f"{what}: has shape {array.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
     if array.size == 0:
         raise InputError(f"{what}: has shape {array.shape}, which is empty")
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0])
-        entry = where[0] if len(where) == 1 else where
-        raise InputError(f"{what}: entry {entry} is {numbers[where]}, expected a finite number")
+    with np.errstate(over="ignore"):  # what overflows is refused below
+        numbers = array.astype(np.float64)
+    rounded = f"a number of type {array.dtype.name} that float64 rounds: expected one that it has"
+    if kind == "f" and array.dtype.itemsize > numbers.itemsize:
+        _refuse_entry(array, np.isfinite(array) & (numbers.astype(array.dtype) != array), what, rounded)
+    elif kind in "iu" and array.dtype.itemsize == numbers.itemsize:
+        large = np.asarray((array > EXACT_BELOW) | (array < -EXACT_BELOW if kind == "i" else False))
+        large[large] = [int(number) != float(number) for number in array[large].tolist()]  # compared exactly
+        _refuse_entry(array, large, what, rounded)
+    _refuse_entry(numbers, ~np.isfinite(numbers), what, "expected a finite number")
     return numbers
+
+
+def _refuse_entry(array: np.ndarray, bad: np.ndarray, what: str, why: str) -> None:
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        entry = where[0] if len(where) == 1 else where
+        raise InputError(f"{what}: entry {entry} is {array[where]!s}, {why}")
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
@@ -115,14 +132,14 @@ def _from_bytes(content: bytes) -> np.ndarray:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "standard-input.npy"
             path.write_bytes(content)
-            return _npy(path)
+            return np.array(_npy(path))  # out of the file, which goes
     return _json(content) if content.lstrip().startswith(b"[") else _csv(content)
 
 
 def _npy(path: Path) -> np.ndarray:
     try:
-        # Mapped first: a header that claims more than the file holds is refused before anything is allocated.
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+        # Mapped: a header that claims more than the file holds is refused before anything is allocated.
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError) as error:
         raise InputError(f"is not an array that can be read safely ({error})") from error
 
@@ -153,6 +170,8 @@ def _safetensors(path: Path) -> np.ndarray:
 
 
 def _csv(content: bytes) -> np.ndarray:
+    if not content.strip():
+        raise InputError("is empty, expected rows of numbers")
     try:
         return np.loadtxt(io.StringIO(content.decode()), delimiter=",", ndmin=1)
     except ValueError as error:
@@ -161,7 +180,7 @@ def _csv(content: bytes) -> np.ndarray:
 
 def _json(content: bytes) -> np.ndarray:
     try:
-        return np.array(json.loads(content, parse_constant=_refuse))
+        return np.array(json.loads(content, parse_int=float, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not a nested list of numbers of equal lengths ({error})") from error
 

@@ -296,3 +296,44 @@ def test_no_color_is_respected(tmp_path: Path) -> None:
     ran = _python("-m", "headwright", "dance", cwd=tmp_path, env=environment)
     assert "\x1b[31m" not in ran.stderr
     assert ran.returncode == 2
+
+
+def test_a_bug_has_an_exit_code_of_its_own_and_one_sentence(
+    headwright: Headwright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any, **options: Any) -> None:
+        raise KeyError("of the library")
+
+    monkeypatch.setattr(np, "load", broken)
+    ran = headwright("attend", "--keys", "K.npy", "--query", "q.npy")
+    assert ran.code == 4
+    assert ran.out == ""
+    assert ran.err.count("\n") == 1
+    for words in (
+        "this is a bug",
+        "KeyError: 'of the library'",
+        "headwright attend --keys K.npy",
+        "HEADWRIGHT_DEBUG=1",
+    ):
+        assert words in ran.err
+    monkeypatch.setenv("HEADWRIGHT_DEBUG", "1")
+    shown = headwright("attend", "--keys", "K.npy", "--query", "q.npy")
+    assert shown.code == 4
+    assert "Traceback" in shown.err
+
+
+@pytest.mark.parametrize("more", ["", "--json", "--json --query q1.npy"])
+def test_a_reader_who_has_gone_is_neither_a_yes_nor_a_no(more: str) -> None:
+    command = f"{sys.executable} -m headwright attend --keys K.npy --query q.npy {more} | true; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert ran.stdout.strip() == "141"
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_full_disk_is_said(more: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "headwright", "attend", "--keys", "K.npy", "--query", "q.npy", *more]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 2
+    assert ran.stderr == "error: the results: cannot be read or written (No space left on device)\n"

@@ -1,13 +1,16 @@
 """The command line: arguments, printing, exit codes; no mathematics.
 
 Results go to standard output, progress and talk to standard error. Exit 0: yes; 1: no; 2: what was given cannot be
-used; 3: undecided. A command imports what it needs when it runs, so that `headwright --help` stays quick.
+used; 3: undecided; 4: a bug of ours, and nothing else. A command imports what it needs when it runs, so that
+`headwright --help` stays quick.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+import traceback
 
 import typer
 from typer.exceptions import TyperException
@@ -15,7 +18,7 @@ from typer.exceptions import TyperException
 from headwright import __version__
 from headwright.cli.attend import attend
 from headwright.cli.check import check
-from headwright.cli.console import complain
+from headwright.cli.console import OUT, complain, hush
 from headwright.cli.design import design
 from headwright.cli.exercises import exercises
 from headwright.cli.lowrank import lowrank
@@ -25,7 +28,8 @@ from headwright.cli.tour import tour
 from headwright.cli.verify import verify
 from headwright.errors import HeadwrightError
 
-UNUSABLE, INTERRUPTED = 2, 130
+UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
+DEBUG = "HEADWRIGHT_DEBUG"  # set it to anything, and a bug shows where it happened
 
 app = typer.Typer(
     help="Headwright: a workbench for attention.",
@@ -55,19 +59,35 @@ def main() -> None:
     """Run the command line; every failure is one sentence on standard error and an exit code."""
     given = shlex.join(["headwright", *sys.argv[1:]])
     try:
-        code = app(standalone_mode=False)
-    except HeadwrightError as error:
-        complain(str(error))
+        code = _run(given)
+        sys.stdout.flush()  # what cannot be written is said here, not by the interpreter as it ends
+    except BrokenPipeError:  # the reader of our output has gone, as in `headwright ... | head`: neither yes nor no
+        OUT.on_broken_pipe()
+    except OSError as error:  # a disk that is full, a process that may not start: no bug, and no answer
+        hush()
+        complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
         code = UNUSABLE
-    except TyperException as error:
-        complain(f"{error.format_message().rstrip('.')} (in: {given})" if hasattr(error, "format_message") else given)
-        code = UNUSABLE
-    except MemoryError:
-        complain(f"there is not enough memory for this: {given}")
-        code = UNUSABLE
-    except BrokenPipeError:  # the reader of our output has gone, as in `headwright ... | head`
-        sys.stderr.close()
-        code = 0
     if code == INTERRUPTED:  # the exit code that typer makes of Ctrl-C
         complain("interrupted; nothing was written")
     sys.exit(code)
+
+
+def _run(given: str) -> int:
+    try:
+        return int(app(standalone_mode=False) or 0)
+    except HeadwrightError as error:
+        complain(str(error))
+    except TyperException as error:
+        complain(f"{error.format_message().rstrip('.')} (in: {given})" if hasattr(error, "format_message") else given)
+    except MemoryError:
+        complain(f"there is not enough memory for this: {given}")
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a crash must not look like an answer: 1 would be read as 'no')
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
+        what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        complain(f"this is a bug in headwright, worth reporting with the command: {what} (in: {given}; "
+                 f"{DEBUG}=1 shows where it happened)")  # fmt: skip
+        return BUG
+    return UNUSABLE

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import Progress
@@ -16,7 +18,19 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.pictures import Chart
 
-OUT = Console(highlight=False)
+UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
+
+
+class _Results(Console):
+    """Standard output; where its reader has gone, as in `headwright ... | head`, the answer is neither yes nor no."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        self.quiet = True
+        hush()
+        raise SystemExit(UNHEARD)
+
+
+OUT = _Results(highlight=False)
 TALK = Console(stderr=True, highlight=False)
 PICTURES = (".svg", ".png", ".html")
 
@@ -33,7 +47,16 @@ def say(sentence: str) -> None:
 
 def show_json(result: dict[str, Any]) -> None:
     """A result for scripts; never NaN or Infinity, which JSON does not have."""
-    OUT.file.write(json.dumps(result, indent=2, allow_nan=False) + "\n")
+    text = json.dumps(result, indent=2, allow_nan=False) + "\n"
+    try:
+        OUT.file.write(text)
+    except BrokenPipeError:
+        OUT.on_broken_pipe()
+
+
+def hush() -> None:
+    """Nothing more goes to standard output: the interpreter would try again as it ends, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
