@@ -3,14 +3,16 @@
 world       what the keys may be, as data
 toml        the same as a file
 sampling    scores in many draws of a world, without ever drawing a key
-exact       probabilities and moments from both sides, where one key's scale (or none) is continuous
-simulate    both, summed up for the targets of a head
+proven      probabilities and moments from both sides, where one random number (or none) decides
+granted     how often a wish is granted: sampled, and proven where possible
+simulate    all of it, summed up for the targets of a head
 intervals   what a sample says, and how surely
 """
 
+from headwright.noise.granted import Granted, granted
 from headwright.noise.intervals import clopper_pearson, normal_interval
-from headwright.noise.proven import Exact, exact, why_not_exact
-from headwright.noise.sampling import sample_scores
+from headwright.noise.proven import Exact, exact, probability_granted, why_not_exact
+from headwright.noise.sampling import sample_scores, sample_weights
 from headwright.noise.simulation import Simulation, TargetWeight, simulate
 from headwright.noise.toml import parse_world, read_world
 from headwright.noise.world import (
@@ -33,6 +35,7 @@ __all__ = [
     "Covariance",
     "Ellipsoid",
     "Exact",
+    "Granted",
     "Isotropic",
     "Noise",
     "Normal",
@@ -44,10 +47,13 @@ __all__ = [
     "World",
     "clopper_pearson",
     "exact",
+    "granted",
     "normal_interval",
     "parse_world",
+    "probability_granted",
     "read_world",
     "sample_scores",
+    "sample_weights",
     "simulate",
     "why_not_exact",
 ]

@@ -1,9 +1,10 @@
-"""One random scale g: the pattern as a function of g, and the law of g, in ball arithmetic.
+"""One random number g that scales a score: the pattern as a function of g, and the law of g, in ball arithmetic.
 
 With k_a = g mu_a, s_i the other scores of a head, L their logsumexp and t = <mu_a, q>, the weight of key a is
 1 / (1 + exp(L - g t)), and the others share the rest in fixed proportions. So every weight is monotone in g, and
 flat but for a short stretch around g = L / t. Both facts are used: a piece of the line is enclosed by its two
 ends, and a moment is an integral only over the stretches and closed form elsewhere, however long the query is.
+A random score is the same with t = 1.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import acb, arb
-
-from headwright.noise.world import Between, Normal, Scale
 
 MOST_PIECES = 20_000  # pieces of the line looked at before the rest is called undecided
 SMALLEST_MASS = arb(2) ** -64  # pieces below this are not looked at
@@ -68,7 +67,7 @@ class MeanWeight:
     """The weight of one target, averaged over the heads.
 
     >>> even = MeanWeight.of([[arb(3), arb(3)]], moving=0, target=1)
-    >>> even.moment(1, law_of(Normal(1.0, 0.5)))
+    >>> even.moment(1, normal_law(arb(1), arb("0.5")))
     [0.50000000000000 +/- ...]
     """
 
@@ -108,8 +107,8 @@ class MeanWeight:
 class Law:
     """The law of g: how likely it is to lie in a piece of [low, high], and how likely beyond (the tail).
 
-    >>> law_of(Normal(0.0, 1.0)).mass(arb(-1), arb(1))
-    [0.682689492137086 +/- ...]
+    >>> uniform_law(arb(0), arb(1)).integral(lambda g: g, arb(0), arb(1))
+    [0.500000000000000 +/- ...]
     """
 
     low: arb
@@ -130,51 +129,12 @@ class Law:
         return whole.real
 
 
-def law_of(scale: Scale | None) -> Law:
-    """The law of a continuous scale, or of none at all: then one point carries everything.
+def normal_law(mean: arb, variance: arb) -> Law:
+    """g ~ N(mean, variance), the variance above 0.
 
-    >>> law_of(Between(0.0, 2.0)).mass(arb(0), arb("0.5"))
-    0.250000000000000
+    >>> normal_law(arb(0), arb(1)).mass(arb(-1), arb(1))
+    [0.682689492137086 +/- ...]
     """
-    match scale:
-        case Normal(mean, variance):
-            return _gauss(arb(mean), arb(variance))
-        case Between(low, high):
-            a, b = arb(low), arb(high)
-            return Law(a, b, arb(0), lambda x, y: (y - x) / (b - a), lambda _: 1 / acb(b - a))
-        case _:
-            return Law(arb(0), arb(0), arb(0), lambda _x, _y: arb(1), lambda _: acb(1))
-
-
-def probability_near(weights: Sequence[MeanWeight], goal: arb, slack: arb, law: Law) -> tuple[arb, arb]:
-    """How likely is it that every weight lies within slack of goal? (what is certain, what is undecided)
-
-    >>> even = MeanWeight.of([[arb(3), arb(3)]], moving=0, target=0)
-    >>> probability_near([even], arb("0.5"), arb("0.05"), law_of(Normal(1.0, 0.5)))[0]
-    [0.0753651252058 +/- ...]
-    """
-    inside, undecided = arb(0), law.tail
-    number = itertools.count()  # breaks ties in the heap
-    pieces = [(-1.0, next(number), law.low, law.high)]
-    for _ in range(MOST_PIECES):
-        if not pieces:
-            break
-        _, _, a, b = heapq.heappop(pieces)  # the likeliest piece
-        distances = [abs(weight.span(a, b) - goal) for weight in weights]
-        if any(distance > slack for distance in distances):
-            continue
-        middle = ((a + b) / 2).mid()
-        if all(distance <= slack for distance in distances):
-            inside += law.mass(a, b)
-        elif not (a < middle < b) or law.mass(a, b) < SMALLEST_MASS:
-            undecided += law.mass(a, b)
-        else:
-            for left, right in ((a, middle), (middle, b)):
-                heapq.heappush(pieces, (-float(law.mass(left, right)), next(number), left, right))
-    return inside, sum((law.mass(a, b) for _, _, a, b in pieces), start=undecided)
-
-
-def _gauss(mean: arb, variance: arb) -> Law:
     root = (2 * variance).sqrt()
     reach = 14 * variance.sqrt()  # what lies beyond weighs less than 1e-43
     low, high = (mean - reach).mid(), (mean + reach).mid()
@@ -190,6 +150,52 @@ def _gauss(mean: arb, variance: arb) -> Law:
         mass=lambda a, b: below(b) - below(a),
         density=lambda g: (-((g - mean) ** 2) / (2 * variance)).exp() / norm,
     )
+
+
+def uniform_law(low: arb, high: arb) -> Law:
+    """g anywhere in between, each place as likely.
+
+    >>> uniform_law(arb(0), arb(2)).mass(arb(0), arb("0.5"))
+    0.250000000000000
+    """
+    return Law(low, high, arb(0), lambda a, b: (b - a) / (high - low), lambda _: 1 / acb(high - low))
+
+
+def no_law() -> Law:
+    """Nothing is random: one point carries everything.
+
+    >>> no_law().mass(arb(0), arb(0))
+    1.00000000000000
+    """
+    return Law(arb(0), arb(0), arb(0), lambda _a, _b: arb(1), lambda _: acb(1))
+
+
+def probability_within(weights: Sequence[MeanWeight], ranges: Sequence[tuple[arb, arb]], law: Law) -> tuple[arb, arb]:
+    """How likely is it that every weight lies in its range? (what is certain, what is undecided)
+
+    >>> even = MeanWeight.of([[arb(3), arb(3)]], moving=0, target=0)
+    >>> probability_within([even], [(arb("0.45"), arb("0.55"))], normal_law(arb(1), arb("0.5")))[0]
+    [0.0753651252058 +/- ...]
+    """
+    inside, undecided = arb(0), law.tail
+    number = itertools.count()  # breaks ties in the heap
+    pieces = [(-1.0, next(number), law.low, law.high)]
+    for _ in range(MOST_PIECES):
+        if not pieces:
+            break
+        _, _, a, b = heapq.heappop(pieces)  # the likeliest piece
+        spans = [(weight.span(a, b), low, high) for weight, (low, high) in zip(weights, ranges, strict=True)]
+        if any(span < low or span > high for span, low, high in spans):
+            continue
+        middle = ((a + b) / 2).mid()
+        if all(low <= span <= high for span, low, high in spans):
+            inside += law.mass(a, b)
+        elif not (a < middle < b) or law.mass(a, b) < SMALLEST_MASS:
+            undecided += law.mass(a, b)
+        else:
+            for left, right in ((a, middle), (middle, b)):
+                heapq.heappush(pieces, (-float(law.mass(left, right)), next(number), left, right))
+    return inside, sum((law.mass(a, b) for _, _, a, b in pieces), start=undecided)
 
 
 def _logsumexp(scores: Sequence[arb]) -> arb:

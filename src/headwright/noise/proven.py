@@ -1,17 +1,19 @@
 """Exact probabilities and moments, where the randomness is small enough to be followed.
 
-That is so when it consists of finitely many cases (scales that are one of several values, scenarios) and at most
-one key of continuous scale. Then each case is a question about one number (onescale.py), answered in ball
-arithmetic, so that every result is an enclosure: a proof, not a sample.
+That is so when it consists of finitely many cases (scales that are one of several values, scenarios) and one random
+number: the scale of one key; or, for one head, the score of one key of any Gaussian law, or the difference of the
+scores of two Gaussian keys where there are no others. Then each case is a question about one number (onescale.py),
+answered in ball arithmetic, so that every result is an enclosure: a proof, not a sample.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
@@ -20,10 +22,11 @@ from jaxtyping import Float
 from headwright import attention
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
-from headwright.noise.onescale import MeanWeight, law_of, probability_near
-from headwright.noise.world import Between, Normal, OneOf, Scale, World
+from headwright.noise.onescale import Law, MeanWeight, no_law, normal_law, probability_within, uniform_law
+from headwright.noise.world import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
 
 MOST_CASES = 1024
+MOST_NUMBERS = 2**22  # of the keys times the cases: a second or two in ball arithmetic
 
 
 @dataclass(frozen=True)
@@ -42,26 +45,39 @@ class Exact:
     deviations: tuple[Enclosure, ...]
 
 
-def why_not_exact(world: World, n: int) -> str:
+def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "heads d"], world: World) -> str:
     """Why the exact route is closed, or '' where it is open.
 
-    >>> from headwright.noise import Noise, Isotropic
-    >>> why_not_exact(World({0: Noise(scale=Normal(1.0, 0.5))}), 3)
+    >>> from headwright.noise import Isotropic
+    >>> one, both = World({1: Noise(spread=Isotropic(0.1))}), World(others=Noise(spread=Isotropic(0.1)))
+    >>> why_not_exact(np.eye(3), np.eye(3)[:1], one)
     ''
-    >>> why_not_exact(World({1: Noise(spread=Isotropic(0.1))}), 3)
-    'key 1 is spread in more than its length'
+    >>> why_not_exact(np.eye(3), np.eye(3)[:2], one)
+    'key 1 is spread in more than its length, and there are 2 heads'
+    >>> why_not_exact(np.eye(3), np.eye(3)[:1], both)
+    '3 keys are random'
     """
-    moving = []
-    for i in range(n):
+    n, heads = len(keys), len(queries)
+    moving = _moving(world, n)
+    for i in moving:
         noise = world.of(i)
-        if noise.spread is not None:
-            return f"key {i} is spread in more than its length"
-        if _continuous(noise.scale):
-            moving.append(i)
-    if len(moving) > 1:
-        return f"{len(moving)} keys have a continuous scale"
-    cases = math.prod(len(choices) for choices in _choices(world, n))
-    return f"there are {cases} cases, more than {MOST_CASES}" if cases > MOST_CASES else ""
+        if isinstance(noise.spread, Ball | Ellipsoid):
+            return f"key {i} is anywhere in a {type(noise.spread).__name__.lower()}"
+        if noise.spread is not None and heads > 1:
+            return f"key {i} is spread in more than its length, and there are {heads} heads"
+        if noise.spread is not None and _is_range(noise):
+            return f"key {i} has a scale in a range and is spread as well"
+    if len(moving) > 1 and not (n == 2 and heads == 1 and not any(_is_range(world.of(i)) for i in moving)):
+        return f"{len(moving)} keys are random"
+    cases = math.prod(map(len, _choices(world, n).values())) * max(1, len(world.scenarios))
+    if cases > MOST_CASES:
+        return f"there are {cases} cases, more than {MOST_CASES}"
+    if cases * keys.size > MOST_NUMBERS:
+        return f"the keys are {keys.size} numbers in {cases} cases, more than {MOST_NUMBERS} in all"
+    for i in moving:
+        if heads == 1 and _variance(keys[i], queries[0], world.of(i)) < 0:
+            return f"the covariance of key {i} is below 0 along the query, by rounding"
+    return ""
 
 
 def exact(
@@ -71,87 +87,192 @@ def exact(
     targets: Sequence[int],
     *,
     tolerance: Fraction | float = 0.05,
-    scale: float = 1.0,
+    scale: Fraction | float = 1.0,
 ) -> Exact:
     """The probability that every target's weight is within the tolerance of 1/(number of targets), and moments.
 
-    A tolerance given as a float is read as the decimal it prints as. The values of a scale that is one of several
-    are equally likely, and so are scenarios; a scale between two numbers is uniform.
+    A tolerance, a scale or a number of the world that is a float is read as the decimal it prints as. The values of a
+    scale that is one of several are equally likely, and so are scenarios; a scale between two numbers is uniform.
 
-    >>> from headwright.noise import Noise
     >>> world = World({0: Noise(scale=OneOf((0.5, 1.5)))})
     >>> result = exact(np.eye(2), np.array([[3.0, 3.0]]), world, [0])
     >>> round(result.means[0].midpoint, 12)
     0.5
     """
-    world.check_fits(keys)
-    n = len(keys)
-    if reason := why_not_exact(world, n):
-        raise InputError(f"no exact answer: {reason}")
-    goal = arb(_rational(Fraction(1, len(targets))))
-    slack = arb(_rational(Fraction(str(tolerance)) if isinstance(tolerance, float) else tolerance))
-    moving = next((i for i in range(n) if _continuous(world.of(i).scale)), None)
-    largest = float(np.abs(attention.scores(keys, queries, scale=scale)).max())
-    with ctx.workprec(192 + max(0, math.frexp(largest)[1])):
-        law = law_of(world.of(moving).scale if moving is not None else None)
-        inside, undecided = arb(0), arb(0)
-        first, second = [arb(0)] * len(targets), [arb(0)] * len(targets)
-        cases = list(_cases(keys, queries, world, scale))
-        for scores in cases:
-            found = [MeanWeight.of(scores, moving, target) for target in targets]
-            sure, doubtful = probability_near(found, goal, slack, law)
-            inside, undecided = inside + sure, undecided + doubtful
-            first = [total + weight.moment(1, law) for total, weight in zip(first, found, strict=True)]
-            second = [total + weight.moment(2, law) for total, weight in zip(second, found, strict=True)]
-        means = [total / len(cases) for total in first]
-        variances = [total / len(cases) - mean**2 for total, mean in zip(second, means, strict=True)]
-        near = (inside + undecided * arb(0).union(arb(1))) / len(cases)
-        return Exact(
-            near_average=Enclosure.of(near).clipped(0.0, 1.0),
-            means=tuple(Enclosure.of(mean).clipped(0.0, 1.0) for mean in means),
-            deviations=tuple(
-                Enclosure.of(variance.nonnegative_part().sqrt()).clipped(0.0, 0.5) for variance in variances
-            ),
-        )
+    _check(keys, queries, world)
+    with ctx.workprec(_bits(keys, queries, scale)):
+        situations = list(_situations(keys, queries, world, scale))
+        goal, slack = Fraction(1, len(targets)), _decimal(tolerance)
+        near = _probability(situations, targets, [(_ball(goal - slack), _ball(goal + slack))] * len(targets))
+        means, deviations = [], []
+        for target in targets:
+            weights = [(MeanWeight.of(each.scores, each.moving, target), each.law) for each in situations]
+            first, second = (
+                sum((weight.moment(power, law) for weight, law in weights), start=arb(0)) / len(weights)
+                for power in (1, 2)
+            )
+            means.append(Enclosure.of(first).clipped(0.0, 1.0))
+            deviations.append(Enclosure.of((second - first**2).nonnegative_part().sqrt()).clipped(0.0, 0.5))
+    return Exact(near, tuple(means), tuple(deviations))
 
 
-def _cases(
-    keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "heads d"], world: World, scale: float
-) -> Iterator[list[list[arb]]]:
-    """The scores of every case: rows are heads; the moving key's score is at scale 1."""
-    Q = arb_mat(queries.tolist()).transpose()
+def probability_granted(
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    least: Mapping[int, Fraction],
+    *,
+    scale: Fraction | float = 1.0,
+) -> Enclosure:
+    """The probability that every target gets its least weight.
+
+    >>> from headwright.noise import Isotropic
+    >>> world = World({0: Noise(spread=Isotropic(0.01))})      # its score is N(10, 1), the other's is 0
+    >>> print(probability_granted(np.eye(2), np.array([[10.0, 0.0]]), world, {0: Fraction(100, 101)}))
+    0.9999999657 .. 0.9999999658
+    """
+    _check(keys, queries, world)
+    with ctx.workprec(_bits(keys, queries, scale)):
+        ranges = [(_ball(p), arb(2)) for p in least.values()]  # no weight is above 1
+        return _probability(list(_situations(keys, queries, world, scale)), list(least), ranges)
+
+
+@dataclass(frozen=True)
+class _Situation:
+    """One case: scores (rows are heads), of which one is multiplied by a number of this law."""
+
+    scores: list[list[arb]]
+    moving: int | None
+    law: Law
+
+
+def _probability(
+    situations: Sequence[_Situation], targets: Sequence[int], ranges: Sequence[tuple[arb, arb]]
+) -> Enclosure:
+    inside, undecided = arb(0), arb(0)
+    for each in situations:
+        weights = [MeanWeight.of(each.scores, each.moving, target) for target in targets]
+        sure, doubtful = probability_within(weights, ranges, each.law)
+        inside, undecided = inside + sure, undecided + doubtful
+    return Enclosure.of((inside + undecided * arb(0).union(arb(1))) / len(situations)).clipped(0.0, 1.0)
+
+
+def _situations(
+    keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "heads d"], world: World, scale: Fraction | float
+) -> Iterator[_Situation]:
+    """Every case, each as likely."""
+    Q, factor = arb_mat(queries.tolist()).transpose(), _ball(_decimal(scale))
+    choices, moving = _choices(world, len(keys)), _moving(world, len(keys))
     for K in world.scenarios or (keys,):
-        scores = ((arb_mat(K.tolist()) * Q) * arb(scale)).transpose().tolist()
-        for factors in itertools.product(*_choices(world, len(keys))):
-            yield [[s * c for s, c in zip(row, factors, strict=True)] for row in scores]
+        scores = ((arb_mat(K.tolist()) * Q) * factor).transpose().tolist()
+        for values in itertools.product(*choices.values()):
+            chosen = dict(zip(choices, map(_ball, values), strict=True))
+            case = [[s * chosen[i] if i in chosen else s for i, s in enumerate(row)] for row in scores]
+            if not moving:
+                yield _Situation(case, None, no_law())
+            elif len(moving) == 1 and world.of(moving[0]).spread is None:
+                yield _Situation(case, moving[0], _scale_law(world.of(moving[0])))
+            else:
+                yield _random_score(case[0], moving, [_law(keys[i], queries[0], world.of(i), scale) for i in moving])
 
 
-def _choices(world: World, n: int) -> list[tuple[float, ...]]:
-    """The scales that each key may have, case by case."""
-    choices: list[tuple[float, ...]] = []
-    for i in range(n):
+def _random_score(scores: list[arb], moving: list[int], laws: list[tuple[Fraction, Fraction]]) -> _Situation:
+    """One head: the score of one key is normal, or the difference of two where there are no others."""
+    means = [scores[i] * _ball(times) for i, (times, _) in zip(moving, laws, strict=True)]
+    variance = sum(v for _, v in laws)
+    if len(moving) == 2:  # adding a number to both scores changes nothing
+        scores, means = [arb(0), arb(0)], [means[0] - means[1]]
+    held = [means[0] if i == moving[0] else s for i, s in enumerate(scores)]
+    if variance == 0:
+        return _Situation([held], None, no_law())
+    held[moving[0]] = arb(1)
+    return _Situation([held], moving[0], normal_law(means[0], _ball(variance)))
+
+
+def _law(key: np.ndarray, query: np.ndarray, noise: Noise, scale: Fraction | float) -> tuple[Fraction, Fraction]:
+    """How many times its score at its place (and case) the mean score of a Gaussian key is, and its variance."""
+    times = _decimal(noise.scale.mean) if isinstance(noise.scale, Normal) else Fraction(1)
+    return times, _decimal(scale) ** 2 * _variance(key, query, noise)
+
+
+def _variance(key: np.ndarray, query: np.ndarray, noise: Noise) -> Fraction:
+    """The variance of <c mu + e, q>, exactly: v <mu, q>^2 + q^T S q."""
+    (q, bottom), total = _whole(query), Fraction(0)
+    if isinstance(noise.scale, Normal):
+        mu, below = _whole(key)
+        total += _decimal(noise.scale.variance) * Fraction(sum(map(mul, mu, q)), below * bottom) ** 2
+    match noise.spread:
+        case Isotropic(variance):
+            total += _decimal(variance) * Fraction(sum(map(mul, q, q)), bottom**2)
+        case Covariance(matrix):
+            S, below = _whole(matrix.ravel())
+            rows = (sum(map(mul, S[i : i + len(q)], q)) for i in range(0, len(S), len(q)))
+            total += Fraction(sum(map(mul, rows, q)), below * bottom**2)
+    return total
+
+
+def _whole(numbers: Float[np.ndarray, " k"]) -> tuple[list[int], int]:
+    """Whole numbers and the power of two below them: fractions would be reduced again and again."""
+    ratios = [number.as_integer_ratio() for number in numbers.tolist()]
+    bottom = max(below for _, below in ratios)
+    return [top * (bottom // below) for top, below in ratios], bottom
+
+
+def _scale_law(noise: Noise) -> Law:
+    match noise.scale:
+        case Normal(mean, variance):
+            return normal_law(_ball(_decimal(mean)), _ball(_decimal(variance)))
+        case Between(low, high):
+            return uniform_law(_ball(_decimal(low)), _ball(_decimal(high)))
+    raise TypeError(f"the scale {noise.scale} is not continuous")
+
+
+def _moving(world: World, n: int) -> list[int]:
+    """The keys whose score is a continuous random number."""
+    named = [i for i in range(n) if i in world.noise] if _still(world.others) else range(n)
+    return [i for i in named if not _still(world.of(i))]
+
+
+def _still(noise: Noise) -> bool:
+    match noise.scale:
+        case Normal(_, variance) if variance > 0:
+            return False
+    return noise.spread is None and not _is_range(noise)
+
+
+def _is_range(noise: Noise) -> bool:
+    return isinstance(noise.scale, Between) and noise.scale.low < noise.scale.high
+
+
+def _choices(world: World, n: int) -> dict[int, tuple[Fraction, ...]]:
+    """The keys whose scale is one of finitely many, and not 1."""
+    choices: dict[int, tuple[Fraction, ...]] = {}
+    for i in range(n) if not world.others.certain else sorted(key for key in world.noise if key < n):
         match world.of(i).scale:
             case OneOf(values):
-                choices.append(values)
-            case Normal(mean, variance) if variance == 0:
-                choices.append((mean,))
+                choices[i] = tuple(map(_decimal, values))
+            case Normal(mean, variance) if variance == 0 and world.of(i).spread is None:
+                choices[i] = (_decimal(mean),)
             case Between(low, high) if low == high:
-                choices.append((low,))
-            case _:
-                choices.append((1.0,))
+                choices[i] = (_decimal(low),)
     return choices
 
 
-def _continuous(scale: Scale | None) -> bool:
-    match scale:
-        case Normal(_, variance):
-            return variance > 0
-        case Between(low, high):
-            return low < high
-        case _:
-            return False
+def _check(keys: np.ndarray, queries: np.ndarray, world: World) -> None:
+    world.check_fits(keys)
+    if reason := why_not_exact(keys, queries, world):
+        raise InputError(f"no exact answer: {reason}")
 
 
-def _rational(value: Fraction | int) -> fmpq:
-    value = Fraction(value)
-    return fmpq(value.numerator, value.denominator)
+def _bits(keys: np.ndarray, queries: np.ndarray, scale: Fraction | float) -> int:
+    """A precision at which scores still have their digits behind the point."""
+    largest = float(np.abs(attention.scores(keys, queries, scale=float(scale))).max())
+    return 192 + max(0, math.frexp(largest)[1])
+
+
+def _decimal(number: Fraction | float) -> Fraction:
+    return Fraction(str(number))
+
+
+def _ball(number: Fraction) -> arb:
+    return arb(fmpq(number.numerator, number.denominator))

@@ -8,7 +8,7 @@ point of a ball is projected the same way. So a sample costs O(n h), whatever th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,27 @@ def sample_scores(
     draw = _scenario_scores(seen, world, rng) if world.scenarios else _noisy_scores(keys, seen, world, rng)
     for start in range(0, samples, block):
         yield draw(min(block, samples - start))
+
+
+def sample_weights(
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    targets: Sequence[int],
+    samples: int,
+    *,
+    scale: float = 1.0,
+    seed: int = 0,
+) -> Iterator[Float[np.ndarray, "block targets"]]:
+    """The targets' weights (the mean over the heads) in `samples` independent draws of the world, block by block.
+
+    >>> next(sample_weights(np.eye(2), np.zeros((1, 2)), World(), [1], 3))
+    array([[0.5],
+           [0.5],
+           [0.5]])
+    """
+    for block in sample_scores(keys, queries, world, samples, scale=scale, seed=seed):
+        yield attention.pattern(block).mean(axis=1)[:, list(targets)]
 
 
 Draw = Callable[[int], Float[np.ndarray, "block heads n"]]

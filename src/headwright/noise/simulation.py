@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright import attention
 from headwright.errors import InputError
+from headwright.noise.granted import Granted, check_targets, holds, summed_up
 from headwright.noise.intervals import clopper_pearson, normal_interval
 from headwright.noise.proven import Exact, exact, why_not_exact
-from headwright.noise.sampling import sample_scores
+from headwright.noise.sampling import sample_weights
 from headwright.noise.world import World
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -57,6 +57,7 @@ class Simulation:
     confidence: float
     sampled_uniformly: tuple[str, ...]  # sets in the world that were given a uniform law
     cloud: Float[np.ndarray, "draws targets"]  # the first draws, for a picture
+    wish: Granted | None = None  # how often a wish was granted, if there was one
 
 
 def simulate(
@@ -66,13 +67,14 @@ def simulate(
     targets: Sequence[int],
     *,
     tolerance: Fraction | float = Fraction(1, 20),
+    least: Mapping[int, Fraction] | None = None,
     samples: int = 100_000,
-    scale: float = 1.0,
+    scale: Fraction | float = 1.0,
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
 ) -> Simulation:
-    """Draw the world many times and say what becomes of the targets.
+    """Draw the world many times and say what becomes of the targets; and how often they all get their least weight.
 
     >>> from headwright.noise import Noise, Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
@@ -87,15 +89,18 @@ def simulate(
     queries = queries[None, :] if queries.ndim == 1 else queries
     tolerance = Fraction(str(tolerance))
     _check(len(keys), targets, tolerance, samples)
+    if not set(least or ()) <= set(targets):
+        raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")
     drawn = np.empty((samples, len(targets)))
     done = 0
-    for block in sample_scores(keys, queries, world, samples, scale=scale, seed=seed):
-        drawn[done : done + len(block)] = attention.pattern(block).mean(axis=1)[:, list(targets)]
+    for block in sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed):
+        drawn[done : done + len(block)] = block
         done += len(block)
         if progress is not None:
             progress(done / samples)
     near = int((np.abs(drawn - 1 / len(targets)) <= float(tolerance)).all(axis=1).sum())
-    reason = why_not_exact(world, len(keys))
+    reason = why_not_exact(keys, queries, world)
+    held = int(holds(drawn, [(targets.index(a), p) for a, p in least.items()]).sum()) if least else 0
     return Simulation(
         targets=tuple(_summary(key, drawn[:, k], confidence) for k, key in enumerate(targets)),
         near_average=near / samples,
@@ -108,6 +113,11 @@ def simulate(
         confidence=confidence,
         sampled_uniformly=tuple(world.sampled_sets),
         cloud=drawn[:CLOUD].copy(),
+        wish=(
+            summed_up(held, keys, queries, world, least, samples=samples, scale=scale, seed=seed, confidence=confidence)
+            if least
+            else None
+        ),
     )
 
 
@@ -124,13 +134,7 @@ def _summary(key: int, drawn: Float[np.ndarray, " samples"], confidence: float) 
 
 
 def _check(n: int, targets: Sequence[int], tolerance: Fraction, samples: int) -> None:
-    if not targets:
-        raise InputError("no targets: expected at least one key to watch")
-    for target in targets:
-        if not 0 <= target < n:
-            raise InputError(f"target {target}, and there are {n} keys: expected 0 to {n - 1}")
-    if len(set(targets)) < len(targets):
-        raise InputError(f"targets {list(targets)}: expected each key once")
+    check_targets(targets, n)
     if tolerance < 0:
         raise InputError(f"tolerance {float(tolerance)}: expected 0 or more")
     if not 1 <= samples <= MOST_NUMBERS // len(targets):

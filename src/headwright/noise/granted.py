@@ -1,0 +1,128 @@
+"""How often queries grant a wish in a world: sampled with its interval, and from both sides where that can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from headwright.enclosure import Enclosure
+from headwright.errors import InputError
+from headwright.noise.intervals import clopper_pearson
+from headwright.noise.proven import probability_granted, why_not_exact
+from headwright.noise.sampling import sample_weights
+from headwright.noise.world import World
+
+
+@dataclass(frozen=True)
+class Granted:
+    """The probability that every target gets its least weight (of the mean pattern over the heads).
+
+    >>> found = granted(np.eye(2), np.array([[9.0, 0.0]]), World(), {0: Fraction(1, 2)}, samples=10)
+    >>> found.probability, found.exact.lower
+    (1.0, 1.0)
+    """
+
+    least: dict[int, Fraction]
+    probability: float  # sampled
+    interval: tuple[float, float]  # Clopper-Pearson
+    exact: Enclosure | None  # proven
+    why_not_exact: str
+    samples: int
+    seed: int
+    confidence: float  # of the interval
+
+
+def granted(
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    least: Mapping[int, Fraction],
+    *,
+    samples: int = 100_000,
+    scale: Fraction | float = 1.0,
+    seed: int = 0,
+    confidence: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+) -> Granted:
+    """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
+
+    >>> from headwright.noise import Isotropic, Noise
+    >>> world = World({0: Noise(spread=Isotropic(0.01))})
+    >>> found = granted(np.eye(2), np.array([[9.0, -9.0]]), world, {0: Fraction(100, 101)})
+    >>> print(found.exact)
+    0.9999999999 .. 1
+    """
+    check_targets(list(least), len(keys))
+    held = done = 0
+    for block in sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed):
+        held += int(holds(block, enumerate(least.values())).sum())
+        done += len(block)
+        if progress is not None:
+            progress(done / samples)
+    return summed_up(
+        held, keys, queries, world, least, samples=samples, scale=scale, seed=seed, confidence=confidence
+    )  # fmt: skip
+
+
+def holds(
+    weights: Float[np.ndarray, "draws targets"], least: Iterable[tuple[int, Fraction]]
+) -> Bool[np.ndarray, " draws"]:
+    """In which draws every column has its least weight.
+
+    >>> holds(np.array([[0.5, 0.4], [0.7, 0.2]]), [(1, Fraction(1, 4))])
+    array([ True, False])
+    """
+    wanted: Bool[np.ndarray, " draws"] = np.all([weights[:, k] >= float(p) for k, p in least], axis=0)
+    return wanted
+
+
+def summed_up(
+    held: int,
+    keys: Float[np.ndarray, "n d"],
+    queries: Float[np.ndarray, "heads d"],
+    world: World,
+    least: Mapping[int, Fraction],
+    *,
+    samples: int,
+    scale: Fraction | float,
+    seed: int,
+    confidence: float,
+) -> Granted:
+    """What so many draws in which the wish was granted say, beside what can be proven.
+
+    >>> World().fixed and summed_up(
+    ...     9, np.eye(2), np.zeros((1, 2)), World(), {0: Fraction(2, 5)}, samples=9, scale=1, seed=0, confidence=0.95
+    ... ).exact
+    Enclosure(lower=1.0, upper=1.0)
+    """
+    reason = why_not_exact(keys, queries, world)
+    return Granted(
+        least=dict(least),
+        probability=held / samples,
+        interval=clopper_pearson(held, samples, confidence),
+        exact=None if reason else probability_granted(keys, queries, world, least, scale=scale),
+        why_not_exact=reason,
+        samples=samples,
+        seed=seed,
+        confidence=confidence,
+    )
+
+
+def check_targets(targets: Sequence[int], n: int) -> None:
+    """Refuse targets that are not different keys.
+
+    >>> check_targets([0, 0], 2)
+    Traceback (most recent call last):
+    headwright.errors.InputError: targets [0, 0]: expected each key once
+    """
+    if not targets:
+        raise InputError("no targets: expected at least one key to watch")
+    for target in targets:
+        if not 0 <= target < n:
+            raise InputError(f"target {target}, and there are {n} keys: expected 0 to {n - 1}")
+    if len(set(targets)) < len(targets):
+        raise InputError(f"targets {list(targets)}: expected each key once")
