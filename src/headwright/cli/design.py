@@ -29,11 +29,11 @@ def design(
     rules: Annotated[
         Path | None, typer.Option(help="Whole heads from rules (.toml), instead of one query for keys.")
     ] = None,
-    copy: Annotated[int | None, typer.Option(help="Attend to this key.")] = None,
-    average: Annotated[str | None, typer.Option(help="Attend evenly to these keys, such as 0,1.")] = None,
-    at_least: Annotated[str | None, typer.Option(help="Least weights, such as 0=0.6,1=0.3.")] = None,
-    eps: Annotated[str, typer.Option(help="How much is left to others: 1/(targets + eps) for each target.")] = "0.01",
-    scale: Annotated[str, typer.Option(help="Factor of the scores; exact, such as 1/8.")] = "1",
+    copy: Copy = None,
+    average: Average = None,
+    at_least: AtLeast = None,
+    eps: Eps = None,
+    scale: ExactScale = None,
     world: Annotated[Path | None, typer.Option(help="What the keys may be (.toml).")] = None,
     confidence: Annotated[
         str, typer.Option(help="Where keys are random: grant the wish with this probability.")
@@ -87,26 +87,6 @@ def _design_query(
     if plot is not None:
         save_picture(plot, found.picture())
     raise typer.Exit(EXIT[found.verdict])
-
-
-def _wish(copy: int | None, average: str | None, at_least: str | None, eps: str) -> Wish:
-    from headwright import design
-
-    if (copy is not None) + (average is not None) + (at_least is not None) != 1:
-        raise InputError("expected one wish: --copy, --average or --at-least")
-    if copy is not None:
-        return design.copy(copy, eps)
-    if average is not None:
-        return design.average(read_indices(average, "--average"), eps)
-    bounds: dict[int, str] = {}
-    for part in (at_least or "").split(","):
-        key, equals, least = part.partition("=")
-        if not equals or not key.strip().isdigit():
-            raise InputError(f"--at-least {at_least!r}: expected weights such as 0=0.6,1=0.3")
-        if int(key) in bounds:
-            raise InputError(f"--at-least {at_least!r}: expected each key once")
-        bounds[int(key)] = least
-    return design.at_least(bounds)
 
 
 def _as_json(found: Design, written: str | None) -> dict[str, Any]:

@@ -11,8 +11,12 @@ import typer
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     from jaxtyping import Float
+
+    from headwright.design import Wish
 
 ARRAY = "(.npy .npz .csv .json .safetensors, or - for standard input)"
 
@@ -26,6 +30,14 @@ def _finite(number: float) -> float:
 Keys = Annotated[Path, typer.Option(help=f"The keys, one a row {ARRAY}.")]
 Queries = Annotated[list[Path], typer.Option(help="A query; give the option once for each head.")]
 Scale = Annotated[float, typer.Option(callback=_finite, help="Factor of the scores; a layer uses 1/sqrt(d).")]
+ExactScale = Annotated[str | None, typer.Option(help="Factor of the scores; exact, such as 1/8.", show_default="1")]
+Copy = Annotated[int | None, typer.Option(help="The wish: attend to this key.")]
+Average = Annotated[str | None, typer.Option(help="The wish: attend evenly to these keys, such as 0,1.")]
+AtLeast = Annotated[str | None, typer.Option(help="The wish: least weights, such as 0=0.6,1=0.3.")]
+Eps = Annotated[
+    str | None,
+    typer.Option(help="How much is left to others: 1/(targets + eps) for each target.", show_default="0.01"),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Where chance starts from.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
@@ -49,6 +61,38 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
         lengths = ", ".join(str(len(query)) for query in queries)
         raise InputError(f"the queries have {lengths} numbers: expected as many in each")
     return np.stack(queries)
+
+
+def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: str | None) -> Wish | None:
+    """The wish that these options make; None where there is none."""
+    from headwright import design
+
+    if (copy is not None) + (average is not None) + (at_least is not None) > 1:
+        raise InputError("expected one wish: --copy, --average or --at-least")
+    if eps is not None and copy is None and average is None:
+        raise InputError(f"--eps {eps}: expected it with --copy or --average")
+    if copy is not None:
+        return design.copy(copy, eps or "0.01")
+    if average is not None:
+        return design.average(read_indices(average, "--average"), eps or "0.01")
+    if at_least is None:
+        return None
+    bounds: dict[int, str] = {}
+    for part in at_least.split(","):
+        key, equals, least = part.partition("=")
+        if not equals or not (key.strip().isascii() and key.strip().isdigit()):
+            raise InputError(f"--at-least {at_least!r}: expected weights such as 0=0.6,1=0.3")
+        if int(key) in bounds:
+            raise InputError(f"--at-least {at_least!r}: expected each key once")
+        bounds[int(key)] = least
+    return design.at_least(bounds)
+
+
+def read_number(text: str, option: str) -> Fraction:
+    """An exact number: 0.1 is 1/10."""
+    from headwright.design.wish import exact
+
+    return exact(text, option)
 
 
 def read_indices(text: str, what: str) -> list[int]:

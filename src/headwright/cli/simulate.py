@@ -9,57 +9,125 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
-from headwright.cli.options import Json, Keys, Plot, Queries, Scale, Seed, read_indices, read_keys, read_queries
+from headwright.cli.options import (
+    ARRAY,
+    AtLeast,
+    Average,
+    Copy,
+    Eps,
+    ExactScale,
+    Json,
+    Plot,
+    Seed,
+    read_certificate,
+    read_indices,
+    read_keys,
+    read_number,
+    read_queries,
+    read_wish,
+)
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
     from headwright.enclosure import Enclosure
-    from headwright.noise import Simulation
+    from headwright.noise import Granted, Simulation
+    from headwright.trusted.certificate import Statement
 
 
 def simulate(
-    keys: Keys,
     world: Annotated[Path, typer.Option(help="What the keys may be (.toml).")],
-    query: Queries,
-    targets: Annotated[str, typer.Option(help="The keys to watch, such as 0,1.")],
+    keys: Annotated[
+        Path | None, typer.Option(help=f"The keys, one a row {ARRAY}; may be left out if the certificate holds them.")
+    ] = None,
+    query: Annotated[list[Path] | None, typer.Option(help="A query; give the option once for each head.")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Take queries, wish and scale from this certificate (.json).")
+    ] = None,
+    targets: Annotated[
+        str | None, typer.Option(help="The keys to watch, such as 0,1; those of the wish if left out.")
+    ] = None,
+    wish: Annotated[
+        bool, typer.Option("--wish", help="Say how often a wish is granted: the one below, or the certificate's.")
+    ] = False,
+    copy: Copy = None,
+    average: Average = None,
+    at_least: AtLeast = None,
+    eps: Eps = None,
     tolerance: Annotated[str, typer.Option(help="How near to the average counts as near.")] = "0.05",
     samples: Annotated[int, typer.Option(help="How many draws of the world.")] = 100_000,
     seed: Seed = 0,
-    scale: Scale = 1.0,
+    scale: ExactScale = None,
     json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """What noise in the keys does to the targets: means, spreads, and how often they are averaged."""
+    """What noise in the keys does to the targets, how often they are averaged, and how often a wish is granted."""
     from headwright.noise import read_world, simulate
 
     check_picture(plot)
+    chosen, given = read_wish(copy, average, at_least, eps), _statement(certificate, query)
+    least = chosen.least if chosen is not None else None
+    if given is not None and least is None and (wish or targets is None):
+        least = given.wish
+    if least is None and (wish or targets is None):
+        raise InputError("expected --targets to watch, or a wish: --copy, --average or --at-least")
+    watched = read_indices(targets, "--targets") if targets is not None else sorted(least or ())
     with progress("drawing") as report:
         result = simulate(
-            read_keys(keys),
-            read_queries(query),
+            _keys(keys, given),
+            _queries(query, given),
             read_world(world),
-            read_indices(targets, "--targets"),
-            tolerance=_rational(tolerance),
+            watched,
+            tolerance=read_number(tolerance, "--tolerance"),
+            least=least,
             samples=samples,
             seed=seed,
-            scale=scale,
+            scale=read_number(scale, "--scale") if scale is not None else given.scale if given else Fraction(1),
             progress=report,
         )
     if json:
         show_json(_as_json(result))
     else:
-        _print(result)
+        _print(result, average=targets is not None or least is None)
+    if given is not None:
+        say("The certificate's queries were drawn with; whether it is true is for headwright verify to say.")
     if plot is not None:
         from headwright.pictures import noise_picture
 
         save_picture(plot, noise_picture(result))
 
 
-def _rational(text: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"--tolerance {text!r}: expected a number such as 0.05") from error
+def _statement(certificate: Path | None, query: list[Path] | None) -> Statement | None:
+    """What the certificate says, if there is one; it is used as data, and not verified."""
+    if (certificate is None) == (not query):
+        raise InputError("expected queries: --query for each head, or --certificate")
+    if certificate is None:
+        return None
+    statement = read_certificate(certificate).statement
+    if not statement.queries:
+        raise InputError(f"certificate {certificate}: says that a wish is {statement.claim}, expected one with queries")
+    return statement
+
+
+def _keys(path: Path | None, given: Statement | None) -> Float[np.ndarray, "n d"]:
+    import numpy as np
+
+    if path is not None:
+        return read_keys(path)
+    if given is None or given.keys[0].rows is None:
+        raise InputError("expected --keys" + (", since the certificate does not hold them" if given else ""))
+    name = given.keys[0]
+    return np.array(given.keys[0].rows.numbers).reshape(name.n, name.d)
+
+
+def _queries(paths: list[Path] | None, given: Statement | None) -> Float[np.ndarray, "heads d"]:
+    import numpy as np
+
+    if given is None:
+        return read_queries(paths or [])
+    return np.array([[float(x) for x in query] for query in given.queries])  # they are floats: exact
 
 
 def _as_json(result: Simulation) -> dict[str, Any]:
@@ -84,6 +152,7 @@ def _as_json(result: Simulation) -> dict[str, Any]:
             "exact_enclosure": _enclosure(exact.near_average) if exact else None,
             "why_not_exact": result.why_not_exact or None,
         },
+        "wish": _wish_as_json(result.wish) if result.wish else None,
         "tolerance": float(result.tolerance),
         "confidence": result.confidence,
         "samples": result.samples,
@@ -92,11 +161,22 @@ def _as_json(result: Simulation) -> dict[str, Any]:
     }
 
 
+def _wish_as_json(wish: Granted) -> dict[str, Any]:
+    return {
+        "least": {str(key): str(p) for key, p in sorted(wish.least.items())},
+        "probability": wish.probability,
+        "interval": list(wish.interval),
+        "exact": wish.exact.midpoint if wish.exact else None,
+        "exact_enclosure": _enclosure(wish.exact) if wish.exact else None,
+        "why_not_exact": wish.why_not_exact or None,
+    }
+
+
 def _enclosure(enclosure: Enclosure) -> list[float]:
     return [enclosure.lower, enclosure.upper]
 
 
-def _print(result: Simulation) -> None:
+def _print(result: Simulation, *, average: bool) -> None:
     from rich.table import Table
 
     table = Table("target", "mean weight", "std", "5%", "median", "95%", *(["proven mean"] if result.exact else []))
@@ -106,13 +186,27 @@ def _print(result: Simulation) -> None:
         proven = [str(result.exact.means[k])] if result.exact else []
         table.add_row(str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven)
     OUT.print(table)
-    low, high = result.near_average_interval
-    goal = f"every target within {float(result.tolerance):g} of 1/{len(result.targets)}"
-    OUT.print(f"{goal}: {result.near_average:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})")
-    if result.exact:
-        OUT.print(f"proven: {result.exact.near_average}")
-    else:
-        OUT.print(f"no exact value: {result.why_not_exact}")
+    if average:
+        goal = f"every target within {float(result.tolerance):g} of 1/{len(result.targets)}"
+        near = result.exact.near_average if result.exact else None
+        _print_probability(goal, result, result.near_average, result.near_average_interval, near)
+    if result.wish is not None:
+        least = " and ".join(f"key {a} at least {_weight(p)}" for a, p in sorted(result.wish.least.items()))
+        _print_probability(f"wish granted ({least})", result, result.wish.probability, result.wish.interval, result.wish.exact)
     if result.sampled_uniformly:
         say(f"Drawn uniformly, since the world names no law: {', '.join(result.sampled_uniformly)}.")
     say(f"Seed {result.seed}.")
+
+
+def _print_probability(
+    what: str, result: Simulation, sampled: float, interval: tuple[float, float], exact: Enclosure | None
+) -> None:
+    low, high = interval
+    OUT.print(
+        f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})", soft_wrap=True
+    )
+    OUT.print(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}", soft_wrap=True)
+
+
+def _weight(p: Fraction) -> str:
+    return str(p) if len(str(p)) < 12 else f"{float(p):.6g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,8 @@ from fractions import Fraction
 from headwright.errors import InputError
 
 Number = Fraction | float | int | str
+MOST_DIGITS = 300  # certificates have room for 400; and 1e9999999999 would take all the memory there is
+_FAR = re.compile(r"[eE][+-]?[0-9_]{4,}")
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,13 @@ def exact(number: Number, what: str) -> Fraction:
     >>> exact(0.1, "eps")
     Fraction(1, 10)
     """
+    text = str(number)
+    if len(text) > MOST_DIGITS or _FAR.search(text):
+        raise InputError(f"{what} is {text[:20]!r}...: expected a number of at most {MOST_DIGITS} digits")
     try:
-        return Fraction(str(number))
+        meant = Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise InputError(f"{what} is {number!r}: expected a number") from error
+    if max(abs(meant.numerator), meant.denominator) >= 10**MOST_DIGITS:
+        raise InputError(f"{what} is {text[:20]!r}: expected a number of at most {MOST_DIGITS} digits on each side")
+    return meant

@@ -24,22 +24,34 @@ def noise_picture(result: Simulation, title: str = "What noise does to the targe
     >>> len(noise_picture(result).to_dict()["hconcat"])
     2
     """
-    goal, tolerance = 1 / len(result.targets), float(result.tolerance)
-    band = {"low": max(0.0, goal - tolerance), "high": min(1.0, goal + tolerance)}
+    bands = [_band(result, target.key) for target in result.targets]
     names = [f"target {target.key}" for target in result.targets]
-    histograms = alt.vconcat(*(_histogram(result, k, name, band) for k, name in enumerate(names)))
-    picture = alt.hconcat(_cloud(result, names, band), histograms) if len(names) > 1 else alt.hconcat(histograms)
+    histograms = alt.vconcat(*(_histogram(result, k, name, bands[k]) for k, name in enumerate(names)))
+    picture = alt.hconcat(_cloud(result, names, bands), histograms) if len(names) > 1 else alt.hconcat(histograms)
     return picture.properties(title=alt.Title(title, subtitle=_summary(result)))
 
 
+def _band(result: Simulation, key: int) -> dict[str, float]:
+    """Where a target's weight should be: at its least weight or above, or near the average if there is no wish."""
+    if result.wish is not None:
+        return {"low": float(result.wish.least.get(key, 0)), "high": 1.0}
+    goal, tolerance = 1 / len(result.targets), float(result.tolerance)
+    return {"low": max(0.0, goal - tolerance), "high": min(1.0, goal + tolerance)}
+
+
 def _summary(result: Simulation) -> str:
+    if (wish := result.wish) is not None:
+        low, high = wish.interval
+        sampled = f"the wish is granted in {wish.probability:.1%} of {wish.samples:,} draws ({low:.1%} to {high:.1%})"
+        return f"{sampled}; exactly {wish.exact.midpoint:.4%}" if wish.exact else sampled
     low, high = result.near_average_interval
     sampled = f"near the average in {result.near_average:.1%} of {result.samples:,} draws ({low:.1%} to {high:.1%})"
     return f"{sampled}; exactly {result.exact.near_average.midpoint:.4%}" if result.exact else sampled
 
 
-def _cloud(result: Simulation, names: list[str], band: dict[str, float]) -> Chart:
-    square = alt.Chart(rows([band])).mark_rect(color=BAND).encode(x="low:Q", x2="high:Q", y="low:Q", y2="high:Q")
+def _cloud(result: Simulation, names: list[str], bands: list[dict[str, float]]) -> Chart:
+    zone = {"left": bands[0]["low"], "right": bands[0]["high"], "low": bands[1]["low"], "high": bands[1]["high"]}
+    square = alt.Chart(rows([zone])).mark_rect(color=BAND).encode(x="left:Q", x2="right:Q", y="low:Q", y2="high:Q")
     points = (
         alt.Chart(rows({"x": float(draw[0]), "y": float(draw[1])} for draw in result.cloud))
         .mark_circle(size=14, opacity=0.35, color=COLOURS[0])
@@ -49,8 +61,12 @@ def _cloud(result: Simulation, names: list[str], band: dict[str, float]) -> Char
         )
     )
     return (square + points).properties(
-        width=300, height=300, title=heading(f"{len(result.cloud)} draws; green: near the average")
+        width=300, height=300, title=heading(f"{len(result.cloud)} draws; green: {_wanted(result)}")
     )
+
+
+def _wanted(result: Simulation) -> str:
+    return "near the average" if result.wish is None else "the wish is granted"
 
 
 def _histogram(result: Simulation, k: int, name: str, band: dict[str, float]) -> Chart:

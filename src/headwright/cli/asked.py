@@ -1,0 +1,192 @@
+"""What a stranger thinks was proved, against what the statement of a certificate says: as exact numbers.
+
+A statement may say more than was asked for: a higher least weight, a higher confidence, other targets besides. That is
+agreed to, and told. What it says less, or otherwise, is a difference, and then the certificate is not about the question.
+For a statement that something is impossible, more and less change places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headwright.design.statement import world_entries
+from headwright.trusted.certificate import Spread, Statement
+from headwright.trusted.numbers import rational, shown
+
+if TYPE_CHECKING:
+    from headwright.design import Wish
+    from headwright.noise import World
+
+NEARBY = Fraction(1, 10**12)  # covariances are rounded when they are written as E E^T: relative to their largest entry
+SHOWN = 3  # differences of keys that are told one by one
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is thought to be proved; None where nothing was said."""
+
+    wish: Wish | None = None
+    world: World | None = None
+    scale: Fraction | None = None
+    confidence: Fraction | None = None
+
+
+@dataclass
+class Compared:
+    """Where the statement differs from what was asked, and where it says more."""
+
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def compare(statement: Statement, asked: Asked) -> Compared:
+    """The statement against what was asked."""
+    found = Compared()
+    if asked.scale is not None and asked.scale != statement.scale:
+        found.differences.append(f"its scores have the scale {statement.scale}, and {asked.scale} was asked for")
+    if asked.world is not None:
+        _compare_world(statement, asked.world, found)
+    if asked.wish is not None:
+        _compare_wish(statement, asked.wish.least, found)
+    if asked.confidence is not None:
+        _compare_confidence(statement, asked.confidence, found)
+    if found.notes and statement.claim == "designed" and statement.none_shorter:
+        found.notes.append("that no shorter query does it is said of the statement's wish, not of the one asked for")
+    return found
+
+
+def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Compared) -> None:
+    """More is a higher weight, or a further target; where nothing grants the wish, a lower one, or a target fewer."""
+    designed = statement.claim == "designed"
+    for key in sorted({*statement.wish, *asked}):
+        said, wanted = statement.wish.get(key), asked.get(key)
+        if said == wanted:
+            continue
+        words = f"key {key} gets {_least(said)} in its wish, and {_least(wanted)} was asked for"
+        (found.notes if ((said or 0) > (wanted or 0)) == designed else found.differences).append(words)
+
+
+def _least(p: Fraction | None) -> str:
+    return "nothing" if p is None else f"at least {p}" if len(str(p)) < 16 else f"at least {shown(p)}"
+
+
+def _compare_confidence(statement: Statement, asked: Fraction, found: Compared) -> None:
+    if statement.confidence == 1:
+        found.notes.append("in it nothing is random: what it says is certain")
+    elif statement.confidence != asked:
+        more = (statement.confidence > asked) == (statement.claim == "designed")
+        words = f"it has the confidence {statement.confidence}, and {asked} was asked for"
+        (found.notes if more else found.differences).append(words)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What one key may be."""
+
+    low: Fraction = Fraction(1)
+    high: Fraction = Fraction(1)
+    ball: Fraction = Fraction(0)
+    stretch: Fraction = Fraction(0)
+    factor: tuple[tuple[Fraction, ...], ...] = ()
+    random: bool = False
+
+    def __str__(self) -> str:
+        parts = []
+        if (self.low, self.high) != (1, 1):
+            parts.append(f"scale {self.low} to {self.high}" if self.low < self.high else f"scale {self.low}")
+        size = "standard deviation" if self.random else "radius"
+        parts += [f"{size} {_size(self.ball)} around its place"] if self.ball else []
+        parts += [f"standard deviation {_size(self.stretch)} of its scale"] if self.stretch else []
+        parts += [f"a factor of {len(self.factor)} columns"] if self.factor else []
+        return ", ".join(parts) or "certain"
+
+
+def _size(x: Fraction) -> str:
+    return str(x) if len(str(x)) < 16 else f"{shown(x)}..."
+
+
+def _compare_world(statement: Statement, world: World, found: Compared) -> None:
+    digests = [digest(scenario) for scenario in world.scenarios]
+    if Counter(digests) != Counter(name.digest for name in statement.keys) and (digests or len(statement.keys) > 1):
+        found.differences.append(
+            f"it is about {_many(len(statement.keys))}, and the world about {_many(max(1, len(digests)))}"
+            + (", which differ" if len(digests) == len(statement.keys) else "")
+        )
+    n = statement.keys[0].n
+    said, others_said = _by_key(_of_spreads(statement.world))
+    asked, others_asked = _by_key(_of_json(world_entries(world, n)))
+    named = sorted({*said, *asked})
+    pairs = [(f"key {i}", said.get(i, others_said), asked.get(i, others_asked)) for i in named]
+    if len(named) < n:
+        pairs.append(("every other key" if named else "every key", others_said, others_asked))
+    different = [pair for pair in pairs if not _same(*pair, found)]
+    for who, mine, theirs in different[:SHOWN]:
+        also = " (with other numbers)" if str(mine) == str(theirs) else ""
+        found.differences.append(f"for {who} its world says: {mine}, and the one asked for: {theirs}{also}")
+    if len(different) > SHOWN:
+        found.differences.append(f"and its world differs for {len(different) - SHOWN} keys more")
+
+
+def _same(who: str, said: _Entry, asked: _Entry, found: Compared) -> bool:
+    if said == asked:
+        return True
+    sizes = [(e.low, e.high, e.ball, e.stretch, e.random, len(e.factor)) for e in (said, asked)]
+    if sizes[0] != sizes[1] or not said.random:
+        return False
+    apart, largest = _covariances_apart(said, asked)
+    if apart > NEARBY * largest:
+        return False
+    found.notes.append(f"the covariance of {who} is within {float(apart):.1e} of the one asked for, by rounding")
+    return True
+
+
+def _covariances_apart(said: _Entry, asked: _Entry) -> tuple[Fraction, Fraction]:
+    """The largest difference of two covariances E E^T, and the largest entry."""
+    E, F = ([list(column) for column in zip(*entry.factor, strict=True)] for entry in (said, asked))
+    apart = largest = Fraction(0)
+    for i in range(len(E)):
+        for j in range(i + 1):
+            one, other = (sum((x * y for x, y in zip(M[i], M[j], strict=True)), Fraction(0)) for M in (E, F))
+            apart, largest = max(apart, abs(one - other)), max(largest, abs(other))
+    return apart, largest
+
+
+def _by_key(entries: Iterator[tuple[frozenset[int] | None, _Entry]]) -> tuple[dict[int, _Entry], _Entry]:
+    """What each named key may be, and what the others may be."""
+    named: dict[int, _Entry] = {}
+    others = _Entry()
+    for keys, entry in entries:
+        if keys is None:
+            others = entry
+        else:
+            named.update(dict.fromkeys(keys, entry))
+    return named, others
+
+
+def _of_spreads(world: tuple[Spread, ...]) -> Iterator[tuple[frozenset[int] | None, _Entry]]:
+    for w in world:
+        yield w.keys, _Entry(w.low, w.high, w.ball, w.stretch, w.factor, w.random)
+
+
+def _of_json(entries: list[dict[str, Any]]) -> Iterator[tuple[frozenset[int] | None, _Entry]]:
+    for w in entries:
+        low, high = map(rational, w["scale"])
+        factor = tuple(tuple(map(rational, column)) for column in w["factor"])
+        keys = None if w["keys"] == "*" else frozenset(w["keys"])
+        yield keys, _Entry(low, high, rational(w["ball"]), rational(w["stretch"]), factor, w["random"])
+
+
+def _many(matrices: int) -> str:
+    return "one matrix of keys" if matrices == 1 else f"{matrices} scenarios"
+
+
+def digest(keys: np.ndarray) -> str:
+    """The digest by which a statement names keys."""
+    return hashlib.sha256(np.ascontiguousarray(keys, "<f8").tobytes()).hexdigest()
