@@ -239,7 +239,8 @@ class PartOfBound:
         """Refuse unless the part certainly proves what is claimed."""
         statement, spreads = self.statement, self.world.spreads
         z = rational(self.bound.deviations)
-        if self.world.chance and not bool(tail(arb(z)) >= 1 - ball(statement.confidence)):
+        by_chance = not all(bool(square == 0) for square in sums.squares)  # random keys take part
+        if by_chance and not bool(tail(arb(z)) >= 1 - ball(statement.confidence)):
             raise Reject("the bound's deviations are more than the confidence that is claimed asks for")
         V = [x + y for x, y in zip(sums.V, sums.pulled, strict=True)]
         used, room, around = sums.used, cast("Number", NONE), cast("Number", NONE)
@@ -258,12 +259,12 @@ class PartOfBound:
             raise Doubt("the bound pushes keys further than its deviations")
         if not bool(sums.right > 0):
             raise Doubt("the entropy is not certain to exceed what the wish leaves open")
-        squared, by_chance = dot(V, V), (z * z - used) * around
+        squared, more = dot(V, V), (z * z - used) * around
         if statement.claim == "impossible":
-            if not _within(squared, room, by_chance):
+            if not _within(squared, room, more):
                 raise Doubt("the keys do not cancel exactly")
             return
-        beyond = above_root(squared) - ball(room) - below_root(by_chance)
+        beyond = above_root(squared) - ball(room) - below_root(more)
         if not bool(ball(statement.none_shorter * abs(statement.scale)) * beyond <= sums.right):
             raise Doubt(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
 
@@ -290,13 +291,13 @@ def _moved(V: list[Number], factor: Sequence[Sequence[Fraction]], by: Sequence[N
     return V
 
 
-def _within(squared: Number, room: Number, by_chance: Number) -> bool:
-    """|V| <= room + sqrt(by_chance), from the square of |V|; without any rounding, where all three are exact.
+def _within(squared: Number, room: Number, more: Number) -> bool:
+    """|V| <= room + sqrt(more), from the square of |V|; without any rounding, where all three are exact.
 
     >>> _within(fmpq(4, 9), fmpq(1, 3), fmpq(1, 9)), _within(fmpq(5, 9), fmpq(1, 3), fmpq(1, 9))
     (True, False)
     """
-    if isinstance(squared, arb) or isinstance(room, arb) or isinstance(by_chance, arb):
-        return bool(above_root(squared) <= ball(room) + below_root(by_chance))
-    left = squared - room * room - by_chance  # to be at most 2 room sqrt(by_chance)
-    return bool(left <= 0 or left * left <= 4 * room * room * by_chance)
+    if isinstance(squared, arb) or isinstance(room, arb) or isinstance(more, arb):
+        return bool(above_root(squared) <= ball(room) + below_root(more))
+    left = squared - room * room - more  # to be at most 2 room sqrt(more)
+    return bool(left <= 0 or left * left <= 4 * room * room * more)

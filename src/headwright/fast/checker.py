@@ -19,8 +19,8 @@ from headwright.fast.view import View, World
 from headwright.trusted.certificate import Certificate, Statement, Vector, about_heads, document, read
 from headwright.trusted.numbers import Malformed, Reject
 from headwright.trusted.verify import Verdict as Word
-from headwright.trusted.verify import in_words
 from headwright.trusted.verify import verify as verify_slowly
+from headwright.trusted.words import in_words
 
 MORE_BITS = 768  # for the second look
 
@@ -46,7 +46,7 @@ def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
         certificate = None if about_heads(said) else read(said, proof)
         if certificate is not None:
             _check(certificate, files)
-            return Verdict("verified", in_words(certificate))
+            return Verdict("verified", in_words(certificate.statement))
     except Beyond:
         pass
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)

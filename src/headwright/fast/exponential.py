@@ -85,7 +85,7 @@ def total(numbers: Array) -> arb:
     """
     middle, size = _sum(numbers), _sum(np.abs(numbers))
     # size is below the true sum of absolute values by gamma at most: twice the error covers that.
-    return arb(middle, 2 * gamma(ROW + 1) * size + 2.0**-1000)
+    return arb(middle, 2 * gamma(min(ROW, len(numbers)) + 1) * size + 2.0**-1000)
 
 
 def total_above(numbers: Float[np.ndarray, " n"]) -> float:

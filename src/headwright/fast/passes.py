@@ -139,8 +139,9 @@ def weighted_sum(centred: Centred, weights: Array) -> tuple[Vector, float]:
             sums.append(_sum_of_rows(weights[part], D))
     found = np.array([math.fsum(column) for column in np.stack(sums, axis=1).tolist()])
     size = total_above(np.abs(weights) * (centred.norms + SMALL))
-    # One gamma for the sums, one u each for D, for fsum and for the products in `size`: 8 more leave room.
-    return found, gamma(_rows(centred.keys.shape[1]) // TOGETHER + TOGETHER + 8) * SLACK * size + 2.0**-900
+    # As deep as the sums, and one u each for D, for fsum and for the products in `size`: 8 more leave room.
+    rows = min(_rows(centred.keys.shape[1]), len(weights))
+    return found, gamma(rows // TOGETHER + min(TOGETHER, rows) + 8) * SLACK * size + 2.0**-900
 
 
 def _sum_of_rows(weights: Array, D: Float[np.ndarray, "rows d"]) -> Vector:
@@ -189,7 +190,7 @@ def _scaled(query: Vector) -> tuple[Vector, int]:
 
 
 def _rows(d: int) -> int:
-    return max(16, NUMBERS // d)
+    return min(max(16, NUMBERS // d), 1024)
 
 
 def _blocks(keys: Matrix) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:

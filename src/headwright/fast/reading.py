@@ -17,7 +17,8 @@ from jaxtyping import Float
 from headwright.trusted.certificate import KeysName
 from headwright.trusted.numbers import Malformed, Reject
 
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+SHORT, LONG = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
+HEADERS = {(1, 0): SHORT, (2, 0): LONG, (3, 0): LONG}  # the third differs in letters that no matrix has
 FLOATS, INTEGERS = ("f8", "f4", "f2"), ("b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 ROWS = 2**13  # at once
 Numbers = Float[np.ndarray, "n d"]
@@ -99,7 +100,7 @@ def read_npy(content: bytes, pool: Executor) -> Matrix:
     try:
         shape, turned, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
     except Exception as error:
-        raise Malformed("the keys' file is not a .npy file of version 1 or 2") from error
+        raise Malformed("the keys' file is not a .npy file of version 1, 2 or 3") from error
     kind, start = dtype.str[1:], stream.tell()
     if kind not in FLOATS + INTEGERS or len(shape) != 2 or not all(type(s) is int and s > 0 for s in shape):
         raise Malformed(f"the keys' file holds {dtype.str} of shape {shape}: expected a matrix of floats or integers")
