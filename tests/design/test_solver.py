@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def reference(problem: Problem) -> float:
     q, s = cp.Variable(d), problem.scale
     constraints = []
     for keys in problem.keys:
-        up, low = [], []
+        up, low, joins = [], [], []
         for i in range(n):
             m = s * (keys[i] @ q)
             ends = [m]
@@ -57,11 +58,14 @@ def reference(problem: Problem) -> float:
                 parts.append(problem.ball[i] * q)
             if problem.stretch is not None:
                 parts.append(cp.reshape(problem.stretch[i] * (keys[i] @ q), (1,), order="C"))
-            h = abs(s) * cp.norm(cp.hstack(parts), 2) if parts else 0
+            random = problem.pairs and problem.random is not None and problem.random[i] and parts
+            joins.append([abs(s) * part for part in parts] if random else [])
+            h = abs(s) * cp.norm(cp.hstack(parts), 2) if parts and not random else 0
             up.append(cp.maximum(*ends, m if len(ends) == 1 else ends[0]) + h)
             low.append(cp.minimum(*ends, m if len(ends) == 1 else ends[0]) - h)
         for a, slack in zip(problem.targets, problem.slacks, strict=True):
-            others = cp.hstack([up[i] - low[a] for i in range(n) if i != a])
+            pairs = [cp.norm(cp.hstack(joins[i] + joins[a]), 2) if joins[i] or joins[a] else 0 for i in range(n)]
+            others = cp.hstack([up[i] - low[a] + pairs[i] for i in range(n) if i != a])
             constraints.append(cp.log_sum_exp(others) <= math.log(slack))
     program = cp.Problem(cp.Minimize(cp.norm(q, 2)), constraints)
     with warnings.catch_warnings():
@@ -91,9 +95,43 @@ def uncertain(seed: int) -> Problem:
     return wished(keys, list(range(m)), slacks, scale=(-1) ** seed * rng.uniform(0.2, 2), **rest)
 
 
-@pytest.mark.parametrize("seed", range(400))
-def test_agrees_with_a_general_solver(seed: int) -> None:
-    problem = uncertain(seed)
+def in_pairs(seed: int) -> Problem:
+    """A small random wish with keys some of which are random, and guarded in pairs."""
+    rng = np.random.default_rng(1000 + seed)
+    n, d = int(rng.integers(4, 12)), int(rng.integers(3, 7))
+    m = int(rng.integers(1, min(d, 4)))
+    keys = 3 * rng.standard_normal((n, d))
+    rest: dict[str, Any] = {"random": rng.random(n) < rng.choice([0.3, 0.7, 1.1]), "pairs": True}
+    if seed % 3 != 0:
+        rest |= {"ball": rng.uniform(0, 0.4, n) * (rng.random(n) < 0.8)}
+    if seed % 3 != 1:
+        rest |= {"stretch": rng.uniform(0, 0.1, n)}
+    if seed % 4 == 3:
+        shared, own = 0.2 * rng.standard_normal((d, 2)), 0.3 * rng.standard_normal((d, 1))
+        rest |= {"factors": ((np.arange(1, n - 1), shared), (np.array([0]), own))}
+    if seed % 5 == 4:
+        rest |= {"scale_low": rng.uniform(0.9, 1.0, n), "scale_high": rng.uniform(1.0, 1.1, n)}
+    slacks = m - 1 + rng.uniform(0.05, 0.5, m) if m > 1 else rng.uniform(0.001, 0.5, m)
+    return wished(keys, list(range(m)), slacks, scale=(-1) ** seed * rng.uniform(0.2, 2), **rest)
+
+
+@pytest.mark.parametrize("variance, length", [(0.03, 13.970554891), (0.05, 22.260803849)])
+def test_independent_deviations_join_in_pairs(variance: float, length: float) -> None:
+    z = NormalDist().inv_cdf(1 - 0.05 / 7)
+    spread = {"ball": np.full(8, z * math.sqrt(variance)), "random": np.ones(8, dtype=bool)}
+    assert norm(assert_solved(wished(np.eye(8), [0], 0.01, pairs=True, **spread)).query) == pytest.approx(length)
+    apart = solve(wished(np.eye(8), [0], 0.01, **spread))
+    assert apart.status == "impossible" or norm(apart.query) > 2 * length
+
+
+def test_pairs_change_nothing_where_no_key_is_random() -> None:
+    rest = {"ball": np.full(8, 0.1), "random": np.zeros(8, dtype=bool)}
+    one, other = (solve(wished(np.eye(8), [0, 1], 1.1, pairs=pairs, **rest)) for pairs in (False, True))
+    np.testing.assert_allclose(one.query, other.query, rtol=1e-12)
+
+
+@pytest.mark.parametrize("problem", [*map(uncertain, range(400)), *map(in_pairs, range(200))])
+def test_agrees_with_a_general_solver(problem: Problem) -> None:
     solution = solve(problem)
     expected = reference(problem)
     if math.isinf(expected):

@@ -2,110 +2,155 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.certify import designed
-from headwright.design.impossible import prove_impossible
+from headwright.design.anyquery import Search
+from headwright.design.certify import Bound, certificate
+from headwright.design.checking import Checker
+from headwright.design.guard import Guard, guards
+from headwright.design.phases import Phases
+from headwright.design.places import bound_at
 from headwright.design.problem import Problem, Solution
 from headwright.design.program import program
 from headwright.design.solver import dual_bound, solve, violation
-from headwright.design.statement import INLINE_NUMBERS, Question
-from headwright.trusted.verify import verify
+from headwright.design.statement import Question
 
 ROOM = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7)  # what is given away, until rounding does no harm
+SHRINKS = (1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # of a bound, until the checker takes it; 1: nothing is claimed
+SILENT = Phases()
+CLOSE = 1e-6  # how far a query may miss the wish in floating point and still be worth a try
 
 
-@dataclass(frozen=True)
-class Files:
-    """The keys as the checker takes them, made when first asked for."""
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What the solver says of a question, with the guard that leads to the shortest query."""
 
-    question: Question
+    guard: Guard | None
+    problem: Problem
+    solution: Solution
 
-    @cached_property
-    def contents(self) -> list[bytes]:
-        """A .npy file for each scenario; none where the keys are written into the certificate."""
-        return [as_npy(keys) for keys in self.question.keys if keys.size > INLINE_NUMBERS]
+    @property
+    def violation(self) -> float:
+        """Floating-point: ln of how far the best query misses the slack."""
+        return violation(self.problem, self.solution.best)
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The solution, and the certificate if the checker accepted one."""
+    """The attempt, and the certificate if the checker accepted one."""
 
-    solution: Solution
-    lower_bound: float  # proven if there is a certificate
-    best_violation: float  # floating-point: ln of how far the best query misses the slack
-    certificate: str | None
-    words: str
+    attempt: Attempt
+    lower_bound: float = 0.0  # proven, about any query
+    certificate: str | None = None
+    words: str = ""
 
 
-def answer(question: Question, files: Files, progress: Callable[[float], None] | None = None) -> Answer:
-    """The shortest query, verified; or what the solver had, without a certificate.
+def answer(question: Question, checker: Checker, phases: Phases = SILENT) -> Answer:
+    """The shortest query, verified, with the best bound that can be; or what the solver had, without a certificate.
 
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> answer(question, Files(question)).words
+    >>> answer(question, Checker(question)).words
     'For these 2 keys in R^2 (sha256 ...), this query gives key 0 a weight of at least 0.990099; no query ...'
     """
-    problem = program(question)
     for room in ROOM:
-        solution = solve(_tightened(problem, room), progress=progress)
-        bound = dual_bound(problem, solution)
-        if solution.status == "impossible" or not math.isfinite(bound):
+        found = attempt(question, room, phases.solving)
+        if found.solution.status == "impossible" and found.violation > CLOSE:
             break
-        none_shorter = Fraction(f"{bound * (1 - room):.15g}") if bound > 0 else Fraction(0)
-        certificate = _certificate(question, solution, none_shorter)
-        verdict = verify(certificate, files.contents)
+        bound, least = best_bound(question, found)
+        if least == math.inf:
+            break
+        verified = _verified(question, checker, phases, found, bound, least * (1 - room))
+        if verified is not None:
+            return verified
+    return Answer(found)
+
+
+def attempt(question: Question, room: float = 0.0, progress: Callable[[float], None] | None = None) -> Attempt:
+    """The solver's best, with either guard where keys are random; a little more is asked for than need be.
+
+    >>> from headwright.design.wish import copy
+    >>> from headwright.noise import World
+    >>> attempt(Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))).solution.status
+    'solved'
+    """
+    found = []
+    for guard in guards(question) or (None,):
+        problem = program(question, guard)
+        found.append(Attempt(guard, problem, solve(_tightened(problem, room), progress=progress)))
+    return min(found, key=lambda one: (one.solution.status == "impossible", float(np.linalg.norm(one.solution.query))))
+
+
+def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
+    """Evidence that no query is shorter, and its bound in floating point; inf if it says that there is none.
+
+    >>> from headwright.design.wish import copy
+    >>> from headwright.noise import World
+    >>> question = Question((np.array([[1.0], [-1.0]]),), copy(0), World(), Fraction(1), Fraction(1))
+    >>> round(best_bound(question, attempt(question))[1], 9) == round(math.log(100) / 2, 9)
+    True
+    """
+    solution = found.solution
+    if question.random:
+        search = Search(question)
+        value = search.best(solution.witness, solution.multipliers[0], solution.smoothing)
+        return search.bound(value), value.least
+    # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
+    witness = solution.query if solution.smoothing == 0 else solution.witness
+    return bound_at(question, witness, solution.multipliers, solution.smoothing), dual_bound(found.problem, solution)
+
+
+def _verified(
+    question: Question, checker: Checker, phases: Phases, found: Attempt, bound: Bound, least: float
+) -> Answer | None:
+    """With the bound if the checker takes it; a query that grants the wish is not given up for its bound."""
+    queries, guard = found.solution.query[None], found.guard
+    for shrink in (0.0, *SHRINKS):
+        claimed = _fraction(least * (1 - shrink))
+        text = certificate(
+            question, "designed", bound if claimed else None, queries=queries, none_shorter=claimed, guard=guard
+        )
+        verdict = checker.verify(text, phases.checking)
         if verdict.word == "verified":
-            lower = math.nextafter(float(none_shorter), 0.0) if none_shorter else 0.0
-            return Answer(solution, lower, violation(problem, solution.best), certificate, verdict.words)
-    return Answer(solution, 0.0, violation(problem, solution.best), None, "")
+            return Answer(found, below(claimed), text, verdict.words)
+        if shrink == 0.0 and claimed and not granted(question, checker, queries, guard):
+            return None
+    return None
 
 
-def granted(question: Question, files: Files, found: Answer) -> bool:
-    """The best query that was found grants this wish: verified.
+def granted(
+    question: Question, checker: Checker, queries: Float[np.ndarray, "heads d"], guard: Guard | None = None
+) -> bool:
+    """These queries grant this wish: verified.
 
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> question = Question((np.eye(2),), copy(0, eps=0.5), World(), Fraction(1), Fraction(1))
-    >>> granted(question, Files(question), answer(question, Files(question)))
+    >>> granted(question, Checker(question), np.array([[9.0, 0.0]]))
     True
     """
-    solution = found.solution
-    text = designed(question, solution.best[None], solution.best, solution.multipliers, Fraction(0))
-    return verify(text, files.contents).word == "verified"
+    return checker.verify(certificate(question, "designed", queries=queries, guard=guard)).word == "verified"
 
 
-def proof(question: Question, files: Files, found: Answer) -> tuple[str, str] | None:
-    """A verified certificate that no query grants this wish, and its words; None where none was found.
+def below(number: Fraction) -> float:
+    """The number as a float, rounded down.
 
-    >>> from headwright.design.wish import copy
-    >>> from headwright.noise import World
-    >>> question = Question((np.zeros((2, 1)),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> proof(question, Files(question), answer(question, Files(question)))[1]
-    'For these 2 keys in R^1 (sha256 ...), no query whatever gives key 0 a weight of at least 0.990099.'
+    >>> below(Fraction(1, 10)) <= Fraction(1, 10)
+    True
     """
-    text = prove_impossible(question, found.solution.best, found.solution.multipliers, files.contents)
-    return (text, verify(text, files.contents).words) if text is not None else None
+    nearest = float(number)
+    return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
-def as_npy(matrix: Float[np.ndarray, "n d"]) -> bytes:
-    """The content of a .npy file, which is how the checker takes keys.
-
-    >>> as_npy(np.eye(2))[1:6]
-    b'NUMPY'
-    """
-    content = io.BytesIO()
-    np.save(content, np.ascontiguousarray(matrix, "<f8"))
-    return content.getvalue()
+def _fraction(least: float) -> Fraction:
+    return Fraction(f"{least:.15g}") if 0 < least < math.inf else Fraction(0)
 
 
 def _tightened(problem: Problem, room: float) -> Problem:
@@ -113,26 +158,3 @@ def _tightened(problem: Problem, room: float) -> Problem:
     left = max(0.0, 1 - float(problem.floors.sum()))
     less = np.minimum(problem.slacks, left or 1.0) * room
     return replace(problem, slacks=np.minimum(problem.slacks - less, problem.slacks * (1 - 4e-16)))
-
-
-def _inside(question: Question, scales: dict[int, float]) -> dict[int, float]:
-    """The scales strictly inside their range; the checker takes an end of the range by itself."""
-    problem = program(question)
-    if problem.scale_low is None or problem.scale_high is None:
-        return {}
-    low, high = problem.scale_low, problem.scale_high
-    hair = 1e-12 * (abs(low) + abs(high))
-    return {i: c for i, c in scales.items() if low[i] + hair[i] < c < high[i] - hair[i]}
-
-
-def _certificate(question: Question, solution: Solution, none_shorter: Fraction) -> str:
-    scales: dict[int, float] = {}
-    own: dict[int, float] = {}
-    if solution.scales is not None and solution.own_scales is not None:
-        scales = _inside(question, dict(enumerate(solution.scales[0].tolist())))
-        own = _inside(question, dict(zip(question.wish.targets, solution.own_scales[0].tolist(), strict=True)))
-    # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
-    witness = solution.query if solution.smoothing == 0 else solution.witness
-    return designed(
-        question, solution.query[None], witness, solution.multipliers, none_shorter, scales=scales, own_scales=own
-    )

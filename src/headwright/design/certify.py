@@ -1,61 +1,133 @@
-"""Evidence put into words that the checker reads."""
+"""Evidence as data, and put into words that the checker reads."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from headwright.design.guard import Guard
 from headwright.design.statement import Question, hex_floats, statement
 from headwright.trusted.certificate import FORMAT, VERSION
 
+Exact = Fraction | float
+NOTHING = Fraction(0)
 
-def designed(
+
+@dataclass(frozen=True)
+class Constraint:
+    """One target in one scenario, with its multiplier and its distribution over the keys.
+
+    >>> Constraint(0, 3, 1.0).distribution is None          # in proportion to exp of the scores at the part's query
+    True
+    """
+
+    scenario: int
+    target: int
+    multiplier: Exact
+    distribution: Mapping[int, Exact] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Constraints that are combined at one query; the lifts, moves and push say where the keys stand.
+
+    >>> Part(np.zeros(2), (Constraint(0, 0, 1.0),)).push is None
+    True
+    """
+
+    query: Float[np.ndarray, " d"]
+    constraints: tuple[Constraint, ...]
+    lifts: Sequence[Exact] | None = None  # one for each entry of the world; None: 0
+    moves: Sequence[Sequence[Exact]] | None = None  # the same, with a number for each column of its factor; None: 0
+    push: Sequence[Exact] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """Why no query is shorter, or why there is none: one part for one head, one for each target `among` for several.
+
+    >>> Bound((Part(np.zeros(2), (Constraint(0, 0, 1.0),)),)).among is None
+    True
+    """
+
+    parts: tuple[Part, ...]
+    among: tuple[int, ...] | None = None
+    deviations: Fraction = NOTHING
+    scales: Mapping[int, Exact] = field(default_factory=dict)
+    own_scales: Mapping[int, Exact] = field(default_factory=dict)
+
+
+def certificate(
     question: Question,
-    queries: Float[np.ndarray, "heads d"],
-    bound_query: Float[np.ndarray, " d"],
-    multipliers: Float[np.ndarray, "scenarios targets"],
-    none_shorter: Fraction,
+    claim: str,
+    bound: Bound | None = None,
     *,
-    scales: Mapping[int, float] = MappingProxyType({}),
-    own_scales: Mapping[int, float] = MappingProxyType({}),
+    queries: Float[np.ndarray, "heads d"] | None = None,
+    none_shorter: Fraction = NOTHING,
+    guard: Guard | None = None,
 ) -> str:
-    """A certificate that these queries grant the wish, and that none shorter does.
+    """The document: that these queries grant the wish (and why none is shorter), or that none does.
 
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> from headwright.trusted.verify import verify
     >>> question = Question((np.array([[1.0], [-1.0]]),), copy(0, eps=1), World(), Fraction(1), Fraction(1))
-    >>> q = np.array([0.1])
-    >>> verify(designed(question, q[None], q, np.ones((1, 1)), Fraction(0))).word
+    >>> verify(certificate(question, "designed", queries=np.array([[0.1]]))).word
     'verified'
     """
-    targets = question.wish.targets
-    constraints = [
-        {"scenario": w, "target": a, "multiplier": float(multipliers[w, k]).hex()}
-        for w in range(len(question.keys))
-        for k, a in enumerate(targets)
-        if multipliers[w, k] > 0
-    ]
-    bound = {
-        "query": hex_floats(bound_query),
-        "scales": {str(key): float(c).hex() for key, c in scales.items()},
-        "own_scales": {str(key): float(c).hex() for key, c in own_scales.items()},
-        "constraints": constraints,
+    said = statement(question, claim, queries, none_shorter)
+    widths = [len(entry["factor"]) if not entry["random"] else 0 for entry in said["world"]]
+    evidence = {
+        "guard": None if guard is None else {"kind": guard.kind, "deviations": str(guard.deviations)},
+        "bound": None if bound is None else _bound(bound, widths),
     }
-    evidence = {"queries": [hex_floats(query) for query in queries], "bound": bound}
-    return _document(statement(question, "designed", none_shorter), evidence)
-
-
-def impossible(question: Question, constraints: list[dict[str, Any]]) -> str:
-    """A certificate that no query grants the wish."""
-    return _document(statement(question, "impossible"), {"constraints": constraints})
-
-
-def _document(said: dict[str, Any], evidence: dict[str, Any]) -> str:
     return json.dumps({"format": FORMAT, "version": VERSION, "statement": said, "evidence": evidence}, indent=1) + "\n"
+
+
+def number(x: Exact) -> str:
+    """Written exactly: a float as a float, a fraction as a ratio.
+
+    >>> number(0.5), number(Fraction(1, 3))
+    ('0x1.0000000000000p-1', '0x1/0x3')
+    """
+    return f"{hex(x.numerator)}/{hex(x.denominator)}" if isinstance(x, Fraction) else float(x).hex()
+
+
+def _bound(bound: Bound, widths: list[int]) -> dict[str, Any]:
+    return {
+        "among": None if bound.among is None else list(bound.among),
+        "deviations": str(bound.deviations),
+        "scales": _table(bound.scales),
+        "own_scales": _table(bound.own_scales),
+        "parts": [_part(part, widths) for part in bound.parts],
+    }
+
+
+def _part(part: Part, widths: list[int]) -> dict[str, Any]:
+    lifts = [0.0] * len(widths) if part.lifts is None else part.lifts
+    moves = [[0.0] * width for width in widths] if part.moves is None else part.moves
+    return {
+        "query": hex_floats(part.query),
+        "lifts": [number(x) for x in lifts],
+        "moves": [[number(x) for x in move] for move in moves],
+        "push": None if part.push is None else [number(x) for x in part.push],
+        "constraints": [
+            {
+                "scenario": c.scenario,
+                "target": c.target,
+                "multiplier": number(c.multiplier),
+                "distribution": None if c.distribution is None else _table(c.distribution),
+            }
+            for c in part.constraints
+        ],
+    }
+
+
+def _table(numbers: Mapping[int, Exact]) -> dict[str, str]:
+    return {str(key): number(x) for key, x in numbers.items()}

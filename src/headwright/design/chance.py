@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright import attention
+from headwright.design.guard import ways_to_fail
 from headwright.design.statement import Question
 from headwright.noise import clopper_pearson, sample_scores
 
@@ -46,4 +47,4 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     for block in blocks:
         pattern = attention.pattern(block).mean(axis=1)
         held += int(np.all([pattern[:, a] >= float(p) for a, p in least.items()], axis=0).sum())
-    return Chance(held / samples, clopper_pearson(held, samples), samples, conservative=question.random_sides > 1)
+    return Chance(held / samples, clopper_pearson(held, samples), samples, conservative=ways_to_fail(question, "keys") > 1)

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from headwright.design.rows import Uncertainty, Vector
+from headwright.design.rows import Uncertainty, Vector, View, Worst
 
 BLOCK = 4096  # rows at a time: they stay in the cache for all steps of a pass
 PARALLEL = 1 << 20  # numbers in the keys, from which on two threads pay
@@ -77,7 +77,8 @@ class Part:
     scores: Float[np.ndarray, " c"]  # of the competing scores, less the target's own
     entries: Float[np.ndarray, "entries d"]
     cloud: Cloud
-    scenario: Scenario
+    view: View | None
+    keys: Float[np.ndarray, "c d"]
     rows: Int[np.ndarray, " c"]
 
 
@@ -99,7 +100,7 @@ class State:
         by_scenario = multipliers.reshape(len(self.parts), -1)
         for parts, mine in zip(self.parts, by_scenario, strict=True):
             for part in parts:
-                _add_curvature(total, part, mine[part.which], self)
+                _add_curvature(total, part, mine[part.which])
         return total
 
 
@@ -138,19 +139,25 @@ def _evaluate(program: Program, q: Vector, smoothing: float, curved: bool) -> St
 def highest_scores(scenario: Scenario, q: Vector, smoothing: float = 0.0) -> Float[np.ndarray, " n"]:
     """up_i for every key, up to one constant."""
     n, d = scenario.keys.shape
-    everything = _Pass(scenario, np.empty(0, dtype=np.intp), np.zeros(d), q, smoothing, curved=False)
+    view = None if scenario.uncertainty is None else scenario.uncertainty.at(q, smoothing)
+    everything = _Pass(scenario, np.empty(0, dtype=np.intp), np.zeros(d), q, view, curved=False)
     result = np.empty(n)
     buffer = np.empty((min(BLOCK, n), d))
     for first in range(0, n, BLOCK):
         rows = slice(first, min(first + BLOCK, n))
-        result[rows] = everything.scores(rows, buffer)[0]
+        result[rows] = everything.scores(rows, buffer).up
     return result
 
 
 def _groups(program: Program, scenario: Scenario, q: Vector) -> list[Int[np.ndarray, " c"]]:
-    """The targets that share a reference: all of them, unless scores are so large that it would cost precision."""
+    """The targets that share a reference: all of them, unless scores are so large that it would cost precision.
+
+    A target whose deviation joins those of others has a sum of its own.
+    """
     m = len(program.targets)
     places = np.arange(m)
+    if scenario.uncertainty is not None and scenario.uncertainty.joins[program.targets].any():
+        return [places[k : k + 1] for k in range(m)]
     if m == 1 or m * scenario.keys.size > MOST_PASSES:
         return [places]
     own = scenario.keys[program.targets]
@@ -165,21 +172,24 @@ def _part(
 ) -> Part:
     rows = program.targets[which]
     reference = scenario.keys[rows[0]]
-    cloud = _cloud(scenario, rows, reference, q, smoothing, curved)
+    view = _view(scenario, rows, q, smoothing)
+    cloud = _cloud(scenario, rows, reference, q, view, curved)
     slopes = scenario.keys[rows] - reference
     up = slopes @ q
     low, up_slopes, low_slopes = up, slopes, slopes
-    if scenario.uncertainty is not None:
+    if view is not None:
         keys = scenario.keys[rows]
+        scores = keys @ q
         scales = None if scenario.scales is None else scenario.scales[rows]
         mirrored = (
-            None if scenario.own_scales is None else 2 * scenario.uncertainty.middle[rows] - scenario.own_scales[which]
+            None if scenario.own_scales is None else 2 * view.uncertainty.middle[rows] - scenario.own_scales[which]
         )
-        ends = scenario.uncertainty.ends(rows, keys, q, smoothing, scales)
-        mine = scenario.uncertainty.ends(rows, keys, q, smoothing, mirrored)
-        up, low = up + ends.shift + ends.reach, up + ends.shift - ends.reach
-        up_slopes = slopes + ends.shift_slope + ends.reach_slope
-        low_slopes = slopes + ends.shift_slope - mine.reach_slope
+        worst = view.worst(rows, scores, scales)
+        mine = view.worst(rows, scores, mirrored, own=True)
+        up, low = up + worst.shift + worst.reach, up + worst.shift - mine.reach
+        shifted = slopes + worst.off[:, None] * keys
+        up_slopes = shifted + view.slopes(rows, keys, worst)
+        low_slopes = shifted - view.slopes(rows, keys, mine)
     logs = np.concatenate([[cloud.log], up])
     entries = np.vstack([cloud.mean, up_slopes])
     sums, shares = _sums_without_own(logs)
@@ -193,9 +203,18 @@ def _part(
         scores=shares @ np.concatenate([[cloud.score], up]) - low,
         entries=entries,
         cloud=cloud,
-        scenario=scenario,
+        view=view,
+        keys=scenario.keys[rows],
         rows=rows,
     )
+
+
+def _view(scenario: Scenario, rows: Int[np.ndarray, " c"], q: Vector, smoothing: float) -> View | None:
+    """The uncertain keys as they compete with these targets."""
+    uncertainty = scenario.uncertainty
+    if uncertainty is None:
+        return None
+    return uncertainty.at(q, smoothing, uncertainty.partner(int(rows[0]), scenario.keys[rows[0]], q))
 
 
 def _sums_without_own(
@@ -213,29 +232,38 @@ def _sums_without_own(
     return sums, shares / np.where(total > 0, total, 1.0)[:, None]
 
 
-def _add_curvature(
-    total: Float[np.ndarray, "d d"], part: Part, multipliers: Float[np.ndarray, " c"], at: State
-) -> None:
+def _add_curvature(total: Float[np.ndarray, "d d"], part: Part, multipliers: Float[np.ndarray, " c"]) -> None:
     on_entry = multipliers @ part.shares
     total += on_entry[0] * part.cloud.bend
     targets = part.entries[1:]
     total += targets.T @ (on_entry[1:, None] * targets) - part.means.T @ (multipliers[:, None] * part.means)
-    if part.scenario.uncertainty is not None:
-        keys, mass = part.scenario.keys[part.rows], on_entry[1:] + multipliers
-        total += part.scenario.uncertainty.curvature(part.rows, keys, at.query, at.smoothing, mass)
+    if part.view is not None:
+        scores = part.keys @ part.view.q
+        total += part.view.curvature(part.rows, part.keys, scores, on_entry[1:])
+        total += part.view.curvature(part.rows, part.keys, scores, multipliers, own=True)
 
 
 def _cloud(
-    scenario: Scenario, omitted: Int[np.ndarray, " c"], reference: Vector, q: Vector, smoothing: float, curved: bool
+    scenario: Scenario, omitted: Int[np.ndarray, " c"], reference: Vector, q: Vector, view: View | None, curved: bool
 ) -> Cloud:
     n, d = scenario.keys.shape
     workers = min(8, os.cpu_count() or 1) if scenario.keys.size > PARALLEL else 1
     cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
-    pass_ = _Pass(scenario, np.sort(omitted), reference, q, smoothing, curved)
+    pass_ = _Pass(scenario, np.sort(omitted), reference, q, view, curved)
     if workers == 1:
         return pass_.over(0, n)
     with ThreadPoolExecutor(workers) as pool:
         return _together(list(pool.map(pass_.over, cuts[:-1], cuts[1:])), d)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Some rows at a query."""
+
+    up: Float[np.ndarray, " rows"]  # the highest scores, less the reference's
+    differences: Float[np.ndarray, "rows d"]  # keys less the reference
+    scores: Float[np.ndarray, " rows"]  # as given
+    worst: Worst | None  # None if the keys are certain
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +272,7 @@ class _Pass:
     omitted: Int[np.ndarray, " c"]
     reference: Vector
     q: Vector
-    smoothing: float
+    view: View | None
     curved: bool
 
     def over(self, start: int, stop: int) -> Cloud:
@@ -255,9 +283,8 @@ class _Pass:
         bend = np.zeros((d, d) if self.curved else (0, 0))
         for first in range(start, stop, BLOCK):
             rows = slice(first, min(first + BLOCK, stop))
-            x, slopes = self.scores(rows, buffer)
-            if self.scenario.log_mass is not None:
-                x = x + self.scenario.log_mass[rows]
+            seen = self.scores(rows, buffer)
+            x = seen.up if self.scenario.log_mass is None else seen.up + self.scenario.log_mass[rows]
             x[self._omitted_in(rows)] = -np.inf
             highest = float(x.max())
             if highest == -math.inf:
@@ -271,44 +298,44 @@ class _Pass:
             total += float(e.sum())
             x[e == 0] = 0.0  # 0 times -inf
             score += float(e @ x)
-            mean += e @ slopes
+            mean += self._total(rows, seen, e)
             if self.curved:
-                self._bend(bend, rows, slopes, e)
+                self._bend(bend, rows, seen, e)
         if total == 0:
             return Cloud(-math.inf, mean, 0.0, bend)
         return Cloud(top + math.log(total), mean / total, score / total, bend / total)
 
-    def scores(
-        self, rows: slice, buffer: Float[np.ndarray, "block d"]
-    ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, "rows d"]]:
-        """up_i and its slope for some rows, less the reference."""
+    def scores(self, rows: slice, buffer: Float[np.ndarray, "block d"]) -> Seen:
+        """up_i for some rows, less the reference, and what their slopes are made of."""
         keys = self.scenario.keys[rows]
-        slopes = np.subtract(keys, self.reference, out=buffer[: len(keys)])
-        x = slopes @ self.q
-        if self.scenario.uncertainty is not None:
-            scales = None if self.scenario.scales is None else self.scenario.scales[rows]
-            ends = self.scenario.uncertainty.ends(rows, keys, self.q, self.smoothing, scales)
-            x += ends.shift + ends.reach
-            slopes += ends.shift_slope
-            slopes += ends.reach_slope
-        return x, slopes
+        differences = np.subtract(keys, self.reference, out=buffer[: len(keys)])
+        x = differences @ self.q
+        if self.view is None:
+            return Seen(x, differences, x, None)
+        scores = keys @ self.q
+        worst = self.view.worst(rows, scores, None if self.scenario.scales is None else self.scenario.scales[rows])
+        return Seen(x + worst.shift + worst.reach, differences, scores, worst)
+
+    def _total(self, rows: slice, seen: Seen, e: Float[np.ndarray, " rows"]) -> Vector:
+        """The sum of the slopes, each times its e."""
+        total: Vector = e @ seen.differences
+        if self.view is not None and seen.worst is not None:
+            total += self.view.total(rows, self.scenario.keys[rows], seen.worst, e)
+        return total
 
     def _omitted_in(self, rows: slice) -> Int[np.ndarray, " few"]:
         first, last = np.searchsorted(self.omitted, [rows.start, rows.stop])
         inside: Int[np.ndarray, " few"] = self.omitted[first:last] - rows.start
         return inside
 
-    def _bend(
-        self,
-        bend: Float[np.ndarray, "d d"],
-        rows: slice,
-        slopes: Float[np.ndarray, "rows d"],
-        e: Float[np.ndarray, " rows"],
-    ) -> None:
+    def _bend(self, bend: Float[np.ndarray, "d d"], rows: slice, seen: Seen, e: Float[np.ndarray, " rows"]) -> None:
         alive = e > 1e-22  # next to the top, the rest bends nothing that can be seen
-        if self.scenario.uncertainty is not None:
+        slopes = seen.differences
+        if self.view is not None and seen.worst is not None:
             keys = self.scenario.keys[rows]
-            bend += self.scenario.uncertainty.curvature(rows, keys, self.q, self.smoothing, e)
+            bend += self.view.curvature(rows, keys, seen.scores, e)
+            slopes += seen.worst.off[:, None] * keys
+            slopes += self.view.slopes(rows, keys, seen.worst)
         if 2 * np.count_nonzero(alive) < len(e):
             slopes, e = slopes[alive], e[alive]
         slopes *= np.sqrt(e)[:, None]

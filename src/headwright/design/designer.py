@@ -10,9 +10,15 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.answer import Answer, Files, answer, granted, proof
+from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
+from headwright.design.checking import Checker
 from headwright.design.heads import Share, share_out
+from headwright.design.impossible import prove_impossible
+from headwright.design.least import best_eps
+from headwright.design.longer import prove_longer
+from headwright.design.oneworld import prove_impossible_for_heads
+from headwright.design.phases import Phases
 from headwright.design.statement import Question
 from headwright.design.wish import Number, Wish, exact
 from headwright.errors import InputError
@@ -35,15 +41,16 @@ class Design:
     """
 
     question: Question
-    verdict: str  # "designed", "impossible" or "undecided"
+    verdict: str  # "designed", "impossible", "longer" (than any use) or "undecided"
     words: str  # what was proved, or why nothing was
     certificate: str | None = None  # JSON, as the checker accepted it
     queries: Float[np.ndarray, "heads d"] = field(default_factory=lambda: np.empty((0, 0)))  # none unless designed
     norm: float = math.inf  # the length of the longest query, rounded up
-    norm_lower_bound: float = 0.0  # no query shorter than this grants the wish; inf if none does
+    norm_lower_bound: float = 0.0  # no query shorter than this grants the wish, of any kind; inf if none does
     shares: tuple[Share, ...] = ()  # which head serves which targets
     best_eps: tuple[float, float] | None = None  # if impossible: what can be granted instead lies between; proven
     probability: Chance | None = None  # if keys are random: how often the wish is granted, sampled
+    checker: str = "trusted"  # who verified the certificate: "trusted" or "fast"
 
     @property
     def gap(self) -> float:
@@ -74,12 +81,14 @@ def design(
     scale: Number = 1,
     heads: int = 1,
     confidence: Number = Fraction(19, 20),
+    fast: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Design:
     """The shortest query that grants a wish in every admissible world, or a proof that none does.
 
     With several heads the targets are shared out among them, so that the mean of the patterns grants the wish and
-    the longest query is as short as was found; the proven bound then holds for any way of sharing.
+    the longest query is as short as was found; the proven bound then holds for any way of sharing. With `fast` the
+    fast checker closes the design in place of the trusted one. Progress is told a number that grows from 0 to 1.
 
     >>> from headwright.design import average
     >>> found = design(np.eye(4), average([0, 1]))
@@ -89,19 +98,10 @@ def design(
     For these 4 keys in R^4 (sha256 ...), this query gives key 0 a weight of at least 0.497512 and ...
     """
     question = ask(keys, wish, world, scale, confidence, heads)
-    files = Files(question)
-    if heads > 1:
-        return _with_chance(_several(question, files, progress))
-    found = answer(question, files, progress)
-    if found.certificate is None:
-        return _without(question, files, found)
-    query = found.solution.query
-    share = Share(0, tuple(wish.targets))
-    return _with_chance(
-        Design(
-            question, "designed", found.words, found.certificate, query[None], _norm(query), found.lower_bound, (share,)
-        )
-    )
+    checker, phases = Checker(question, fast), Phases(progress)
+    found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
+    phases.done()
+    return _with_chance(replace(found, checker=checker.name))
 
 
 def ask(
@@ -127,14 +127,29 @@ def ask(
         raise InputError("scale is 0: expected another number")
     if not 0 < sure < 1:
         raise InputError(f"confidence is {float(sure):g}: expected a number between 0 and 1")
+    if sure < Fraction(1, 2):
+        raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     return Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
 
 
-def _several(question: Question, files: Files, progress: Callable[[float], None] | None) -> Design:
-    shared = share_out(question, files, progress)
+def _one(question: Question, checker: Checker, phases: Phases) -> Design:
+    found = answer(question, checker, phases)
+    if found.certificate is None:
+        return _without(question, checker, found)
+    query, share = found.attempt.solution.query, Share(0, tuple(question.wish.targets))
+    return Design(
+        question, "designed", found.words, found.certificate, query[None], _norm(query), found.lower_bound, (share,)
+    )
+
+
+def _several(question: Question, checker: Checker, phases: Phases) -> Design:
+    shared = share_out(question, checker, phases)
     if shared is None:
+        proof = prove_impossible_for_heads(question, checker)
+        if proof is not None:
+            return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
         return Design(question, "undecided", "no way of sharing the targets out among the heads was found")
     return Design(
         question, "designed", shared.words, shared.certificate, shared.queries,
@@ -149,36 +164,22 @@ def _with_chance(found: Design) -> Design:
     return replace(found, probability=chance(found.question, found.queries))
 
 
-def _without(question: Question, files: Files, found: Answer) -> Design:
-    impossible = proof(question, files, found)
-    if impossible is None:
-        why = f"neither a query nor a proof that there is none was found (the solver says: {found.solution.status})"
-        return Design(question, "undecided", why, norm_lower_bound=0.0)
-    best = _best_eps(question, files, found)
-    return Design(question, "impossible", impossible[1], impossible[0], norm_lower_bound=math.inf, best_eps=best)
-
-
-def _best_eps(question: Question, files: Files, found: Answer) -> tuple[float, float] | None:
-    """The least eps that can be granted, from both sides, for a wish that treats its targets alike."""
-    slacks = {1 / p - 1 for p in question.wish.least.values()}
-    if len(slacks) > 1:
-        return None
-    others = len(question.wish.least) - 1
-    best = Fraction(math.exp(found.best_violation)) * slacks.pop()  # a guess at the least common slack
-
-    def with_slack(slack: Fraction) -> Question:
-        return replace(question, wish=Wish(dict.fromkeys(question.wish.targets, 1 / (1 + slack))))
-
-    high = next(
-        (s for room in (9, 7, 5) if granted(with_slack(s := best * (1 + Fraction(1, 10**room))), files, found)), None
-    )
-    low = next(
-        (s for room in (8, 6, 4, 2, 1) if proof(with_slack(s := best * (1 - Fraction(1, 10**room))), files, found)),
-        None,
-    )
-    if high is None or low is None:
-        return None
-    return math.nextafter(float(low - others), -math.inf), math.nextafter(float(high - others), math.inf)
+def _without(question: Question, checker: Checker, found: Answer) -> Design:
+    """No query was verified: is there a proof that there is none, or none of any use?"""
+    proof = prove_impossible(question, checker, found.attempt.problem, found.attempt.solution)
+    if proof is not None:
+        best = best_eps(question, checker, found.attempt)
+        return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf, best_eps=best)
+    longer = prove_longer(question, checker, found.attempt)
+    why = f"neither a query nor a proof that there is none was found (the solver says: {found.attempt.solution.status})"
+    if longer is None:
+        return Design(question, "undecided", why)
+    if longer.useless:
+        return Design(question, "longer", longer.words, longer.certificate, norm_lower_bound=longer.least)
+    return Design(
+        question, "undecided", f"{why}. What is proven: {longer.words}", longer.certificate,
+        norm_lower_bound=longer.least,
+    )  # fmt: skip
 
 
 def _norm(query: Float[np.ndarray, " d"]) -> float:

@@ -2,27 +2,35 @@
 
 A head that serves a group of targets alone, one of c such heads among h, must give each of its targets h/c times the
 wished weight. All ways of splitting few targets into groups are tried; the way with the shortest longest query is
-taken. For any h heads and any one world, some head gives target a at least p_a: so the longest query is at least as
-long as the shortest one that grants {a: p_a} in that world, which is the bound that is proven.
+taken, and improved by a descent over all queries at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.answer import Answer, Files, answer
-from headwright.design.certify import designed
+from headwright.design.answer import below
+from headwright.design.certify import certificate
+from headwright.design.checking import Checker
+from headwright.design.descend import descended
+from headwright.design.guard import Guard, guards
+from headwright.design.oneworld import best_common_bound
+from headwright.design.phases import Phases
+from headwright.design.program import program
+from headwright.design.solver import solve
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
-from headwright.trusted.verify import verify
 
 FEW = 6  # targets up to which all groupings are tried: 203 of them
+LONGER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # how much longer queries are made until the checker takes them
+SHRINKS = (1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)  # of a bound, until the checker takes it; 1: nothing is claimed
 Group = tuple[int, ...]
+Heads = list[tuple[Group, Float[np.ndarray, " d"]]]
 
 
 @dataclass(frozen=True)
@@ -48,65 +56,91 @@ class Shared:
     words: str
 
 
-def share_out(question: Question, files: Files, progress: Callable[[float], None] | None = None) -> Shared | None:
+def share_out(question: Question, checker: Checker, phases: Phases) -> Shared | None:
     """The best way of sharing that was found, verified; None if there is none.
 
     >>> from headwright.design.wish import average
     >>> from headwright.noise import World
     >>> question = Question((np.eye(8),), average([0, 1]), World(), Fraction(1), Fraction(1), heads=2)
-    >>> [share.targets for share in share_out(question, Files(question)).shares]
+    >>> [share.targets for share in share_out(question, Checker(question), Phases()).shares]
     [(0,), (1,)]
     """
-    known: dict[tuple[Group, Fraction], Answer] = {}
+    found = [(guard, heads) for guard in guards(question) or (None,) if (heads := _split(question, guard, phases))]
+    for guard, heads in sorted(found, key=lambda one: _longest(_queries(one[1]))):
+        queries = _queries(heads)
+        better = descended(question, guard, queries)
+        for candidate in (better, queries) if better is not None else (queries,):
+            shared = _certified(question, checker, guard, heads, candidate)
+            if shared is not None:
+                return shared
+    return None
 
-    def serve(group: Group, factor: Fraction) -> Answer | None:
-        least = {a: question.wish.least[a] * factor for a in group}
-        if sum(least.values()) >= 1 and not (len(group) == question.n and sum(least.values()) == 1):
-            return None
-        if (group, factor) not in known:
-            part = replace(question, wish=Wish(least), guard=question.deviations)
-            known[group, factor] = answer(part, files)
-        return known[group, factor] if known[group, factor].certificate is not None else None
 
-    best: tuple[float, list[tuple[Group, Float[np.ndarray, " d"]]]] | None = None
+def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
+    """The way of sharing with the shortest longest query; empty if there is none."""
+    known: dict[tuple[Group, Fraction], Float[np.ndarray, " d"] | None] = {}
+    best: tuple[float, Heads] | None = None
     ways = list(_ways(tuple(question.wish.targets), question.heads))
     for number, way in enumerate(ways):
-        served = [(group, count, serve(group, Fraction(question.heads, count))) for group, count in way]
-        if all(found is not None for _, _, found in served):
-            heads = [
-                (group, found.solution.query)
-                for group, count, found in served
-                if found is not None
-                for _ in range(count)
-            ]
-            length = max(float(np.linalg.norm(query)) for _, query in heads)
+        heads: Heads = []
+        for group, count in way:
+            factor = Fraction(question.heads, count)
+            if (group, factor) not in known:
+                known[group, factor] = _served(question, guard, group, factor)
+            query = known[group, factor]
+            if query is None:
+                break
+            heads += [(group, query)] * count
+        else:
+            length = _longest(_queries(heads))
             if best is None or length < best[0]:
                 best = length, heads
-        if progress is not None:
-            progress((number + 1) / (len(ways) + 1))
-    return None if best is None else _certified(question, files, best[1], serve)
+        phases.solving((number + 1) / len(ways))
+    return [] if best is None else best[1]
+
+
+def _served(
+    question: Question, guard: Guard | None, group: Group, factor: Fraction
+) -> Float[np.ndarray, " d"] | None:
+    least = {a: question.wish.least[a] * factor for a in group}
+    total = sum(least.values())
+    if total > 1 or (total == 1 and len(group) < question.n):
+        return None
+    solution = solve(program(replace(question, wish=Wish(least)), guard))
+    return None if solution.status == "impossible" else solution.query
 
 
 def _certified(
-    question: Question,
-    files: Files,
-    heads: list[tuple[Group, Float[np.ndarray, " d"]]],
-    serve: Callable[[Group, Fraction], Answer | None],
+    question: Question, checker: Checker, guard: Guard | None, heads: Heads, queries: Float[np.ndarray, "heads d"]
 ) -> Shared | None:
-    singles = [(a, found) for a in question.wish.targets if (found := serve((a,), Fraction(1))) is not None]
-    target, longest = max(singles, key=lambda single: single[1].lower_bound, default=(question.wish.targets[0], None))
-    multipliers = np.zeros((len(question.keys), len(question.wish.targets)))
-    multipliers[0, question.wish.targets.index(target)] = 1.0
-    lower = 0.0 if longest is None or len(question.keys) > 1 else longest.lower_bound * (1 - 1e-12)
-    witness = heads[0][1] if longest is None else longest.solution.witness
-    queries = np.stack([query for _, query in heads])
-    for bound in (lower, 0.0):
-        certificate = designed(question, queries, witness, multipliers, Fraction(f"{bound:.15g}"))
-        verdict = verify(certificate, files.contents)
+    for longer in LONGER:
+        mine = queries * (1 + longer)
+        verdict = checker.verify(text := certificate(question, "designed", queries=mine, guard=guard))
         if verdict.word == "verified":
-            shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
-            return Shared(queries, shares, bound * (1 - 1e-14), certificate, verdict.words)
-    return None
+            break
+    else:
+        return None
+    claimed, words = Fraction(0), verdict.words
+    bound, least = best_common_bound(question, mine.mean(axis=0))
+    for shrink in SHRINKS if bound is not None and least > 0 else ():
+        none_shorter = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
+        stronger = certificate(
+            question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard
+        )
+        verdict = checker.verify(stronger)
+        if verdict.word == "verified":
+            claimed, text, words = none_shorter, stronger, verdict.words
+            break
+    shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
+    return Shared(mine, shares, below(claimed), text, words)
+
+
+def _queries(heads: Heads) -> Float[np.ndarray, "heads d"]:
+    return np.stack([query for _, query in heads])
+
+
+def _longest(queries: Float[np.ndarray, "heads d"]) -> float:
+    return float(np.linalg.norm(queries, axis=1).max())
 
 
 def _ways(targets: Group, heads: int) -> Iterator[list[tuple[Group, int]]]:

@@ -1,198 +1,174 @@
-"""Proofs that no query whatever grants a wish: distributions over the keys that cancel exactly.
+"""Proofs that no query whatever grants a wish: shares that cancel, and leave more entropy than the wish allows.
 
-No query grants the wish if sum_c lambda_c (sum_i pi^c_i k_i - k_c) = 0 exactly, sum_c lambda_c (H(pi^c) + ln p_c) > 0.
-Floating point finds such lambda and pi up to rounding (the pattern at the query that comes closest); then a few of the
-largest entries are corrected by exact rationals, so that the sum is 0 and not nearly 0.
+No query grants the wish if V = sum_c lambda_c (sum_j pi^c_j k_j - k_c) is 0, or within the room that balls and random
+keys leave, and sum_c lambda_c (H(pi^c) + ln p_c) > 0. Floating point finds such shares at the query that comes
+nearest to granting it; `cancel` makes them exact.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import mul
-from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 from jaxtyping import Float
 
 from headwright import attention
-from headwright.design.certify import impossible
-from headwright.design.program import ends, program
+from headwright.design.anyquery import Search
+from headwright.design.cancel import Guess, cancelled
+from headwright.design.certify import Bound, Constraint, Part, certificate
+from headwright.design.checking import Checker
+from headwright.design.guard import deviations_of_any
+from headwright.design.nearest import Nearest, nearest, shrunk
+from headwright.design.places import places
+from headwright.design.problem import Problem, Solution
+from headwright.design.program import ends
 from headwright.design.statement import Question
-from headwright.trusted.keys import Keys
-from headwright.trusted.verify import verify
 
-ONE = 2**160  # guesses are whole numbers of 1 / ONE: rounding them is free, since they are corrected anyway
-CUTS = (0.0, 1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)  # entries of pi below are taken as 0
+CUTS = (0.0, 1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)  # shares below are taken as 0
+LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)  # by how much worlds are shrunk and kinks smoothed, to leave room for rounding
+LARGEST = 1e9  # queries beyond this have no place in a proof: floats cannot tell scores apart there
 
 
-def prove_impossible(
-    question: Question,
-    best: Float[np.ndarray, " d"],
-    multipliers: Float[np.ndarray, "scenarios targets"],
-    contents: list[bytes],
-) -> str | None:
-    """A verified certificate of impossibility, or None where none was found; the query and multipliers are guesses.
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A verified certificate that no query grants the wish, and what it says.
+
+    >>> Proof("{}", "...", Bound(())).words
+    '...'
+    """
+
+    certificate: str
+    words: str
+    evidence: Bound
+
+
+def prove_impossible(question: Question, checker: Checker, problem: Problem, solution: Solution) -> Proof | None:
+    """A proof that was verified, or None where none was found; the problem and its solution are where to look.
 
     >>> from fractions import Fraction
+    >>> from headwright.design.program import program
+    >>> from headwright.design.solver import solve
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> twins = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
     >>> question = Question((twins,), copy(0), World(), Fraction(1), Fraction(1))
-    >>> proof = prove_impossible(question, np.array([40.0, 40.0]), np.ones((1, 1)), [])
-    >>> verify(proof).word
-    'verified'
+    >>> print(prove_impossible(question, Checker(question), program(question), solve(program(question))).words)
+    For these 3 keys in R^2 (sha256 ...), no query whatever gives key 0 a weight of at least 0.990099.
     """
-    for text in _within_balls(question, best, multipliers):
-        if verify(text, contents).word == "verified":
-            return text
-    patterns = [
-        attention.pattern(attention.scores(keys, best[None], scale=float(question.scale)))[0] for keys in question.keys
-    ]
-    seen: set[tuple[int, ...]] = set()
-    for cut in CUTS:
-        supports = [np.flatnonzero(pattern > cut * pattern.max()) for pattern in patterns]
-        sizes = tuple(len(support) for support in supports)
-        if sizes in seen:
-            continue
-        seen.add(sizes)
-        constraints = _cancelling(question, patterns, supports, multipliers)
-        if constraints:
-            certificate = impossible(question, constraints)
-            if verify(certificate, contents).word == "verified":
-                return certificate
+    for bound in _bounds(question, problem, solution):
+        text = certificate(question, "impossible", bound)
+        verdict = checker.verify(text)
+        if verdict.word == "verified":
+            return Proof(text, verdict.words, bound)
     return None
 
 
-def _within_balls(
-    question: Question, best: Float[np.ndarray, " d"], multipliers: Float[np.ndarray, "scenarios targets"]
-) -> Iterator[str]:
-    """Where keys may move within balls nothing has to cancel exactly: what is left over must be less than the radii.
+def _bounds(question: Question, problem: Problem, solution: Solution) -> Iterator[Bound]:
+    """Evidence that may be accepted, the likeliest first."""
+    guesses = _random(question, solution) if question.random else _certain_or_sets(question, problem, solution)
+    for guess in guesses:
+        if _leaves_room(question, guess):
+            yield _as_it_is(question, guess)
+        for cut in _cuts(guess):
+            if (bound := cancelled(question, cut)) is not None:
+                yield bound
 
-    At the best query it equals them; a little beyond it, it is less.
-    """
-    problem = program(question)
-    if problem.ball is None or not problem.ball.any():
+
+def _certain_or_sets(question: Question, problem: Problem, solution: Solution) -> Iterator[Guess]:
+    if problem.certain:
+        yield _patterns(question, solution.best, solution.multipliers)
+        found = nearest(problem, _near(problem, solution.best), 0.0, 100.0)
+        yield _patterns(question, found.query, found.multipliers.reshape(len(question.keys), -1))
         return
-    for beyond in (1e-9, 1e-6, 1e-3, 0.05):
-        up, low = ends(problem, 0, best * (1 + beyond))
-        constraints = []
-        for k, a in enumerate(question.wish.targets):
-            shares = np.exp(np.clip(up - low[a], -700, 700))
-            shares[a] = 1.0
-            distribution = {str(i): float(x).hex() for i, x in enumerate(shares) if x > 0}
-            multiplier = float(multipliers[0, k]).hex()
-            constraints.append({"scenario": 0, "target": a, "multiplier": multiplier, "distribution": distribution})
-        yield impossible(question, constraints)
+    start = _near(problem, solution.best)
+    for level in LEVELS:
+        found = nearest(shrunk(problem, level), start, level, 1 / level)
+        start = found.query
+        if found.violation > 0:
+            yield _at(question, shrunk(problem, level), found, level)
 
 
-def _cancelling(
-    question: Question,
-    patterns: list[Float[np.ndarray, " n"]],
-    supports: list[np.ndarray],
-    multipliers: Float[np.ndarray, "scenarios targets"],
-) -> list[dict[str, Any]]:
-    """Constraints whose keys cancel exactly; none if the correction makes a share negative.
-
-    In one scenario all targets may share one distribution pi, since the pattern does not depend on the target.
-    """
-    unknowns = list(_unknowns(question, patterns, supports, multipliers))
-    exact = [
-        Keys.of_bytes(np.ascontiguousarray(keys, "<f8").tobytes(), len(keys), keys.shape[1], "float64")
-        for keys in question.keys
-    ]
-    d, scenarios = question.keys[0].shape[1], len(question.keys)
-
-    def column(unknown: Unknown) -> list[fmpq]:
-        # The d coordinates of the sum; each scenario's shares sum to its multipliers; all multipliers sum to 1.
-        place = [
-            fmpq(x * unknown.sign, 2 ** exact[unknown.scenario].bits) for x in exact[unknown.scenario].row(unknown.key)
-        ]
-        same = [fmpq(unknown.sign if w == unknown.scenario else 0) for w in range(scenarios)]
-        return [*place, *same, fmpq(int(unknown.sign < 0))]
-
-    right = [-x for x in _sum(unknowns, exact, scenarios)]
-    right[-1] += 1
-    few = sorted(unknowns, key=lambda unknown: -unknown.guess)[: 3 * (d + scenarios + 1)]
-    correction = _solve([column(unknown) for unknown in few], right)
-    if correction is None:
-        return []
-    values = {unknown: fmpq(unknown.guess, ONE) for unknown in unknowns}
-    for unknown, delta in zip(few, correction, strict=True):
-        values[unknown] += delta
-    if any(value < 0 for value in values.values()):
-        return []
-    return _as_constraints(values, scenarios)
+def _near(problem: Problem, query: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
+    """The query, or 0 if it is too far out to start from."""
+    size = max(float(np.abs(keys).max()) for keys in problem.keys) * abs(problem.scale)
+    return query if float(np.abs(query).max()) * size < 1e3 else np.zeros_like(query)
 
 
-def _sum(unknowns: list[Unknown], exact: list[Keys], scenarios: int) -> list[fmpq]:
-    """The left sides of all equations at the guesses, in whole numbers until the end."""
-    places = [fmpq(0)] * exact[0].d
-    for w, keys in enumerate(exact):
-        mine = [unknown for unknown in unknowns if unknown.scenario == w]
-        factors = [unknown.guess * unknown.sign for unknown in mine]
-        columns = zip(*(keys.row(unknown.key) for unknown in mine), strict=True)
-        places = [p + fmpq(sum(map(mul, factors, c)), ONE * 2**keys.bits) for p, c in zip(places, columns, strict=True)]
-    same = [fmpq(sum(u.guess * u.sign for u in unknowns if u.scenario == w), ONE) for w in range(scenarios)]
-    return [*places, *same, fmpq(sum(u.guess for u in unknowns if u.sign < 0), ONE)]
+def _patterns(
+    question: Question, query: Float[np.ndarray, " d"], multipliers: Float[np.ndarray, "scenarios targets"]
+) -> Guess:
+    """Certain keys: in one scenario all targets share the pattern at the query, since it does not depend on them."""
+    used = [(w, k) for w in range(len(question.keys)) for k in range(multipliers.shape[1]) if multipliers[w, k] > 0]
+    scenarios = sorted({w for w, _ in used})
+    pi = tuple(
+        attention.pattern(attention.scores(question.keys[w], query[None], scale=float(question.scale)))[0]
+        for w in scenarios
+    )
+    return Guess(
+        tuple((w, question.wish.targets[k]) for w, k in used),
+        np.array([multipliers[w, k] for w, k in used]),
+        tuple(scenarios.index(w) for w, _ in used),
+        pi,
+    )
 
 
-@dataclass(frozen=True)
-class Unknown:
-    """A share of a key in a scenario's distribution (sign 1), or the multiplier of a target (sign -1)."""
-
-    scenario: int
-    key: int
-    sign: int
-    guess: int  # in units of 1 / ONE
-
-
-def _unknowns(
-    question: Question,
-    patterns: list[Float[np.ndarray, " n"]],
-    supports: list[np.ndarray],
-    multipliers: Float[np.ndarray, "scenarios targets"],
-) -> Iterator[Unknown]:
-    for w, (pattern, support) in enumerate(zip(patterns, supports, strict=True)):
-        mass = float(multipliers[w].sum())
-        if mass > 0:
-            shares = pattern[support] * (mass / float(pattern[support].sum()))
-            for i, share in zip(support.tolist(), shares.tolist(), strict=True):
-                yield Unknown(w, i, 1, round(share * ONE))
-            for k, a in enumerate(question.wish.targets):
-                if multipliers[w, k] > 0:
-                    yield Unknown(w, a, -1, round(float(multipliers[w, k]) * ONE))
+def _at(question: Question, problem: Problem, found: Nearest, shrink: float) -> Guess:
+    """Sets: each constraint has shares of its own, for the worst places of its rivals and of its target."""
+    up, low = ends(problem, 0, found.query, found.smoothing)
+    targets, pi = question.wish.targets, []
+    for a in targets:
+        x = up.copy()
+        x[a] = low[a]
+        e = np.exp(x - x.max())
+        pi.append(e / e.sum())
+    stand = places(question, found.query, found.smoothing, shrink)
+    return Guess(tuple((0, a) for a in targets), found.multipliers, tuple(range(len(targets))), tuple(pi), stand)
 
 
-def _solve(columns: list[list[fmpq]], right: list[fmpq]) -> list[fmpq] | None:
-    """Some exact x with sum_j x_j columns_j = right, using the first columns that suffice; None if there is none."""
-    table = fmpq_mat(len(right), len(columns) + 1)
-    for j, column in enumerate([*columns, right]):
-        for i, entry in enumerate(column):
-            table[i, j] = entry
-    reduced, rank = table.rref()
-    x = [fmpq(0)] * len(columns)
-    for i in range(rank):
-        pivot = next(j for j in range(len(columns) + 1) if reduced[i, j] != 0)
-        if pivot == len(columns):
-            return None
-        x[pivot] = reduced[i, len(columns)]
-    return x
+def _random(question: Question, solution: Solution) -> Iterator[Guess]:
+    """Random keys: shares for which z deviations, jointly, are enough to make V vanish."""
+    for level in LEVELS:
+        value = Search(question, level).best(solution.best, solution.multipliers[0], solution.smoothing)
+        if value.least == math.inf:
+            shares = value.shares
+            yield Guess(
+                tuple((0, a) for a in shares.targets), shares.multipliers, tuple(range(len(shares.targets))),
+                tuple(shares.pi), shares.stand, deviations_of_any(question),
+            )  # fmt: skip
 
 
-def _as_constraints(values: dict[Unknown, fmpq], scenarios: int) -> list[dict[str, Any]]:
-    shares: list[dict[str, str]] = [{} for _ in range(scenarios)]
-    for unknown, value in values.items():
-        if unknown.sign > 0 and value != 0:
-            shares[unknown.scenario][str(unknown.key)] = f"{hex(int(value.p))}/{hex(int(value.q))}"
-    return [
-        {
-            "scenario": unknown.scenario,
-            "target": unknown.key,
-            "multiplier": f"{hex(int(value.p))}/{hex(int(value.q))}",
-            "distribution": shares[unknown.scenario],
-        }
-        for unknown, value in values.items()
-        if unknown.sign < 0 and value != 0
-    ]
+def _leaves_room(question: Question, guess: Guess) -> bool:
+    """Some key with a share may move within a ball, so that nothing has to cancel exactly."""
+    present = {a for _, a in guess.constraints} | {j for pi in guess.pi for j in np.flatnonzero(pi).tolist()}
+    return any(entry.ball > 0 and not present.isdisjoint(entry.keys.tolist()) for entry in question.entries)
+
+
+def _as_it_is(question: Question, guess: Guess) -> Bound:
+    constraints = tuple(
+        Constraint(w, a, float(x), {int(j): float(guess.pi[g][j]) for j in np.flatnonzero(guess.pi[g])})
+        for (w, a), x, g in zip(guess.constraints, guess.multipliers, guess.shared, strict=True)
+        if x > 0
+    )
+    stand, zero = guess.stand, np.zeros(question.keys[0].shape[1])
+    if stand is None:
+        return Bound((Part(zero, constraints),), deviations=guess.deviations)
+    moves = [move.tolist() for move in stand.moves]
+    return Bound(
+        (Part(zero, constraints, moves=moves),), None, guess.deviations, stand.scales, stand.own_scales
+    )
+
+
+def _cuts(guess: Guess) -> Iterator[Guess]:
+    """The guess with ever more of its small shares taken as 0: in boundary cases they have to be."""
+    seen: set[tuple[int, ...]] = set()
+    for cut in CUTS:
+        pi = tuple(np.where(one > cut * one.max(), one, 0.0) for one in guess.pi)
+        sizes = tuple(int(np.count_nonzero(one)) for one in pi)
+        if sizes not in seen:
+            seen.add(sizes)
+            yield Guess(
+                guess.constraints, guess.multipliers, guess.shared, tuple(one / one.sum() for one in pi), guess.stand,
+                guess.deviations,
+            )  # fmt: skip

@@ -8,7 +8,9 @@ With m_i = s <mu_i, q>, up_i is the largest score key i can have in the world, l
     low_i = min(low_i m_i, high_i m_i) - h_i
 
 where r_i is the radius of a ball, t_i a stretch along the key, E_i a factor of an ellipsoid. Both are m_i if the
-key is certain. The slack is 1/p - 1 for the floor p of the wish: given apart, because 1/p - 1 cannot be had from
+key is certain. With `pairs`, the h_i of the keys that are random are deviations of independent scores, and those of a
+pair join: up_i - low_a has sqrt(h_i^2 + h_a^2) in place of h_i + h_a (with h = 0 for a key that is not random). The
+slack is 1/p - 1 for the floor p of the wish: given apart, because 1/p - 1 cannot be had from
 a floor near 1.
 """
 
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
 
@@ -45,6 +47,8 @@ class Problem:
     ball: Float[np.ndarray, " n"] | None = None
     stretch: Float[np.ndarray, " n"] | None = None
     factors: tuple[Factor, ...] = ()  # keys that share a factor E; a key has at most one
+    random: Bool[np.ndarray, " n"] | None = None  # whose ball, stretch and factor are deviations, not sets
+    pairs: bool = False  # the deviations of random keys are independent, and join in pairs
 
     def __post_init__(self) -> None:
         if not self.keys or any(k.ndim != 2 or k.shape != self.keys[0].shape or 0 in k.shape for k in self.keys):
@@ -79,7 +83,7 @@ class Problem:
         n, d = self.shape
         if (self.scale_low is None) != (self.scale_high is None):
             raise InputError("only one end of the scales is given: expected scale_low and scale_high, or neither")
-        for name in ("scale_low", "scale_high", "ball", "stretch"):
+        for name in ("scale_low", "scale_high", "ball", "stretch", "random"):
             array = getattr(self, name)
             if array is not None and array.shape != (n,):
                 raise InputError(f"{name} has shape {array.shape}: expected one number for each of the {n} keys")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from headwright.design.guard import Guard
 from headwright.design.problem import Problem
-from headwright.design.statement import Question, covariance_factor
-from headwright.noise.world import Ball, Between, Covariance, Ellipsoid, Isotropic, Normal, OneOf
+from headwright.design.statement import Question
 
 
-def program(question: Question) -> Problem:
-    """The convex program whose solution is the shortest query, in floating point.
+def program(question: Question, guard: Guard | None = None) -> Problem:
+    """The convex program whose solution is the shortest query, in floating point; random keys are guarded against.
 
     >>> from fractions import Fraction
     >>> from headwright.design.wish import average
@@ -23,59 +23,54 @@ def program(question: Question) -> Problem:
     """
     n, targets = question.n, question.wish.targets
     floors = [question.wish.least[a] for a in targets]
-    low, high, ball, stretch = np.ones(n), np.ones(n), np.zeros(n), np.zeros(n)
-    factors: dict[int, tuple[list[int], np.ndarray]] = {}
-    z = float(question.deviations)
-    noisy = [] if question.world.fixed or question.world.scenarios else range(n)
-    for i in noisy:
-        noise = question.world.of(i)
-        match noise.scale:
-            case Between(a, b):
-                low[i], high[i] = a, b
-            case OneOf(values):
-                low[i], high[i] = min(values), max(values)
-            case Normal(mean, variance):
-                low[i] = high[i] = mean
-                stretch[i] = z * np.sqrt(variance)
-        match noise.spread:
-            case Ball(radius):
-                ball[i] = radius
-            case Isotropic(variance):
-                ball[i] = z * np.sqrt(variance)
-            case Ellipsoid(matrix) | Covariance(matrix):
-                E = matrix if isinstance(noise.spread, Ellipsoid) else z * covariance_factor(matrix)
-                factors.setdefault(id(noise.spread), ([], E))[0].append(i)
+    low, high, ball, stretch, random = np.ones(n), np.ones(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
+    factors: dict[bytes, tuple[list[int], Float[np.ndarray, "d width"]]] = {}
+    for entry in question.entries:
+        z = float(guard.deviations) if entry.random and guard is not None else 1.0 - entry.random
+        low[entry.keys], high[entry.keys] = entry.scale
+        ball[entry.keys], stretch[entry.keys], random[entry.keys] = z * entry.ball, z * entry.stretch, entry.random
+        if entry.width:
+            factors.setdefault((z * entry.factor).tobytes(), ([], z * entry.factor))[0].extend(entry.keys.tolist())
+    pairs = {"random": random, "pairs": True} if guard is not None and guard.kind == "pairs" else {}
+    scaled = bool((low != 1).any() or (high != 1).any())
     return Problem(
         question.keys,
         targets=np.array(targets),
         floors=np.array([float(p) for p in floors]),
         slacks=np.array([float(1 / p - 1) for p in floors]),
         scale=float(question.scale),
-        scale_low=low if (low != 1).any() or (high != 1).any() else None,
-        scale_high=high if (low != 1).any() or (high != 1).any() else None,
+        scale_low=low if scaled else None,
+        scale_high=high if scaled else None,
         ball=ball if ball.any() else None,
         stretch=stretch if stretch.any() else None,
         factors=tuple((np.array(which), E) for which, E in factors.values()),
+        **pairs,
     )
 
 
 def ends(
-    problem: Problem, scenario: int, query: Float[np.ndarray, " d"]
+    problem: Problem, scenario: int, query: Float[np.ndarray, " d"], smoothing: float = 0.0
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """The highest and the lowest score that each key can have, in floating point.
+    """The highest and the lowest score that each key can have, in floating point; kinks may be smoothed.
 
     >>> problem = Problem((np.eye(2),), np.array([0]), np.array([0.5]), np.array([1.0]), ball=np.array([0.0, 0.5]))
     >>> ends(problem, 0, np.array([0.0, 2.0]))
     (array([0., 3.]), array([0., 1.]))
     """
     scores = problem.scale * (problem.keys[scenario] @ query)
-    squared = np.zeros_like(scores)
+    squared, moves = np.zeros_like(scores), np.zeros(len(scores), dtype=bool)
     if problem.ball is not None:
         squared += (problem.scale * problem.ball) ** 2 * (query @ query)
+        moves |= problem.ball > 0
     if problem.stretch is not None:
         squared += (problem.stretch * scores) ** 2
+        moves |= problem.stretch > 0
     for which, E in problem.factors:
         squared[which] += problem.scale**2 * ((E.T @ query) ** 2).sum()
-    low = scores if problem.scale_low is None else problem.scale_low * scores
-    high = scores if problem.scale_high is None else problem.scale_high * scores
-    return np.maximum(low, high) + np.sqrt(squared), np.minimum(low, high) - np.sqrt(squared)
+        moves[which] = True
+    reach = np.where(moves, np.hypot(np.sqrt(squared), smoothing), 0.0)
+    if problem.scale_low is None or problem.scale_high is None:
+        return scores + reach, scores - reach
+    middle = (problem.scale_low + problem.scale_high) / 2 * scores
+    reach = reach + (problem.scale_high - problem.scale_low) / 2 * np.hypot(scores, smoothing)
+    return middle + reach, middle - reach

@@ -2,6 +2,12 @@
 
 A worst case has kinks, |m| at m = 0 and |E^T q| at E^T q = 0. Smoothed, |x| is sqrt(x^2 + tau^2), whose slope
 x / sqrt(x^2 + tau^2) is that of an admissible world at every x.
+
+All slopes are combinations of a few vectors, so that they are never written out for many keys:
+
+    along_i k_i + across_i q + through_i E E^T q + beside_i A_a q
+
+for the factor E of key i, and the covariance A_a of the target that the key is compared with.
 """
 
 from __future__ import annotations
@@ -19,16 +25,6 @@ Rows = slice | Int[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
-    """The scores of some keys lie within `reach` of the given ones plus `shift`; with the slopes of both."""
-
-    shift: Float[np.ndarray, " rows"]  # from the middle of the scales
-    shift_slope: Float[np.ndarray, "rows d"]
-    reach: Float[np.ndarray, " rows"]  # added for a distractor, subtracted for a target
-    reach_slope: Float[np.ndarray, "rows d"]
-
-
-@dataclass(frozen=True, eq=False)
 class Uncertainty:
     """What is uncertain about the keys of every scenario, in the units of the solver (scale 1)."""
 
@@ -38,6 +34,7 @@ class Uncertainty:
     stretch: Float[np.ndarray, " n"]
     factor_of: Int[np.ndarray, " n"]  # an index into factors; -1: none
     factors: tuple[Float[np.ndarray, "d width"], ...]
+    joins: Bool[np.ndarray, " n"]  # the key's deviation joins that of the target: sqrt(h_i^2 + h_a^2), not h_i + h_a
 
     @classmethod
     def of(cls, problem: Problem) -> Uncertainty | None:
@@ -57,6 +54,7 @@ class Uncertainty:
             stretch=np.zeros(n) if problem.stretch is None else problem.stretch,
             factor_of=factor_of,
             factors=tuple(np.asarray(matrix, dtype=np.float64) for _, matrix in problem.factors),
+            joins=problem.random if problem.pairs and problem.random is not None else np.zeros(n, dtype=bool),
         )
 
     def times(self, factor: float) -> Uncertainty:
@@ -65,7 +63,7 @@ class Uncertainty:
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> Uncertainty:
         """The same for some of the keys only."""
-        names = ("middle", "half", "ball", "stretch", "factor_of")
+        names = ("middle", "half", "ball", "stretch", "factor_of", "joins")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def turned(self, basis: Float[np.ndarray, "d r"]) -> Uncertainty:
@@ -77,60 +75,173 @@ class Uncertainty:
         scales: Float[np.ndarray, " n"] = self.middle + self.half * _divide(scores, np.hypot(scores, smoothing))
         return scales
 
-    def ends(
+    def at(self, q: Vector, smoothing: float, partner: Partner | None = None) -> View:
+        """All of it at a query, for keys that compete with a target (their partner), if there is one."""
+        images = [matrix.T @ q for matrix in self.factors]
+        pushed = [matrix @ image for matrix, image in zip(self.factors, images, strict=True)]
+        sizes = [math.sqrt(float(image @ image)) for image in images]
+        return View(
+            self, q, smoothing, math.sqrt(float(q @ q)), np.array([*sizes, 0.0]), np.array([*pushed, 0 * q]), partner
+        )
+
+    def covariance(self, row: int, key: Vector) -> Float[np.ndarray, "d d"]:
+        """A = r^2 I + t^2 mu mu^T + E E^T of a key."""
+        A: Float[np.ndarray, "d d"] = self.ball[row] ** 2 * np.eye(len(key)) + self.stretch[row] ** 2 * np.outer(
+            key, key
+        )
+        if self.factor_of[row] >= 0:
+            E = self.factors[self.factor_of[row]]
+            A += E @ E.T
+        return A
+
+    def partner(self, row: int, key: Vector, q: Vector) -> Partner | None:
+        """What a target brings into its comparisons with others; None if it is counted by itself."""
+        if not self.joins[row]:
+            return None
+        A = self.covariance(row, key)
+        image = A @ q
+        return Partner(math.sqrt(max(0.0, float(q @ image))), image, A)
+
+
+@dataclass(frozen=True, eq=False)
+class Partner:
+    """A target whose deviation is independent of those that join it."""
+
+    size: float  # sqrt(q^T A q)
+    image: Vector  # A q
+    A: Float[np.ndarray, "d d"]
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """The scores of some keys lie within `reach` of the given ones plus `shift`; with the slopes, as coefficients."""
+
+    shift: Float[np.ndarray, " rows"]  # from the middle of the scales
+    off: Float[np.ndarray, " rows"]  # the slope of the shift is off_i k_i
+    reach: Float[np.ndarray, " rows"]  # added for a distractor, subtracted for a target
+    along: Float[np.ndarray, " rows"]
+    across: Float[np.ndarray, " rows"]
+    through: Float[np.ndarray, " rows"]
+    beside: Float[np.ndarray, " rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Uncertain keys at a query."""
+
+    uncertainty: Uncertainty
+    q: Vector
+    smoothing: float
+    length: float
+    factor_sizes: Float[np.ndarray, " factors+1"]  # |E^T q|; the last is 0, for keys without a factor
+    factor_images: Float[np.ndarray, "factors+1 d"]  # E E^T q
+    partner: Partner | None
+
+    def worst(
+        self,
+        rows: Rows,
+        m: Float[np.ndarray, " rows"],
+        scales: Float[np.ndarray, " rows"] | None = None,
+        *,
+        own: bool = False,
+    ) -> Worst:
+        """What these rows may do, with scores m. Given scales take the place of those that the query selects.
+
+        With `own`, as targets in their own constraints: a deviation that joins those of others is counted there.
+        """
+        u = self.uncertainty
+        middle, half = u.middle[rows], u.half[rows]
+        root = np.hypot(m, self.smoothing)
+        size, extra = self._sizes(rows, m, own)
+        one = np.ones_like(m)
+        per_size = _divide(one, size)
+        lean = half * _divide(m, root) if scales is None else scales - middle
+        return Worst(
+            shift=(middle - 1) * m,
+            off=middle - 1,
+            reach=half * root + size + extra,
+            along=lean + u.stretch[rows] ** 2 * m * per_size,
+            across=u.ball[rows] ** 2 * per_size,
+            through=per_size * (u.factor_of[rows] >= 0),
+            beside=_divide(one, extra)
+            if self.partner is None
+            else np.where(u.joins[rows], per_size, _divide(one, extra)),
+        )
+
+    def slopes(self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst) -> Float[np.ndarray, "rows d"]:
+        """Of the reaches, written out."""
+        u = self.uncertainty
+        slopes: Float[np.ndarray, "rows d"] = np.outer(worst.across, self.q) + worst.along[:, None] * keys
+        if u.factors:
+            slopes += worst.through[:, None] * self.factor_images[u.factor_of[rows]]
+        if self.partner is not None:
+            slopes += np.outer(worst.beside, self.partner.image)
+        return slopes
+
+    def total(
+        self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst, e: Float[np.ndarray, " rows"]
+    ) -> Vector:
+        """The sum of the slopes of shifts and reaches, each times its weight e."""
+        u = self.uncertainty
+        total: Vector = (e * (worst.off + worst.along)) @ keys + float(e @ worst.across) * self.q
+        if u.factors:
+            total += (
+                np.bincount(u.factor_of[rows] + 1, e * worst.through, len(u.factors) + 1)[1:] @ self.factor_images[:-1]
+            )
+        if self.partner is not None:
+            total += float(e @ worst.beside) * self.partner.image
+        return total
+
+    def curvature(
         self,
         rows: Rows,
         keys: Float[np.ndarray, "rows d"],
-        q: Vector,
-        smoothing: float,
-        scales: Float[np.ndarray, " rows"] | None = None,
-    ) -> Ends:
-        """What these rows may do at q. Given scales take the place of those that the query selects."""
-        m = keys @ q
-        half = self.half[rows]
-        root = np.hypot(m, smoothing)
-        size, slopes = self._spread(rows, keys, q, smoothing)
-        lean = half * _divide(m, root) if scales is None else scales - self.middle[rows]
-        off = self.middle[rows] - 1
-        return Ends(
-            shift=off * m,
-            shift_slope=off[:, None] * keys,
-            reach=half * root + size,
-            reach_slope=lean[:, None] * keys + slopes,
-        )
-
-    def curvature(
-        self, rows: Rows, keys: Float[np.ndarray, "rows d"], q: Vector, smoothing: float, mass: Float[np.ndarray, " k"]
+        m: Float[np.ndarray, " rows"],
+        mass: Float[np.ndarray, " rows"],
+        *,
+        own: bool = False,
     ) -> Float[np.ndarray, "d d"]:
         """The sum of the second derivatives of the reaches, each times its mass."""
-        m = keys @ q
-        root = np.hypot(m, smoothing)
-        size, slopes = self._spread(rows, keys, q, smoothing)
-        per_size = _divide(mass, size)
-        bend = mass * self.half[rows] * _divide(_divide(np.full_like(m, smoothing), root) ** 2, root)
-        along = bend + per_size * self.stretch[rows] ** 2
-        total: Float[np.ndarray, "d d"] = keys.T @ (along[:, None] * keys) - slopes.T @ (per_size[:, None] * slopes)
-        total += float(per_size @ self.ball[rows] ** 2) * np.eye(len(q))
-        for number, matrix in enumerate(self.factors):
-            total += float(per_size @ (self.factor_of[rows] == number)) * (matrix @ matrix.T)
+        u = self.uncertainty
+        root = np.hypot(m, self.smoothing)
+        size, extra = self._sizes(rows, m, own)
+        per_size, per_extra = _divide(mass, size), _divide(mass, extra)
+        bend = mass * u.half[rows] * _divide(_divide(np.full_like(m, self.smoothing), root) ** 2, root)
+        # of sqrt(q^T A q): A / size - s s^T / size with the slope s
+        worst = self.worst(rows, m, u.middle[rows], own=own)  # without the lean of the scales
+        if self.partner is not None:
+            worst = replace(worst, beside=np.where(u.joins[rows], worst.beside, 0.0))
+        slopes = self.slopes(rows, keys, worst)
+        total: Float[np.ndarray, "d d"] = -slopes.T @ (per_size[:, None] * slopes)
+        along = bend + per_size * u.stretch[rows] ** 2
+        if along.any():
+            total += keys.T @ (along[:, None] * keys)
+        total[np.diag_indices_from(total)] += float(per_size @ u.ball[rows] ** 2)
+        for number, weight in enumerate(np.bincount(u.factor_of[rows] + 1, per_size, len(u.factors) + 1)[1:]):
+            total += weight * (u.factors[number] @ u.factors[number].T)
+        if self.partner is not None:
+            total += float((per_size * u.joins[rows] + per_extra).sum()) * self.partner.A
+            total -= float((per_extra * _divide(np.ones_like(m), extra) ** 2).sum()) * np.outer(
+                self.partner.image, self.partner.image
+            )
         return total
 
-    def _spread(
-        self, rows: Rows, keys: Float[np.ndarray, "rows d"], q: Vector, smoothing: float
-    ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, "rows d"]]:
-        """sqrt(q^T A q + tau^2) and A q over that, for A = r^2 I + t^2 mu mu^T + E E^T of each row; 0 where A is 0."""
-        ball, stretch, factor_of = self.ball[rows], self.stretch[rows], self.factor_of[rows]
-        along = stretch * (keys @ q)
-        size = np.hypot(ball * math.sqrt(float(q @ q)), along)
-        slopes = (ball**2)[:, None] * q + (stretch * along)[:, None] * keys
-        for number, matrix in enumerate(self.factors):
-            inside: Bool[np.ndarray, " rows"] = factor_of == number
-            image = matrix.T @ q
-            size = np.where(inside, np.hypot(size, math.sqrt(float(image @ image))), size)
-            slopes += inside[:, None] * (matrix @ image)
-        moves = (ball > 0) | (stretch > 0) | (factor_of >= 0)
-        size = np.where(moves, np.hypot(size, smoothing), 0.0)
-        return size, slopes * _divide(np.ones_like(size), size)[:, None]
+    def _sizes(
+        self, rows: Rows, m: Float[np.ndarray, " rows"], own: bool
+    ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
+        """The deviation of each key, together with its partner's if it joins it; and its partner's if it does not."""
+        u = self.uncertainty
+        ball, stretch, factor_of, joins = u.ball[rows], u.stretch[rows], u.factor_of[rows], u.joins[rows]
+        size = np.hypot(np.hypot(ball * self.length, stretch * m), self.factor_sizes[factor_of])
+        moves: Bool[np.ndarray, " rows"] = (ball > 0) | (stretch > 0) | (factor_of >= 0)
+        extra = np.zeros_like(size)
+        if own:
+            moves &= ~joins
+        elif self.partner is not None:
+            size = np.where(joins, np.hypot(size, self.partner.size), size)
+            moves |= joins
+            extra[~joins] = math.hypot(self.partner.size, self.smoothing)
+        return np.where(moves, np.hypot(size, self.smoothing), 0.0), extra
 
 
 def _divide(a: Float[np.ndarray, " rows"], b: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from headwright.design.wish import Wish, exact
 from headwright.errors import InputError
@@ -23,8 +24,36 @@ from headwright.noise.world import (
     OneOf,
     World,
 )
+from headwright.trusted.numbers import rational
 
 INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One entry of the world in floating point: what some keys may be.
+
+    >>> one = Fraction(1)
+    >>> Entry(np.array([0]), (one, 2 * one), 0.5, 0.0, np.empty((3, 0)), random=False).scale
+    (1.0, 2.0)
+    """
+
+    keys: Int[np.ndarray, " some"]
+    ends: tuple[Fraction, Fraction]  # of the scale
+    ball: float
+    stretch: float
+    factor: Float[np.ndarray, "d width"]
+    random: bool
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The ends of the scale in floating point."""
+        return float(self.ends[0]), float(self.ends[1])
+
+    @property
+    def width(self) -> int:
+        """How many columns the factor has."""
+        return int(self.factor.shape[1])
 
 
 @dataclass(frozen=True)
@@ -42,7 +71,6 @@ class Question:
     scale: Fraction
     confidence: Fraction
     heads: int = 1
-    guard: Fraction | None = None  # standard deviations to guard against, where more is known than this question says
 
     @property
     def n(self) -> int:
@@ -52,47 +80,61 @@ class Question:
     @property
     def random(self) -> bool:
         """Some key follows a Gaussian law, so that only a probability can be had."""
-        return bool(self.random_sides)
+        return bool(self.random_keys)
 
-    @property
-    def random_sides(self) -> int:
-        """How many one-sided failures there are: a random target must not sink, and what competes must not rise."""
-        several = len(self.wish.least) > 1
-        if self.world.scenarios or not (
-            _is_random(self.world.others) or any(_is_random(noise) for noise in self.world.noise.values())
-        ):
-            return 0
-        keys = [i for i in range(self.n) if _is_random(self.world.of(i))]
-        return self.heads * sum(2 if several and i in self.wish.least else 1 for i in keys)
+    @cached_property
+    def random_keys(self) -> frozenset[int]:
+        """The keys that follow a Gaussian law."""
+        named = [i for i, noise in self.world.noise.items() if is_random(noise)]
+        if self.world.scenarios or not (named or is_random(self.world.others)):
+            return frozenset()
+        others = [i for i in range(self.n) if i not in self.world.noise] if is_random(self.world.others) else []
+        return frozenset([*named, *others])
 
-    @property
-    def deviations(self) -> Fraction:
-        """How many standard deviations to guard against, so that all failures together stay below 1 - confidence."""
-        if not self.random:
-            return Fraction(0)
-        if self.guard is not None:
-            return self.guard
-        from scipy.special import ndtri
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The world of the statement, entry by entry, in floating point; none with scenarios.
 
-        tail = float(1 - self.confidence) / self.random_sides
-        return Fraction(f"{-float(ndtri(tail)) * (1 + 1e-13):.15g}")
+        >>> from headwright.design.wish import copy
+        >>> world = World({1: Noise()}, others=Noise(spread=Ball(0.5)))
+        >>> question = Question((np.eye(3),), copy(0), world, Fraction(1), Fraction(1))
+        >>> [entry.keys.tolist() for entry in question.entries]
+        [[1], [0, 2]]
+        """
+        named = np.zeros(self.n, dtype=bool)
+        named[list(self.world.noise)] = True
+        found = []
+        for entry in _world(self):
+            keys = np.flatnonzero(~named) if entry["keys"] == "*" else np.array(entry["keys"])
+            low, high = (rational(x) for x in entry["scale"])
+            ball, stretch = (float(rational(entry[name])) for name in ("ball", "stretch"))
+            columns = [[float.fromhex(x) for x in column] for column in entry["factor"]]
+            factor = np.array(columns).T if columns else np.empty((self.keys[0].shape[1], 0))
+            found.append(Entry(keys, (low, high), ball, stretch, factor, entry["random"]))
+        return tuple(found)
 
 
-def statement(question: Question, claim: str, none_shorter: Fraction = Fraction(0)) -> dict[str, Any]:
+def statement(
+    question: Question,
+    claim: str,
+    queries: Float[np.ndarray, "heads d"] | None = None,
+    none_shorter: Fraction = Fraction(0),
+) -> dict[str, Any]:
     """The statement of a certificate.
 
     >>> from headwright.design.wish import copy
-    >>> statement(Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1)), "designed")["wish"]
+    >>> statement(Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1)), "impossible")["wish"]
     {'0': '100/101'}
     """
     return {
         "claim": claim,
+        "heads": question.heads,
         "keys": [_name(keys) for keys in question.keys],
         "scale": str(question.scale),
         "wish": {str(key): str(question.wish.least[key]) for key in question.wish.targets},
-        "world": [] if question.world.scenarios else _world(question.world, question.n),
-        "deviations": str(question.deviations),
+        "world": _world(question),
         "confidence": str(question.confidence if question.random else 1),
+        "queries": [] if queries is None else [hex_floats(query) for query in queries],
         "none_shorter": str(none_shorter),
     }
 
@@ -112,24 +154,24 @@ def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
     return {
         "n": keys.shape[0],
         "d": keys.shape[1],
-        "dtype": "float64",
         "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
         "rows": rows,
     }
 
 
-def _world(world: World, n: int) -> list[dict[str, Any]]:
-    """Every noise as the set that the checker knows, and nothing for keys that there are none of."""
-    entries: list[dict[str, Any]] = []
-    for key, noise in world.noise.items():
-        entries.append(_spread(noise, [key]))
-    if not world.others.certain and len(world.noise) < n:
-        entries.append(_spread(world.others, "*"))
-    return entries
+def _world(question: Question) -> list[dict[str, Any]]:
+    """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios."""
+    world = question.world
+    if world.scenarios:
+        return []
+    found = [_spread(noise, [key]) for key, noise in world.noise.items()]
+    if not world.others.certain and len(world.noise) < question.n:
+        found.append(_spread(world.others, "*"))
+    return found
 
 
 def _spread(noise: Noise, keys: list[int] | str) -> dict[str, Any]:
-    random = _is_random(noise)
+    random = is_random(noise)
     ends, stretch = ("1", "1"), "0"
     match noise.scale:
         case Between(low, high):
@@ -173,5 +215,10 @@ def covariance_factor(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d 
     return factor
 
 
-def _is_random(noise: Noise) -> bool:
+def is_random(noise: Noise) -> bool:
+    """The key follows a Gaussian law.
+
+    >>> is_random(Noise(scale=Normal(1.0, 0.5))), is_random(Noise(spread=Ball(0.1)))
+    (True, False)
+    """
     return isinstance(noise.scale, Normal) or isinstance(noise.spread, Isotropic | Covariance)

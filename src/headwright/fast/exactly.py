@@ -1,45 +1,62 @@
-"""Arb for the few numbers that decide, and the way back from Arb to floats."""
+"""Arb for the few numbers that decide, and exact rationals where nothing may be lost; and the way back to floats."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import overload
 
 import numpy as np
-from flint import arb, arb_mat, fmpq
+from flint import arb, fmpq, fmpz, fmpz_mat
 from jaxtyping import Float, Int
 
 from headwright.fast.balls import TINY, Balls
 from headwright.trusted.certificate import Statement
+from headwright.trusted.numbers import Malformed, Reject
 
-ROWS = 1024  # at once
+Number = arb | fmpq  # known up to a radius, or exactly; sums and products of exact numbers are exact
+NONE = fmpq(0)
+BLOCK = 2**16  # numbers at once
+
+
+class Doubt(Reject):
+    """Not certain from the numbers as they are known; if they are known better, it may be."""
 
 
 class Beyond(Exception):  # noqa: N818  (not an accident: another checker is asked)
     """Numbers of a size or kind that this checker does not deal with, though the certificate may well be true."""
 
 
-def ball(x: Fraction) -> arb:
-    """A ball around a rational.
+def rational(x: Fraction) -> fmpq:
+    """The same number.
+
+    >>> rational(Fraction(2, 3))
+    2/3
+    """
+    return fmpq(x.numerator, x.denominator)
+
+
+def ball(x: Fraction | fmpq | arb) -> arb:
+    """A ball around a number.
 
     >>> ball(Fraction(1, 3)).contains(fmpq(1, 3))
     True
     """
-    return arb(fmpq(x.numerator, x.denominator))
+    return arb(rational(x) if isinstance(x, Fraction) else x)
 
 
 def precision(statement: Statement) -> int:
-    """Bits to compute with: what a wish leaves to the others, however little, is seen with 256 bits.
-
-    >>> from headwright.trusted.numbers import rational
-    >>> precision(Statement("designed", (), Fraction(1), {0: rational("1/2")}, (), *[Fraction(0)] * 3))
-    260
-    """
+    """Bits to compute with: what a wish leaves to the others, however little, is seen with 256 bits."""
     slack = min((1 / p - 1 for p in statement.wish.values() if p < 1), default=Fraction(1))
     return 256 + 2 * max(2, slack.denominator.bit_length() - slack.numerator.bit_length())
 
 
-def floats(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
+def float_of(x: arb) -> float:
+    """A float near the middle of a ball."""
+    return float(x.mid())
+
+
+def doubles(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
     """The same numbers as doubles, where they are doubles."""
     try:
         found = [float(x) for x in numbers]
@@ -50,33 +67,90 @@ def floats(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
     return np.array(found)
 
 
-def dot(x: Sequence[arb], y: Sequence[arb]) -> arb:
-    """<x, y>."""
-    return sum((a * b for a, b in zip(x, y, strict=True)), arb(0))
+def vector(numbers: Float[np.ndarray, " d"]) -> list[arb]:
+    """The same numbers, exactly."""
+    return [arb(x) for x in numbers.tolist()]
 
 
-def row(keys: Float[np.ndarray, "n d"], i: int) -> list[arb]:
-    """One key."""
-    return [arb(x) for x in keys[i].tolist()]
+@overload
+def dot(x: Iterable[fmpq], y: Iterable[fmpq]) -> fmpq: ...
+@overload
+def dot(x: Iterable[arb], y: Iterable[Number]) -> arb: ...
+@overload
+def dot(x: Iterable[Number], y: Iterable[arb]) -> arb: ...
+@overload
+def dot(x: Iterable[Number], y: Iterable[Number]) -> Number: ...
+def dot(x: Iterable[Number], y: Iterable[Number]) -> Number:
+    """<x, y>; exact for exact numbers.
 
-
-def relative_scores(
-    keys: Float[np.ndarray, "n d"], rows: Int[np.ndarray, " some"], centre: int, query: Sequence[arb]
-) -> list[arb]:
-    """<k_i - k_centre, q> for some rows.
-
-    >>> relative_scores(np.eye(3), np.array([2]), 0, [arb(1), arb(2), arb(4)])
-    [3.00000000000000]
+    >>> dot([fmpq(1, 3), fmpq(1)], [fmpq(3), fmpq(1, 2)])
+    3/2
     """
-    column = arb_mat(len(query), 1, list(query))
-    own = dot(row(keys, centre), query)
-    found: list[arb] = []
-    for start in range(0, len(rows), ROWS):
-        block = keys[rows[start : start + ROWS]]
-        numbers = block.astype(np.float64).ravel().tolist()
-        product = arb_mat(len(block), len(query), numbers) * column
-        found += [x - own for x in product.entries()]
+    return sum((a * b for a, b in zip(x, y, strict=True)), NONE)
+
+
+def above_root(x: Number) -> arb:
+    """Not below the square root of a number that is not negative, though its ball may reach below 0."""
+    return ball(x).abs_upper().sqrt()
+
+
+def below_root(x: Number) -> arb:
+    """Not above the square root of a number, and 0 if that may be below 0."""
+    low = ball(x).lower()
+    return low.sqrt().lower() if bool(low > 0) else arb(0)
+
+
+def combination(keys: Float[np.ndarray, "n d"], factors: Mapping[int, fmpq]) -> list[fmpq]:
+    """sum_i x_i k_i, exactly: whole numbers over one denominator.
+
+    >>> combination(np.array([[0.5, 3.0], [1.0, 0.0]]), {0: fmpq(1, 3), 1: fmpq(1)})
+    [7/6, 1]
+    """
+    total = [NONE] * keys.shape[1]
+    firm = {i: x for i, x in factors.items() if x != 0}
+    below = fmpz(1)
+    for x in firm.values():
+        below = below.lcm(x.q)
+    rows = list(firm)
+    step = max(1, BLOCK // keys.shape[1])
+    for start in range(0, len(rows), step):
+        some = rows[start : start + step]
+        left = fmpz_mat(1, len(some), [firm[i].p * (below // firm[i].q) for i in some])
+        matrix, unit = _whole(keys[np.array(some, dtype=np.intp)])
+        total = [t + fmpq(x, below) * unit for t, x in zip(total, (left * matrix).entries(), strict=True)]
+    return total
+
+
+def signs(
+    keys: Float[np.ndarray, "n d"], rows: Int[np.ndarray, " some"], query: Float[np.ndarray, " d"]
+) -> Int[np.ndarray, " some"]:
+    """The sign of <k_i, q> for some rows, exactly.
+
+    >>> signs(np.array([[0.1, 0.3], [1e300, -1.0]]), np.array([0, 1]), np.array([-3.0, 1.0]))
+    array([-1, -1])
+    """
+    column = _whole(query[:, None])[0]
+    step = max(1, BLOCK // keys.shape[1])
+    found = np.zeros(len(rows), dtype=np.intp)
+    for start in range(0, len(rows), step):
+        block = keys[rows[start : start + step]]
+        some = np.flatnonzero(((block != 0) & (query != 0)).any(axis=1))  # of the others all products are 0
+        products = (_whole(block[some])[0] * column).entries() if len(some) else []
+        found[start + some] = [(x > 0) - (x < 0) for x in products]
     return found
+
+
+def _whole(numbers: Float[np.ndarray, "rows columns"]) -> tuple[fmpz_mat, fmpq]:
+    """Whole numbers, and the power of two that they are multiples of."""
+    exact = numbers.astype(np.float64)
+    if not np.isfinite(exact).all():
+        raise Malformed("a key holds a number that is not finite")
+    mantissas, exponents = np.frexp(exact)
+    least = int(exponents.min()) - 53
+    digits = np.ldexp(mantissas, 53).astype(np.int64).ravel().tolist()
+    shifts = (exponents - 53 - least).ravel().tolist()
+    entries = [fmpz(m) << e for m, e in zip(digits, shifts, strict=True)]
+    return fmpz_mat(exact.shape[0], exact.shape[1], entries), fmpq(2) ** least
 
 
 def to_balls(numbers: Sequence[arb]) -> Balls:
@@ -90,6 +164,6 @@ def to_balls(numbers: Sequence[arb]) -> Balls:
     for i, x in enumerate(numbers):
         if not x.abs_upper() < 2.0**900:
             raise Beyond("a number is beyond the range of doubles")
-        mid[i] = float(x.mid())
+        mid[i] = float_of(x)
         rad[i] = float((x - arb(float(mid[i]))).abs_upper()) * (1 + 2.0**-20) + TINY  # however float() rounds
     return Balls(mid, rad)

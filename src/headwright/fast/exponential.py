@@ -22,7 +22,7 @@ EXP_RANGE = 700.0
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 TAYLOR = [1 / math.factorial(k) for k in range(14)]
 CHUNK = 2**14  # numbers at once, so that they stay near the processor
-ROW = 256  # numbers that are added in any order; the sums of these are added exactly and rounded once
+ROW = 32  # numbers that are added in any order; the sums of these are added exactly and rounded once
 
 
 def exp_near(x: Array) -> Array:
@@ -78,14 +78,14 @@ def _exp(x: Array, reference: float, side: float) -> Array:
 
 
 def total(numbers: Array) -> arb:
-    """A ball around the sum of finite numbers: rows of 256 in any order, then their sums exactly.
+    """A ball around the sum of finite numbers: rows of 32 in any order, then their sums exactly.
 
     >>> total(np.ones(1000)).contains(1000)
     True
     """
     middle, size = _sum(numbers), _sum(np.abs(numbers))
     # size is below the true sum of absolute values by gamma at most: twice the error covers that.
-    return arb(middle, 2 * gamma(ROW + 1) * size + 2.0**-1000)
+    return arb(middle, 2 * gamma(min(ROW, len(numbers)) + 1) * size + 2.0**-1000)
 
 
 def total_above(numbers: Float[np.ndarray, " n"]) -> float:

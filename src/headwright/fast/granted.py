@@ -1,26 +1,53 @@
-"""Does every target get its weight, wherever in the world the keys are?
+"""Does every target get its weight, wherever in the world the keys are, with the probability that is stated?
 
-alpha_a >= p_a, averaged over the heads; alpha_a >= 1 / (1 + sum over i != a of exp(s_i - s_a)) with every s_i at its
-highest and s_a at its lowest. Targets are computed in Arb; what the other keys add up to is bounded in floats relative
-to the largest of them, so that a wish of 1/(1 + 1e-30) is no harder than another.
+alpha_a >= p_a, averaged over the heads; alpha_a >= 1 / (1 + sum over i != a of exp(x_i)), where x_i = s_i - s_a with
+s_i at its highest and s_a at its lowest, and with what chance may add. Targets are computed in Arb; what the other keys
+add up to is bounded in floats relative to the largest of them, so that a wish of 1/(1 + 1e-30) is no harder than any.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from itertools import accumulate
 
+import numpy as np
 from flint import arb
 
-from headwright.fast.exactly import ball
+from headwright.fast.balls import Balls
+from headwright.fast.exactly import Doubt, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
-from headwright.fast.scene import Scene
-from headwright.trusted.certificate import Statement
-from headwright.trusted.numbers import Reject
+from headwright.fast.view import View, World
+from headwright.trusted.certificate import Guard, Statement
+from headwright.trusted.numbers import Reject, shown
 
 
-def check_granted(statement: Statement, scenes: list[Scene], number: int) -> None:
-    """Refuse unless the heads certainly give every target its weight in this scenario."""
-    rivals = [rivals_above(scene) for scene in scenes]
+def tail(deviations: arb) -> arb:
+    """P(N(0, 1) > z).
+
+    >>> tail(arb(0))
+    0.500000000000000
+    """
+    return (deviations / arb(2).sqrt()).erfc() / 2
+
+
+def check_guard(statement: Statement, world: World, guard: Guard | None) -> None:
+    """Refuse unless all ways in which chance may fail are together as rare as the confidence asks for."""
+    if guard is None:
+        return
+    n, targets = statement.keys[0].n, [world.spread(a).random for a in statement.wish]
+    random = world.random(n)
+    if guard.kind == "keys":  # a target competes with the other targets, too
+        ways = random + (sum(targets) if len(targets) > 1 else 0)
+    else:  # for each target: its random rivals, and, if it is random, all the others together
+        ways = sum(random - own + int(own and random < n) for own in targets)
+    if not ways * statement.heads * tail(ball(guard.deviations)) <= 1 - ball(statement.confidence):
+        raise Reject("the deviations guarded against do not have the probability that is claimed")
+
+
+def check_granted(statement: Statement, views: list[View], guard: Guard | None, scenario: int) -> None:
+    """Refuse unless the heads certainly give every target its weight in this scenario; a view for each head."""
+    rivals = [_rivals_above(view, guard) for view in views]
     for target, least in statement.wish.items():
         found = [r[target] for r in rivals]
         if len(found) == 1:
@@ -28,22 +55,55 @@ def check_granted(statement: Statement, scenes: list[Scene], number: int) -> Non
         else:
             certain = sum((1 / (1 + r) for r in found), arb(0)) >= len(found) * ball(least)
         if not bool(certain):
-            raise Reject(f"key {target} is not certain to get a weight of {float(least):.6g} in scenario {number}")
+            raise Doubt(f"key {target} is not certain to get a weight of {shown(least)} in scenario {scenario}")
 
 
-def rivals_above(scene: Scene) -> dict[int, arb]:
-    """For each target, not below the sum over the other keys of exp(s_i - s_a) at worst."""
-    targets = scene.targets
-    if not scene.query.any():  # all scores are 0, exactly, wherever the keys are: a wish for an even share is granted
-        return dict.fromkeys(targets.tolist(), arb(len(scene.centred.keys) - 1))
-    high, low = scene.exactly_highest(targets), scene.exactly_lowest(targets)
-    others, top = arb(0), 0.0
-    if len(targets) < len(scene.centred.keys):
-        scores = scene.highest().upper()
-        top = float(scores.max())
-        others = arb(total_above(exp_above(scores, top))) * arb(top).exp()
-    powers = [x.exp() for x in high]
+def _rivals_above(view: View, guard: Guard | None) -> dict[int, arb]:
+    """For each target, not below the sum over the other keys of exp(x_i) at worst."""
+    targets = list(view.statement.wish)
+    if not view.query.any():  # all scores are 0, exactly, wherever the keys are: a wish for an even share is granted
+        return dict.fromkeys(targets, arb(len(view.keys) - 1))
+    ends = {a: view.ends(a) for a in targets}
+    z = arb(0) if guard is None else ball(guard.deviations)
+    if guard is not None and guard.kind == "pairs":
+        return _by_pairs(view, ends, z)
+    spread = to_balls([z])
+    others = _others(view, lambda part: spread * view.variance(part).sqrt() if guard else None)
+    powers = [(high + z * above_root(v)).exp() for _, high, v in ends.values()]
     # Nothing is subtracted: what comes before a target, and what comes after it.
     before = [arb(0), *accumulate(powers)][:-1]
     after = [arb(0), *accumulate(reversed(powers))][-2::-1]
-    return {a: (others + b + c) * (-x).exp() for a, b, c, x in zip(targets.tolist(), before, after, low, strict=True)}
+    return {
+        a: (others + b + c) * (z * above_root(v) - low).exp()
+        for (a, (low, _, v)), b, c in zip(ends.items(), before, after, strict=True)
+    }
+
+
+def _by_pairs(view: View, ends: dict[int, tuple[arb, arb, arb]], z: arb) -> dict[int, arb]:
+    spread, alike, found = to_balls([z]), dict[int, arb](), dict[int, arb]()
+    for a, (low, _, v) in ends.items():
+        entry, own = view.world.entry(a), to_balls([v])
+        others = alike.get(entry)
+        if others is None:
+            others = _others(view, lambda part, own=own: spread * (view.variance(part) + own).sqrt())  # type: ignore[misc]
+        if not view.world.spread(a).stretch:  # then all targets of this entry have the same variance
+            alike[entry] = others
+        powers = [(high + z * above_root(v + w)).exp() for b, (_, high, w) in ends.items() if b != a]
+        found[a] = sum(powers, others) * (-low).exp()
+    return found
+
+
+def _others(view: View, chance: Callable[[slice], Balls | None]) -> arb:
+    """Not below the sum of exp over all keys that are no targets, at their highest, and higher by chance."""
+    targets = np.array(list(view.statement.wish), dtype=np.intp)
+    if len(targets) == len(view.keys):
+        return arb(0)
+    scores = np.empty(len(view.keys))
+    for part in view.blocks():
+        highest, more = view.highest(part), chance(part)
+        scores[part] = (highest if more is None else highest + more).upper()
+    scores[targets] = -np.inf
+    top = float(scores.max())
+    if not math.isfinite(top):
+        raise Doubt("scores are not known well enough")
+    return arb(total_above(exp_above(scores, top))) * arb(top).exp()

@@ -1,13 +1,18 @@
-"""The two passes over the keys: scores of all rows for some queries, and weighted sums of the rows.
+"""The passes over the keys: scores of all rows for some queries, and weighted sums of the rows.
 
 Everything is relative to one row c, which is a target: D = fl(k_i - c) errs by u |D| in every entry, so that keys with
 a large common part, or close to the target, lose nothing. With |.| the Euclidean norm,
 
     |fl(<D_i, q>) - <k_i - c, q>|        <= gamma_{d+1} |D_i| |q|              (Higham, section 3.1, and Cauchy-Schwarz)
-    |fl(sum_i w_i D_i) - sum_i w_i (k_i - c)| <= gamma_{B+3} sum_i |w_i| |D_i|  (B rows at once; blocks added exactly)
+    |fl(sum_i w_i D_i) - sum_i w_i (k_i - c)| <= gamma_{B+3} sum_i |w_i| |D_i|  (B sums deep; blocks added exactly)
 
 Keys are scaled by a power of two where their squares would leave the range of doubles. Slack, a factor of 1 + 2^-20,
 covers the roundings of the bounds themselves (they are below gamma_{2d}); 2^-500 added to a norm covers underflow.
+
+Sharp scores cost three times as much and lose next to nothing, however wide the keys or long the query. A key, over a
+power of two so that no entry exceeds 1, times 2^b, is A + R with whole A and |R| <= 1/2, and so is the query, B + T.
+Then <A, B> is a sum of whole numbers below 2^53, exact in any order; <A, T> + <R, B + T> is 2^-b times smaller, and so
+is its rounding error: with |A|, |B + T| <= 2^b in every entry, at most gamma_{d+1} d 2^b.
 """
 
 from __future__ import annotations
@@ -17,27 +22,32 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import arb
 from jaxtyping import Float
 
-from headwright.fast.balls import Array, Balls, gamma
+from headwright.fast.balls import TINY, UP, Array, Balls, U, gamma
+from headwright.fast.exactly import dot, float_of, vector
 from headwright.fast.exponential import total_above
-from headwright.trusted.numbers import Reject
+from headwright.trusted.numbers import Malformed, Reject
 
 NUMBERS = 2**16  # of a block, so that it stays near the processor
+TOGETHER = 32  # rows whose sum is one number of the next sum
 SLACK = 1 + 2.0**-20
 SMALL = 2.0**-500
 COMFORTABLE = (2.0**-300, 2.0**300)  # norms whose squares, and products with queries, are no trouble
 LARGEST_WIDTH = 2**20
+Matrix = Float[np.ndarray, "n d"]
+Vector = Float[np.ndarray, " d"]
 
 
 @dataclass(frozen=True, eq=False)
 class Centred:
     """Keys less one of them, times 2^-exponent; norms are not below the true norms of the rows, so scaled."""
 
-    keys: Float[np.ndarray, "n d"]
+    keys: Matrix
     row: int
     exponent: int
-    norms: Float[np.ndarray, " n"]
+    norms: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +58,7 @@ class Products:
     exponent: int
 
 
-def inner_products(
-    keys: Float[np.ndarray, "n d"], row: int, queries: Sequence[Float[np.ndarray, " d"]]
-) -> tuple[Centred, list[Products]]:
+def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[Centred, list[Products]]:
     """<k_i - k_row, q> for all i and all queries, in one pass; refused if a key is not finite.
 
     >>> centred, (found,) = inner_products(np.eye(3), 0, [np.array([1.0, 2.0, 4.0])])
@@ -65,7 +73,7 @@ def inner_products(
     largest = float(norms.max())  # no number, if some norm is none
     if not COMFORTABLE[0] <= largest <= COMFORTABLE[1]:
         if not all(bool(np.isfinite(block).all()) for _, block in _blocks(keys)):
-            raise Reject("a key holds a number that is not finite")
+            raise Malformed("a key holds a number that is not finite")
         exponent = math.frexp(max(float(np.abs(block).max()) for _, block in _blocks(keys)))[1]
         norms, scores = _pass(keys, row, exponent, [q for q, _ in scaled])
     bound = gamma(keys.shape[1] + 1) * SLACK
@@ -76,7 +84,49 @@ def inner_products(
     return Centred(keys, row, exponent, norms), products
 
 
-def weighted_sum(centred: Centred, weights: Array) -> tuple[Float[np.ndarray, " d"], float]:
+def sharp_products(keys: Matrix, row: int, query: Vector) -> Products:
+    """The same for finite keys and one query, at most a few roundings from the truth unless far more cancels.
+
+    >>> offset = np.array([[1e9, 0.1], [1e9, 0.3]])
+    >>> found = sharp_products(offset, 0, np.array([1e5, 1.0]))
+    >>> float(found.balls.mid[1] * 2.0**found.exponent), bool(found.balls.rad[1] * 2.0**found.exponent < 1e-15)
+    (0.19999999999999998, True)
+    """
+    n, d = keys.shape
+    bits = (53 - (d - 1).bit_length()) // 2
+    q, power = _scaled(query)
+    B = np.rint(q * 2.0**bits)
+    T = q * 2.0**bits - B
+    largest = np.concatenate([np.abs(block).max(axis=1) for _, block in _blocks(keys)]).astype(np.float64)
+    exponents = np.frexp(largest)[1]
+    exponent = int(exponents.max())
+    units = np.ldexp(1.0, exponents - exponent)  # where this underflows the row adds nothing, which TINY covers
+    reference = dot(vector(keys[row]), vector(query)) * arb(2) ** -(exponent + power)
+    first = float_of(reference)
+    second = float_of(reference - arb(first))
+    rest = float((reference - arb(first) - arb(second)).abs_upper()) * SLACK
+    error = gamma(d + 1) * d * 2.0**-bits * SLACK  # of <A, T> + <R, B + T>, over 2^(2 bits)
+    mid, rad = np.empty(n), np.empty(n)
+    with np.errstate(all="ignore"):
+        for part, block in _blocks(keys):
+            A = np.ldexp(block.astype(np.float64), bits - exponents[part, None])
+            R = A.copy()
+            np.rint(A, out=A)
+            R -= A
+            unit = units[part]
+            whole = np.ldexp(np.einsum("ij,j->i", A, B), -2 * bits) * unit
+            small = np.ldexp(np.einsum("ij,j->i", A, T) + np.einsum("ij,j->i", R, B + T), -2 * bits) * unit
+            total = whole - first
+            back = total - whole
+            lost = (whole - (total - back)) - (first + back)  # whole - first = total + lost, exactly
+            low = small - second
+            lower = lost + low
+            mid[part] = total + lower
+            rad[part] = (error * unit + U * (np.abs(low) + np.abs(lower) + np.abs(mid[part])) + rest + TINY) * UP
+    return Products(Balls(mid, rad), exponent + power)
+
+
+def weighted_sum(centred: Centred, weights: Array) -> tuple[Vector, float]:
     """sum_i w_i (k_i - c) 2^-exponent in floats, and what the error of this vector is at most in length.
 
     >>> centred, _ = inner_products(np.eye(2), 0, [])
@@ -84,20 +134,26 @@ def weighted_sum(centred: Centred, weights: Array) -> tuple[Float[np.ndarray, " 
     [-2.0, 2.0]
     """
     sums = [np.zeros(centred.keys.shape[1])]
-    rows = 1
     for part, D in differences(centred.keys, centred.row, centred.exponent):
-        rows = max(rows, len(D))
         if weights[part].any():
-            sums.append(np.einsum("i,ij->j", weights[part], D))
+            sums.append(_sum_of_rows(weights[part], D))
     found = np.array([math.fsum(column) for column in np.stack(sums, axis=1).tolist()])
     size = total_above(np.abs(weights) * (centred.norms + SMALL))
-    # One gamma for the sums, one u each for D, for fsum and for the products in `size`: B + 8 leaves room.
-    return found, gamma(rows + 8) * SLACK * size + 2.0**-900
+    # As deep as the sums, and one u each for D, for fsum and for the products in `size`: 8 more leave room.
+    rows = min(_rows(centred.keys.shape[1]), len(weights))
+    return found, gamma(rows // TOGETHER + min(TOGETHER, rows) + 8) * SLACK * size + 2.0**-900
 
 
-def differences(
-    keys: Float[np.ndarray, "n d"], row: int, exponent: int
-) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:
+def _sum_of_rows(weights: Array, D: Float[np.ndarray, "rows d"]) -> Vector:
+    """Some rows together, and then the sums of these: no number goes through more than B / TOGETHER + TOGETHER sums."""
+    whole = len(D) // TOGETHER * TOGETHER
+    first = weights[:whole].reshape(-1, TOGETHER)
+    sums = np.einsum("bi,bij->bj", first, D[:whole].reshape(*first.shape, D.shape[1]))
+    total: Vector = np.einsum("i,ij->j", weights[whole:], D[whole:]) + sums.sum(axis=0)
+    return total
+
+
+def differences(keys: Matrix, row: int, exponent: int) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:
     """fl(k_i - c), times 2^-exponent, block by block; a block is gone when the next one is asked for.
 
     >>> [block.tolist() for _, block in differences(np.eye(2), 0, 0)]
@@ -115,9 +171,7 @@ def differences(
         yield part, D
 
 
-def _pass(
-    keys: Float[np.ndarray, "n d"], row: int, exponent: int, queries: list[Float[np.ndarray, " d"]]
-) -> tuple[Array, list[Array]]:
+def _pass(keys: Matrix, row: int, exponent: int, queries: list[Vector]) -> tuple[Array, list[Array]]:
     norms, scores = np.empty(len(keys)), [np.empty(len(keys)) for _ in queries]
     with np.errstate(all="ignore"):
         for part, D in differences(keys, row, exponent):
@@ -128,7 +182,7 @@ def _pass(
     return norms, scores
 
 
-def _scaled(query: Float[np.ndarray, " d"]) -> tuple[Float[np.ndarray, " d"], int]:
+def _scaled(query: Vector) -> tuple[Vector, int]:
     """The query over a power of two, its largest entry between 1/2 and 1."""
     exponent = math.frexp(float(np.abs(query).max()))[1]
     with np.errstate(all="ignore"):
@@ -136,10 +190,10 @@ def _scaled(query: Float[np.ndarray, " d"]) -> tuple[Float[np.ndarray, " d"], in
 
 
 def _rows(d: int) -> int:
-    return max(16, NUMBERS // d)
+    return min(max(16, NUMBERS // d), 1024)
 
 
-def _blocks(keys: Float[np.ndarray, "n d"]) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:
+def _blocks(keys: Matrix) -> Iterator[tuple[slice, Float[np.ndarray, "rows d"]]]:
     step = _rows(keys.shape[1])
     for start in range(0, len(keys), step):
         yield slice(start, start + step), keys[start : start + step]

@@ -1,140 +1,109 @@
-"""What each key may be, seen through one query: scores from outside, and the admissible place that is worst.
-
-Scores are whole numbers of a common unit, so that differences of them are exact.
-"""
+"""What each key may be, and the keys seen through one query: their scores are whole numbers of one unit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.certificate import Spread, Statement
+from headwright.trusted.certificate import Certificate, Guard, Spread, Statement, Vector
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Reject, normal_tail_above, sqrt_above
+from headwright.trusted.numbers import sqrt_above
 
 ONE, NONE = Fraction(1), Fraction(0)
-CERTAIN = Spread(None, ONE, ONE, NONE, NONE, (), random=False)
-FINE = 2**96  # how much finer than exactness needs the unit of uncertain scores is: for roots, which are not exact
-Place = list[Fraction]
+CERTAIN = Spread(frozenset(), ONE, ONE, NONE, NONE, (), random=False)
+Kind = tuple[
+    int, int
+]  # an entry of the world; and <k, q> of a key, as a whole number, where its variance depends on it
 
 
-@dataclass(frozen=True)
-class Query:
-    """A query as whole numbers: its entries times 2^bits."""
+class Scene:
+    """The keys of one scenario, in the world of a statement."""
 
-    entries: tuple[int, ...]
-    bits: int
+    def __init__(self, certificate: Certificate, keys: Keys) -> None:
+        """Who may be what; and a number that makes all scales whole."""
+        self.statement, self.keys, bound = certificate.statement, keys, certificate.bound
+        self.spreads, self.certain = (*self.statement.world, CERTAIN), len(self.statement.world)
+        self.named = {key: entry for entry, spread in enumerate(self.spreads) for key in spread.keys or ()}
+        self.others = next((entry for entry, spread in enumerate(self.spreads) if spread.keys is None), self.certain)
+        scales = [*bound.scales.values(), *bound.own_scales.values()] if bound else []
+        scales += [end for spread in self.spreads for end in (spread.low, spread.high)]
+        self.fine = math.lcm(*(scale.denominator for scale in scales))
+        # Exponentials are whole numbers of so many binary digits: 96 below the smallest that matters.
+        slack = min((1 / p - 1 for p in self.statement.wish.values() if p < 1), default=ONE)
+        self.bits = 96 + keys.n.bit_length() + max(0, slack.denominator.bit_length() - slack.numerator.bit_length())
 
-    @classmethod
-    def of(cls, numbers: Sequence[Fraction]) -> Query:
-        """Floats have powers of two below the line; anything else is refused."""
-        below = math.lcm(*(x.denominator for x in numbers))
-        if below & (below - 1):
-            raise Reject("a query is not made of floats")
-        return cls(tuple(int(x * below) for x in numbers), below.bit_length() - 1)
-
-    def dot(self, vector: Sequence[Fraction]) -> Fraction:
-        """<vector, q>, exactly."""
-        whole: Fraction = sum((x * y for x, y in zip(vector, self.entries, strict=True)), NONE)
-        return Fraction(whole, 2**self.bits)
-
-
-class View:
-    """The keys of one scenario, seen through one query, in the world of a statement."""
-
-    def __init__(self, statement: Statement, keys: Keys, query: Query) -> None:
-        """Fix the unit of scores, and who may be what."""
-        self.statement, self.keys, self.query = statement, keys, query
-        ends = [end.denominator for spread in statement.world for end in (spread.low, spread.high)]
-        self.fineness = math.lcm(*ends) * FINE if statement.world else 1
-        self.unit = statement.scale.denominator * 2 ** (keys.bits + query.bits) * self.fineness
-        self.factor = statement.scale.numerator * self.fineness
-        self.named = {key: spread for spread in statement.world for key in spread.keys or ()}
-        self.others = next((spread for spread in statement.world if spread.keys is None), CERTAIN)
+    def entry(self, key: int) -> int:
+        """Which entry of the world says what this key may be."""
+        return self.named.get(key, self.others)
 
     def spread(self, key: int) -> Spread:
         """What this key may be."""
-        return self.named.get(key, self.others)
+        return self.spreads[self.entry(key)]
 
-    def radius(self, key: int) -> Fraction:
-        """How far this key may be moved in any direction."""
-        spread = self.spread(key)
-        return spread.ball * self.statement.deviations if spread.random else spread.ball
-
-    def score(self, row: Sequence[int]) -> int:
-        """The score of a key at its given place."""
-        product: int = sum(map(mul, row, self.query.entries))
-        return product * self.factor
-
-    def highest(self, key: int, score: int) -> int:
-        """No score of this key is higher, for any admissible scale and deviation."""
-        spread = self.spread(key)
-        if spread is CERTAIN:
-            return score
-        return max(_times(score, spread.low), _times(score, spread.high)) + self._deviation(spread, score)
-
-    def lowest(self, key: int, score: int) -> int:
-        """No score of this key is lower."""
-        spread = self.spread(key)
-        return min(_times(score, spread.low), _times(score, spread.high)) - self._deviation(spread, score)
-
-    def worst_place(self, key: int, scale: Fraction | None, sign: int) -> Place:
-        """An admissible place of this key with nearly the highest (sign 1) or lowest (-1) score.
-
-        Scaled by the given scale, or by the end that the score's sign asks for; and moved by C q / sqrt(q^T C q), which
-        lies in the ellipsoid of C, or a hair less than that.
-        """
-        spread, row = self.spread(key), self.keys.row(key)
-        place = [Fraction(x, 2**self.keys.bits) for x in row]
-        score = self.score(row)
-        if scale is None:
-            scale = spread.high if score * sign > 0 else spread.low
-        if not spread.low <= scale <= spread.high:
-            raise Reject(f"the bound scales key {key} by {float(scale):g}, which its world does not allow")
-        squared = self._squared_deviation(spread, score)
-        place_scaled = [scale * x for x in place]
-        if squared == 0:
-            return place_scaled
-        along = spread.stretch**2 * self.query.dot(place)
-        toward = [along * x + spread.ball**2 * Fraction(y, 2**self.query.bits)
-                  for x, y in zip(place, self.query.entries, strict=True)]  # fmt: skip
-        for column in spread.factor:
-            share = self.query.dot(column)
-            toward = [x + share * y for x, y in zip(toward, column, strict=True)]
-        size = (
-            self.statement.scale / sqrt_above(squared) * (self.statement.deviations**2 if spread.random else 1) * sign
-        )
-        return [x + size * y for x, y in zip(place_scaled, toward, strict=True)]
-
-    def _deviation(self, spread: Spread, score: int) -> int:
-        squared = self._squared_deviation(spread, score)
-        if squared == 0:
-            return 0
-        above: Fraction = sqrt_above(squared) * self.unit
-        return math.ceil(above)
-
-    def _squared_deviation(self, spread: Spread, score: int) -> Fraction:
-        if not (spread.ball or spread.stretch or spread.factor):
-            return NONE
-        columns = sum((self.query.dot(column) ** 2 for column in spread.factor), NONE)
-        of_ball = spread.ball**2 * Fraction(sum(x * x for x in self.query.entries), 4**self.query.bits)
-        total = (of_ball + columns) * self.statement.scale**2
-        total += spread.stretch**2 * Fraction(score, self.unit) ** 2
-        return total * self.statement.deviations**2 if spread.random else total
+    def row(self, key: int) -> list[int]:
+        """This key, times 2^bits of the keys."""
+        return self.keys.whole(key, key + 1)
 
 
-def failure_above(statement: Statement) -> Fraction:
-    """How probable it is, at most, that a random target sinks or a random rival rises beyond the deviations."""
-    n, several = statement.keys[0].n, len(statement.wish) > 1
+class Sight:
+    """The keys of a scene, seen through one query."""
+
+    def __init__(self, scene: Scene, query: Vector) -> None:
+        """<k, q> as `dot` gives it, times `factor` and a whole scale, is a score in units of 1 / `unit`."""
+        self.scene, scale, below = scene, scene.statement.scale, math.lcm(*(x.denominator for x in query))
+        self.query = tuple(x.numerator * (below // x.denominator) for x in query)
+        self.unit = scale.denominator * below * scene.fine << scene.keys.bits
+        self.factor = scale.numerator
+        square = sum((x * x for x in query), NONE)
+        self.squares = [
+            scale**2 * (spread.ball**2 * square + sum((dot(column, query) ** 2 for column in spread.factor), NONE))
+            for spread in scene.spreads
+        ]
+
+    def dot(self, row: Sequence[int]) -> int:
+        """<k, q>, as a whole number."""
+        return sum(map(mul, row, self.query))
+
+    def score(self, dot: int, scale: Fraction) -> int:
+        """The score of a key that is scaled so, in units."""
+        return dot * self.factor * int(scale * self.scene.fine)
+
+    def kind(self, key: int, dot: int) -> Kind:
+        """Keys of a kind deviate as much as each other."""
+        entry = self.scene.entry(key)
+        return entry, dot if self.scene.spreads[entry].stretch else 0
+
+    def deviation(self, kind: Kind) -> tuple[Fraction, Fraction]:
+        """How much such a key's score can be off its place at most, and its variance if it is random."""
+        spread, square = self.scene.spreads[kind[0]], self.squares[kind[0]]
+        if not spread.random:
+            return sqrt_above(square), NONE
+        return NONE, square + (spread.stretch * Fraction(kind[1] * self.factor * self.scene.fine, self.unit)) ** 2
+
+    def apart(self, kind: Kind, target: Kind, guard: Guard | None) -> Fraction:
+        """How much nearer to a target's score than at their places a rival's may be, within the guard."""
+        (off, variance), (own_off, own_variance) = self.deviation(kind), self.deviation(target)
+        if guard is None or variance + own_variance == 0:
+            return off + own_off
+        if guard.kind == "pairs":
+            return off + own_off + guard.deviations * sqrt_above(variance + own_variance)
+        return off + own_off + guard.deviations * (sqrt_above(variance) + sqrt_above(own_variance))
+
+
+def ways_to_fail(statement: Statement, kind: str) -> int:
+    """How many scores, or differences of two, must each keep within the deviations for one query."""
+    n, wish = statement.keys[0].n, statement.wish
     named = {key: spread.random for spread in statement.world for key in spread.keys or ()}
     others = any(spread.random for spread in statement.world if spread.keys is None)
-    random = [key for key in range(n) if named.get(key, others)]
-    sides = sum(2 if several and key in statement.wish else 1 for key in random)
-    return sides * normal_tail_above(statement.deviations) if sides else NONE
+    random = sum(named.values()) + others * (n - len(named))
+    targets = [named.get(target, others) for target in wish]
+    if kind == "keys":
+        return random + (sum(targets) if len(wish) > 1 else 0)
+    return sum(random - own + (own and random < n) for own in targets)
 
 
-def _times(score: int, factor: Fraction) -> int:
-    return score * factor.numerator // factor.denominator  # exact: the unit has these denominators
+def dot(x: Iterable[Fraction], y: Iterable[Fraction]) -> Fraction:
+    """The inner product."""
+    return sum(map(mul, x, y), NONE)
