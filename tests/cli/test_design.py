@@ -67,12 +67,15 @@ def test_lower_bounds_and_scale(headwright: Headwright) -> None:
 def test_large_keys_stay_outside_and_are_asked_for(headwright: Headwright) -> None:
     assert headwright("design", "--keys", "big.npy", "--copy", "0", "--out", "c.json").code == 0
     alone = headwright("verify", "c.json")
-    assert alone.code == 1
-    assert "which were not given" in alone.out
+    assert alone.code == 2
+    assert "--keys" in alone.out
     assert headwright("verify", "c.json", "--keys", "big.npy").code == 0
     np.save("other.npy", np.load("big.npy") + 1)
-    assert "other keys were given" in headwright("verify", "c.json", "--keys", "other.npy").out
-    assert "other keys were given" in headwright("verify", "c.json", "--keys", "other.npy", "--fast").out
+    for more in ((), ("--fast",)):
+        other = headwright("verify", "c.json", "--keys", "other.npy", *more)
+        assert other.code == 1
+        assert "sha256" in other.out
+        assert headwright("verify", "c.json", *more).code == 2
 
 
 def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: Headwright) -> None:
@@ -89,7 +92,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("design", "--keys", "K.npy"), "expected one wish"),
+        (("design", "--keys", "K.npy"), "expected --keys with one wish"),
         (("design", "--keys", "K.npy", "--copy", "0", "--average", "0,1"), "expected one wish"),
         (("design", "--keys", "K.npy", "--copy", "9"), "target 9, and there are 4 keys"),
         (("design", "--keys", "K.npy", "--average", "0,0"), "each key once"),
@@ -104,7 +107,8 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
         (("design", "--keys", "K.npy", "--copy", "0", "--world", "missing.toml"), "there is no such file"),
         (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "1"), "confidence is 1"),
         (("design", "--keys", "K.npy", "--copy", "0", "--heads", "0"), "0 heads"),
-        (("design", "--keys", "K.npy", "--copy", "0", "--out", "no/c.json"), "cannot be written"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--out", "no/c.json"), "there is no folder no"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--out", "."), "is a folder, expected a file"),
         (("verify", "missing.json"), "there is no such file"),
         (("verify", "K.npy"), "not text"),
     ],

@@ -119,9 +119,12 @@ def test_a_tampered_certificate_is_rejected(headwright: Headwright) -> None:
         (("--rules", "route.toml", "--head-dim", "0"), "head_dim is 0"),
         (("--rules", "route.toml", "--keys", "K.npy"), "--keys beside --rules"),
         (("--rules", "route.toml", "--copy", "1"), "--copy beside --rules"),
+        (("--rules", "route.toml", "--fast"), "--fast beside --rules"),
+        (("--rules", "route.toml", "--heads", "2"), "--heads beside --rules"),
+        (("--rules", "route.toml", "--eps", "0.1"), "--eps beside --rules"),
         (("--rules", "route.toml", "--plot", "p.txt"), "has the suffix '.txt'"),
         (("--keys", "K.npy", "--copy", "0", "--head-dim", "2"), "--head-dim beside --keys"),
-        (("--copy", "0"), "expected --keys with a wish, or --rules"),
+        (("--copy", "0"), "expected --keys with one wish (--copy, --average or --at-least), or --rules"),
     ],
     ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
 )

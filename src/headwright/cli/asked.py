@@ -1,8 +1,8 @@
 """What a stranger thinks was proved, against what the statement of a certificate says: as exact numbers.
 
 A statement may say more than was asked for: a higher least weight, a higher confidence, other targets besides. That is
-agreed to, and told. What it says less, or otherwise, is a difference, and then the certificate is not about the question.
-For a statement that something is impossible, more and less change places.
+agreed to, and told. Where it says less, or something else, the certificate does not answer the question. Where it says
+that something is impossible, more and less change places.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.design.statement import world_entries
-from headwright.trusted.certificate import Spread, Statement
-from headwright.trusted.numbers import rational, shown
+from headwright.trusted.certificate import Json, Spread, Statement, document, read
+from headwright.trusted.numbers import Malformed, rational, shown
 
 if TYPE_CHECKING:
     from headwright.design import Wish
     from headwright.noise import World
+    from headwright.weights import Rule, Rules
 
 NEARBY = Fraction(1, 10**12)  # covariances are rounded when they are written as E E^T: relative to their largest entry
 SHOWN = 3  # differences of keys that are told one by one
@@ -36,6 +37,7 @@ class Asked:
     world: World | None = None
     scale: Fraction | None = None
     confidence: Fraction | None = None
+    rules: Rules | None = None
 
 
 @dataclass
@@ -46,8 +48,18 @@ class Compared:
     notes: list[str] = field(default_factory=list)
 
 
-def compare(statement: Statement, asked: Asked) -> Compared:
-    """The statement against what was asked."""
+def compare(text: str, asked: Asked) -> Compared:
+    """The statement of a certificate that was verified, against what was asked."""
+    said, proof = document(text)
+    if isinstance(said, dict) and "sequences" in said:
+        if asked.rules is None:
+            return Compared(["it is about whole heads, and keys were asked about"])
+        return _compare_rules(said, asked.rules)
+    statement = read(said, proof).statement
+    return _compare_keys(statement, asked) if asked.rules is None else _compare_one_rule(statement, asked.rules)
+
+
+def _compare_keys(statement: Statement, asked: Asked) -> Compared:
     found = Compared()
     if asked.scale is not None and asked.scale != statement.scale:
         found.differences.append(f"its scores have the scale {statement.scale}, and {asked.scale} was asked for")
@@ -58,7 +70,7 @@ def compare(statement: Statement, asked: Asked) -> Compared:
     if asked.confidence is not None:
         _compare_confidence(statement, asked.confidence, found)
     if found.notes and statement.claim == "designed" and statement.none_shorter:
-        found.notes.append("that no shorter query does it is said of the statement's wish, not of the one asked for")
+        found.notes.append("that no shorter query does it is said of the statement's question, not of the one asked")
     return found
 
 
@@ -99,7 +111,7 @@ class _Entry:
 
     def __str__(self) -> str:
         parts = []
-        if (self.low, self.high) != (1, 1):
+        if not self.low == self.high == 1:
             parts.append(f"scale {self.low} to {self.high}" if self.low < self.high else f"scale {self.low}")
         size = "standard deviation" if self.random else "radius"
         parts += [f"{size} {_size(self.ball)} around its place"] if self.ball else []
@@ -190,3 +202,90 @@ def _many(matrices: int) -> str:
 def digest(keys: np.ndarray) -> str:
     """The digest by which a statement names keys."""
     return hashlib.sha256(np.ascontiguousarray(keys, "<f8").tobytes()).hexdigest()
+
+
+def _compare_rules(said: dict[str, Json], rules: Rules) -> Compared:
+    """Tokens, mask and world must be the same; the rules of the file must follow from those of the statement.
+
+    Where the statement is that no heads keep its rules, these must follow from those of the file.
+    """
+    from headwright.weights.certify import about
+
+    found, wanted = Compared(), about(str(said["claim"]), rules, rules.rules)
+    for name in sorted({*said, *wanted} - {"claim", "rules", "dtype", "heads", "bounds"}):
+        if _exactly(said.get(name)) != _exactly(wanted.get(name)):
+            found.differences.append(f"its {name} {'are' if name.endswith('s') else 'is'} not that of the rules")
+    mine, theirs = _by_place(said["rules"]), _by_place(wanted["rules"])
+    strong, weak = (mine, theirs) if said["claim"] == "heads" else (theirs, mine)
+    for place, rule in weak.items():
+        who = "token {1} of sequence {0} in head {2}".format(*place)
+        if place not in strong:
+            found.differences.append(f"{'it' if weak is theirs else 'the file'} has no rule for {who}")
+        elif (why := _what_is_less(strong[place], rule)) is not None:
+            found.differences.append(f"for {who} {'it' if weak is theirs else 'the file'} says less: {why}")
+    if not found.differences and mine != theirs:
+        found.notes.append("its rules say more than those of the file" if weak is theirs else "it needs fewer rules")
+    return found
+
+
+def _what_is_less(strong: dict[str, Any], weak: dict[str, Any]) -> str | None:
+    """Why one rule does not follow from another, or None where it does."""
+    for name in sorted({*strong, *weak}):
+        more, less = strong.get(name, {}), weak.get(name, {})
+        if more != less and not _follows(name, more, less, outputs=bool(weak.get("output"))):
+            return f"{name.replace('_', ' ')} {_told(more)} instead of {_told(less)}"
+    return None
+
+
+def _follows(name: str, more: Any, less: Any, *, outputs: bool) -> bool:
+    match name:
+        case "attend":
+            return all(key in more and more[key] >= p for key, p in less.items())
+        case "at_most":
+            return all(key in more and more[key] <= p for key, p in less.items())
+        case "output":
+            return not outputs
+        case "tolerance":
+            return not outputs or more <= less
+    return False
+
+
+def _told(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_told(p)}" for key, p in value.items()) or "nothing"
+    return "another" if isinstance(value, tuple) else str(value)
+
+
+def _compare_one_rule(statement: Statement, rules: Rules) -> Compared:
+    """A single rule that no head keeps is a statement about keys: the tokens that its token sees."""
+    for rule in rules.rules:
+        if rule.attend is not None and rule.head is not None and _is_about(statement, rule, rules):
+            return Compared(notes=[f"what {rule.name} should attend to is impossible for any head"])
+    return Compared(["it is about keys, and not about the tokens and weights of a rule in the file"])
+
+
+def _is_about(statement: Statement, rule: Rule, rules: Rules) -> bool:
+    attend = rule.attend or {}
+    alone = statement.claim == "impossible" and statement.heads == 1 and not statement.world
+    same = [name.digest for name in statement.keys] == [digest(rules.tokens(rule))]
+    return alone and same and all(attend.get(key, 0) >= p for key, p in statement.wish.items())
+
+
+def _by_place(rules: Json) -> dict[tuple[object, ...], dict[str, Any]]:
+    found = {}
+    for rule in rules if isinstance(rules, list) else []:
+        exact: dict[str, Any] = _exactly(rule)
+        found[tuple(exact.pop(name) for name in ("sequence", "token", "head"))] = exact
+    return found
+
+
+def _exactly(value: Json) -> Any:
+    """The same with every number read: '1/2' and '0.5' are equal."""
+    if isinstance(value, dict):
+        return {name: _exactly(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return tuple(map(_exactly, value))
+    try:
+        return rational(value) if isinstance(value, str) else value
+    except Malformed:
+        return value

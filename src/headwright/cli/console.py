@@ -67,14 +67,25 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda fraction: bar.update(task, completed=fraction)
 
 
+def check_writable(path: Path | None, option: str) -> None:
+    """Refuse a file that cannot be written before the work is done rather than after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{option} {path}: is a folder, expected a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"{option} {path}: cannot be written into {path.parent}")
+
+
 def check_picture(path: Path | None) -> None:
     """Refuse a picture's name before the work is done rather than after it."""
     if path is None:
         return
     if path.suffix not in PICTURES:
         raise InputError(f"--plot {path}: has the suffix '{path.suffix}', expected one of {', '.join(PICTURES)}")
-    if not path.parent.is_dir():
-        raise InputError(f"--plot {path}: there is no folder {path.parent}")
+    check_writable(path, "--plot")
 
 
 def save_picture(path: Path, chart: Chart) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
-from headwright.cli.options import ARRAY, Json, Plot, read_indices, read_keys
+from headwright.cli.console import OUT, check_picture, check_writable, progress, save_picture, say, show_json
+from headwright.cli.options import ARRAY, AtLeast, Average, Copy, Eps, ExactScale, Json, Plot, read_keys, read_wish
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.design import Design, Wish
+    from headwright.design.chance import Chance
     from headwright.weights import Built
 
-EXIT = {"designed": 0, "impossible": 1, "undecided": 3}
+EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
 COARSE = (
     "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
     "may miss tight tolerances; exports run these weights in float32."
@@ -36,9 +38,15 @@ def design(
     scale: ExactScale = None,
     world: Annotated[Path | None, typer.Option(help="What the keys may be (.toml).")] = None,
     confidence: Annotated[
-        str, typer.Option(help="Where keys are random: grant the wish with this probability.")
-    ] = "0.95",
-    heads: Annotated[int, typer.Option(help="Share the targets out among so many heads.")] = 1,
+        str | None,
+        typer.Option(help="Where keys are random: grant the wish with this probability.", show_default="0.95"),
+    ] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="Share the targets out among so many heads.", show_default="1")
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Let the fast checker decide, instead of the trusted one.")
+    ] = False,
     minimise: Annotated[str | None, typer.Option(help="With --rules: size or rank.")] = None,
     head_dim: Annotated[int | None, typer.Option(help="With --rules: the head dimension, at most.")] = None,
     dtype: Annotated[str | None, typer.Option(help="With --rules: float64, float32 or bfloat16.")] = None,
@@ -48,42 +56,51 @@ def design(
     plot: Plot = None,
 ) -> None:
     """The shortest query that grants a wish, or the smallest heads that keep rules, with a certificate."""
-    for_heads = {"--minimise": minimise, "--head-dim": head_dim, "--dtype": dtype, "--export": export}
+    check_picture(plot)
+    check_writable(out, "--out")
     if rules is not None:
-        for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--world": world}
+        for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--eps": eps,
+                    "--scale": scale, "--world": world, "--confidence": confidence, "--heads": heads,
+                    "--fast": fast or None}  # fmt: skip
         _refuse(for_keys, "--rules", "--keys")
-        check_picture(plot)
-        found = _build(rules, minimise or "size", head_dim, dtype or "float64")
-        _finish_heads(found, out, export, json=json)
-        if plot is not None and found.layer is not None:
-            save_picture(plot, found.picture())
-        raise typer.Exit(EXIT[found.verdict])
-    _refuse(for_heads, "--keys", "--rules")
-    if keys is None:
-        raise InputError("expected --keys with a wish, or --rules")
-    _design_query(keys, _wish(copy, average, at_least, eps), scale, world, confidence, heads, out, json=json, plot=plot)
+        _finish_heads(
+            _build(rules, minimise or "size", head_dim, dtype or "float64"), out, export, json=json, plot=plot
+        )  # fmt: skip
+    else:
+        for_heads = {"--minimise": minimise, "--head-dim": head_dim, "--dtype": dtype, "--export": export}
+        _refuse(for_heads, "--keys", "--rules")
+        wish = read_wish(copy, average, at_least, eps)
+        if keys is None or wish is None:
+            raise InputError("expected --keys with one wish (--copy, --average or --at-least), or --rules")
+        options = {"scale": scale, "confidence": confidence, "heads": heads}
+        found = _design_query(keys, wish, world, {k: v for k, v in options.items() if v is not None}, fast=fast)
+        _finish_query(found, keys, world, out, json=json, plot=plot)
 
 
-def _design_query(
-    keys: Path, wish: Wish, scale: str, world: Path | None, confidence: str, heads: int, out: Path | None, *,
-    json: bool, plot: Path | None,
-) -> None:  # fmt: skip
+def _design_query(keys: Path, wish: Wish, world: Path | None, options: Mapping[str, Any], *, fast: bool) -> Design:
     from headwright.design import design
-    from headwright.files import write_whole
     from headwright.noise import World, read_world
 
-    check_picture(plot)
     K = read_keys(keys)
     chosen = World() if world is None else read_world(world)
     with progress("designing") as report:
-        found = design(K, wish, world=chosen, scale=scale, heads=heads, confidence=confidence, progress=report)
+        return design(K, wish, world=chosen, fast=fast, progress=report, **options)
+
+
+def _finish_query(
+    found: Design, keys: Path, world: Path | None, out: Path | None, *, json: bool, plot: Path | None
+) -> None:
+    """Write what is asked for, and say what was found."""
+    from headwright.files import write_whole
+
+    written = None
     if out is not None and found.certificate is not None:
         write_whole(out, found.certificate.encode())
-    written = str(out) if out is not None and found.certificate is not None else None
+        written = str(out)
     if json:
         show_json(_as_json(found, written))
     else:
-        _print(found, written)
+        _print(found, written, keys, world)
     if plot is not None:
         save_picture(plot, found.picture())
     raise typer.Exit(EXIT[found.verdict])
@@ -101,20 +118,38 @@ def _as_json(found: Design, written: str | None) -> dict[str, Any]:
         "heads": [{"head": share.head, "targets": list(share.targets)} for share in found.shares],
         "best_eps": found.best_eps[1] if found.best_eps else None,
         "best_eps_interval": list(found.best_eps) if found.best_eps else None,
-        "probability": vars(found.probability) if found.probability else None,
+        "probability": _probability(found),
+        "checker": found.checker if found.certificate is not None else None,
         "certificate": written,
         "words": found.words,
     }
 
 
-def _print(found: Design, written: str | None) -> None:
+def _probability(found: Design) -> dict[str, Any] | None:
+    chance = found.probability
+    if chance is None:
+        return None
+    return {
+        "proven_at_least": float(found.question.confidence),
+        "probability": chance.probability,
+        "interval": list(chance.interval),
+        "samples": chance.samples,
+        "conservative": chance.conservative,
+        "exact_enclosure": [chance.exact.lower, chance.exact.upper] if chance.exact else None,
+        "drawn_evenly": chance.evenly,
+    }
+
+
+def _print(found: Design, written: str | None, keys: Path, world: Path | None) -> None:
     from headwright.enclosure import shown_above, shown_below
 
-    OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
+    by = " (by the fast checker)" if found.checker == "fast" and found.certificate is not None else ""
+    OUT.print(f"{found.verdict}{by}: {found.words}", markup=False, soft_wrap=True)
     if found.verdict == "designed":
         gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
-        bound = shown_below(found.norm_lower_bound, 10)
-        OUT.print(f"length {shown_above(found.norm, 10)}, proven to be at least {bound} for any query{gap}")
+        bound = f"proven to be at least {shown_below(found.norm_lower_bound, 10)} {_for_any(found)}{gap}"
+        known = bound if found.norm_lower_bound else "with no proof that there is none shorter"
+        OUT.print(f"length {shown_above(found.norm, 10)}, {known}", soft_wrap=True)
         for query in found.queries[:, :8]:
             more = ", ..." if found.queries.shape[1] > 8 else ""
             OUT.print("query  " + ", ".join(f"{x:.6g}" for x in query) + more, soft_wrap=True)
@@ -122,17 +157,36 @@ def _print(found: Design, written: str | None) -> None:
         for share in found.shares:
             OUT.print(f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}")
     if found.probability is not None:
-        low, high = found.probability.interval
-        why = (
-            "conservative: ways to fail are added up" if found.probability.conservative else "exact for one random key"
-        )
-        sampled = f"sampled {found.probability.probability:.4f} (95% interval {low:.4f} .. {high:.4f})"
-        OUT.print(f"probability: proven at least {float(found.question.confidence):g} ({why}); {sampled}")
+        OUT.print(_chance_in_words(found.probability, float(found.question.confidence)), soft_wrap=True)
     if found.best_eps is not None:
         low, high = found.best_eps
         OUT.print(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")
     if written is not None:
-        say(f"The certificate is in {written}; check it with: headwright verify {written}")
+        needed = _keys_option(found, keys, world)
+        say(f"The certificate is in {written}; check it with: headwright verify {written}{needed}")
+
+
+def _for_any(found: Design) -> str:
+    return "for any query" if len(found.queries) == 1 else f"for the longest of any {len(found.queries)} queries"
+
+
+def _chance_in_words(chance: Chance, confidence: float) -> str:
+    low, high = chance.interval
+    why = "conservative: ways to fail are added up" if chance.conservative else "exact for one random key"
+    words = f"probability: proven at least {confidence:g} ({why})"
+    if chance.exact is not None:
+        words += f"; proven to be {chance.exact}"
+    evenly = ", drawing evenly what is not random" if chance.evenly else ""
+    return f"{words}; sampled {chance.probability:.4f} (95% interval {low:.4f} .. {high:.4f}{evenly})"
+
+
+def _keys_option(found: Design, keys: Path, world: Path | None) -> str:
+    """What verify needs besides the certificate: the keys, where it does not hold their rows."""
+    from headwright.design.statement import INLINE_NUMBERS
+
+    if found.question.keys[0].size <= INLINE_NUMBERS:
+        return ""
+    return " " + shlex.join(["--world", str(world)] if found.question.world.scenarios else ["--keys", str(keys)])
 
 
 def _refuse(options: Mapping[str, object], given: str, instead: str) -> None:
@@ -149,7 +203,9 @@ def _build(rules: Path, minimise: str, head_dim: int | None, dtype: str) -> Buil
         return build(read_rules(rules), minimise=minimise, head_dim=head_dim, dtype=dtype, progress=report)
 
 
-def _finish_heads(found: Built, out: Path | None, export: Path | None, *, json: bool) -> None:
+def _finish_heads(
+    found: Built, out: Path | None, export: Path | None, *, json: bool, plot: Path | None
+) -> None:  # fmt: skip
     """Write what is asked for, and say what was found."""
     from headwright.files import write_whole
 
@@ -165,6 +221,9 @@ def _finish_heads(found: Built, out: Path | None, export: Path | None, *, json: 
         show_json(_heads_as_json(found, written, exported))
     else:
         _print_heads(found, written, exported)
+    if plot is not None and found.layer is not None:
+        save_picture(plot, found.picture())
+    raise typer.Exit(EXIT[found.verdict])
 
 
 def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
     from headwright.design import Wish
+    from headwright.trusted.certificate import Certificate
 
+LARGEST_BYTES = 2**33  # of what standard input is read
 ARRAY = "(.npy .npz .csv .json .safetensors, or - for standard input)"
 
 
@@ -71,10 +74,11 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
         raise InputError("expected one wish: --copy, --average or --at-least")
     if eps is not None and copy is None and average is None:
         raise InputError(f"--eps {eps}: expected it with --copy or --average")
+    slack = "0.01" if eps is None else eps
     if copy is not None:
-        return design.copy(copy, eps or "0.01")
+        return design.copy(copy, slack)
     if average is not None:
-        return design.average(read_indices(average, "--average"), eps or "0.01")
+        return design.average(read_indices(average, "--average"), slack)
     if at_least is None:
         return None
     bounds: dict[int, str] = {}
@@ -93,6 +97,54 @@ def read_number(text: str, option: str) -> Fraction:
     from headwright.design.wish import exact
 
     return exact(text, option)
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """The content of a file, or of standard input."""
+    try:
+        return sys.stdin.buffer.read(LARGEST_BYTES) if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"{what} {path}: {reason}") from error
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file, or of standard input."""
+    try:
+        return read_bytes(path, what).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} {path}: is not text in UTF-8") from error
+
+
+def read_certificate(path: Path) -> Certificate:
+    """A certificate about keys, as data: nothing of it is verified."""
+    from headwright.trusted.certificate import parse
+    from headwright.trusted.numbers import Reject
+
+    text = read_text(path, "certificate")
+    refuse_older(text, path)
+    try:
+        return parse(text)
+    except Reject as error:
+        raise InputError(f"certificate {path}: {error}") from error
+
+
+def refuse_older(text: str, path: Path) -> None:
+    """Say of a certificate of an older version that it is one, and what to do."""
+    import json
+
+    from headwright.trusted.certificate import FORMAT, VERSION
+
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return  # whoever reads it will say why it cannot be read
+    version = document.get("version") if isinstance(document, dict) and document.get("format") == FORMAT else VERSION
+    if isinstance(version, int) and version < VERSION:
+        raise InputError(
+            f"certificate {path}: is of version {version}, and this headwright reads version {VERSION}; "
+            "what it says may well be true, but it has to be designed again"
+        )
 
 
 def read_indices(text: str, what: str) -> list[int]:

@@ -192,7 +192,9 @@ def _print(result: Simulation, *, average: bool) -> None:
         _print_probability(goal, result, result.near_average, result.near_average_interval, near)
     if result.wish is not None:
         least = " and ".join(f"key {a} at least {_weight(p)}" for a, p in sorted(result.wish.least.items()))
-        _print_probability(f"wish granted ({least})", result, result.wish.probability, result.wish.interval, result.wish.exact)
+        _print_probability(
+            f"wish granted ({least})", result, result.wish.probability, result.wish.interval, result.wish.exact
+        )
     if result.sampled_uniformly:
         say(f"Drawn uniformly, since the world names no law: {', '.join(result.sampled_uniformly)}.")
     say(f"Seed {result.seed}.")
@@ -202,9 +204,7 @@ def _print_probability(
     what: str, result: Simulation, sampled: float, interval: tuple[float, float], exact: Enclosure | None
 ) -> None:
     low, high = interval
-    OUT.print(
-        f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})", soft_wrap=True
-    )
+    OUT.print(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})", soft_wrap=True)
     OUT.print(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}", soft_wrap=True)
 
 

@@ -2,56 +2,148 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, progress, show_json
-from headwright.cli.options import Json
+from headwright.cli.console import OUT, complain, progress, show_json
+from headwright.cli.options import (
+    ARRAY,
+    AtLeast,
+    Average,
+    Copy,
+    Eps,
+    Json,
+    read_bytes,
+    read_keys,
+    read_number,
+    read_text,
+    read_wish,
+    refuse_older,
+)
 from headwright.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from headwright.cli.asked import Asked, Compared
+    from headwright.trusted.verify import Verdict
+
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2}
-LARGEST_BYTES = 2**30
+BUG, STOPPED = 4, "the checker stopped"  # how a verdict begins that rests on an accident, not on a doubt
 
 
 def verify(
     certificate: Annotated[Path, typer.Argument(help="The certificate (.json), or - for standard input.")],
     keys: Annotated[
-        list[Path] | None, typer.Option(help="The keys (.npy), where the certificate does not hold them.")
+        list[Path] | None,
+        typer.Option(
+            help=f"The keys {ARRAY}: needed where the certificate does not hold them, compared where it does."
+        ),
     ] = None,
+    world: Annotated[Path | None, typer.Option(help="Is it about this world (.toml)?")] = None,
+    rules: Annotated[Path | None, typer.Option(help="Is it about these rules for heads (.toml)?")] = None,
+    copy: Copy = None,
+    average: Average = None,
+    at_least: AtLeast = None,
+    eps: Eps = None,
+    scale: Annotated[str | None, typer.Option(help="Is it about scores with this factor? Exact, such as 1/8.")] = None,
+    confidence: Annotated[str | None, typer.Option(help="Does it hold with this probability?")] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Use the second checker: as rigorous, far quicker.")] = False,
     json: Json = False,
 ) -> None:
-    """Check a certificate: is its statement certainly true? Standard library only, unless --fast."""
-    text, files = _text(certificate), [_bytes(path) for path in keys or []]
+    """Check a certificate: is its statement certainly true? And is it about what you think it is about?
+
+    The certificate is checked with the standard library only, unless --fast. What you say with other options (the keys,
+    the world, the wish, the rules) is compared with its statement: if that says less, or something else, the
+    certificate is rejected.
+    """
+    text = read_text(certificate, "certificate")
+    refuse_older(text, certificate)
+    asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
+    files = [_npy(path) for path in keys or []]
+    if asked is not None and asked.world is not None:
+        files += [_as_npy(scenario) for scenario in asked.world.scenarios]
+    verdict, checker = _check(text, files, fast=fast)
+    compared = None
+    if verdict.word == "verified" and asked is not None:
+        from headwright.cli.asked import compare
+
+        compared = compare(text, asked)
+    _show(verdict, checker, compared, json=json)
+    if verdict.words.startswith(STOPPED):
+        complain(f"this is a bug in headwright, worth reporting with the certificate {certificate}: {verdict.words}")
+        raise typer.Exit(BUG)
+    raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
+
+
+def _check(text: str, files: list[bytes], *, fast: bool) -> tuple[Verdict, str]:
     with progress("checking") as report:
         if fast:
             from headwright import fast as quick
 
-            verdict = quick.verify(text, files)
-        else:
-            from headwright.trusted.verify import verify
+            decided = quick.verify(text, files)
+            return decided, decided.checker
+        from headwright.trusted.verify import verify
 
-            verdict = verify(text, files, report)
+        return verify(text, files, report), "trusted"
+
+
+def _asked(
+    world: Path | None, rules: Path | None, copy: int | None, average: str | None, at_least: str | None,
+    eps: str | None, scale: str | None, confidence: str | None,
+) -> Asked | None:  # fmt: skip
+    """What is thought to be proved; None where nothing is said about it."""
+    wish = read_wish(copy, average, at_least, eps)
+    if wish is None and all(option is None for option in (world, rules, scale, confidence)):
+        return None
+    from headwright.cli.asked import Asked
+    from headwright.noise import read_world
+    from headwright.weights import read_rules
+
+    if rules is not None and not (wish is None and world is None and scale is None and confidence is None):
+        raise InputError("--rules beside --world, --scale, --confidence or a wish: these are about keys, expected one")
+    sure = None if confidence is None else read_number(confidence, "--confidence")
+    if sure is not None and not 0 < sure <= 1:
+        raise InputError(f"--confidence {confidence}: expected a probability above 0, at most 1")
+    return Asked(
+        wish,
+        None if world is None else read_world(world),
+        None if scale is None else read_number(scale, "--scale"),
+        sure,
+        None if rules is None else read_rules(rules),
+    )
+
+
+def _npy(path: Path) -> bytes:
+    """Keys as the checker takes them: a .npy file as it is, any other read first."""
+    if path.suffix == ".npy":
+        return read_bytes(path, "keys")
+    return _as_npy(read_keys(path))
+
+
+def _as_npy(keys: np.ndarray) -> bytes:
+    from headwright.design.checking import as_npy
+
+    return as_npy(keys)
+
+
+def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bool) -> None:
+    differs = compared is not None and bool(compared.differences)
+    word = "rejected" if differs else verdict.word
+    words = verdict.words
+    if compared is not None and differs:
+        words = f"it proves something else than was asked: {'; '.join(compared.differences)}. What it proves: {words}"
+    elif compared is not None:
+        words += " That is what was asked" + (
+            f", and more: {'; '.join(compared.notes)}." if compared.notes else "."
+        )  # fmt: skip
     if json:
-        show_json({"verdict": verdict.word, "words": verdict.words, "checker": "fast" if fast else "trusted"})
+        told: dict[str, object] = {"verdict": word, "words": words, "checker": checker}
+        if compared is not None:
+            told |= {"differences": compared.differences, "notes": compared.notes}
+        show_json(told)
     else:
-        OUT.print(f"{verdict.word}: {verdict.words}", markup=False, soft_wrap=True)
-    raise typer.Exit(EXIT[verdict.word])
-
-
-def _text(path: Path) -> str:
-    try:
-        return (sys.stdin.buffer.read(LARGEST_BYTES) if str(path) == "-" else _bytes(path)).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"certificate {path}: is not text in UTF-8") from error
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"{path}: {reason}") from error
+        by = "" if checker == "trusted" else " (by the fast checker)"
+        OUT.print(f"{word}{by}: {words}", markup=False, soft_wrap=True)

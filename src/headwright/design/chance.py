@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright import attention
 from headwright.design.guard import ways_to_fail
 from headwright.design.statement import Question
-from headwright.noise import clopper_pearson, sample_scores
+from headwright.enclosure import Enclosure
+from headwright.noise import OneOf, granted
 
 SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
 
 
 @dataclass(frozen=True)
 class Chance:
-    """A sampled probability, with its 95% Clopper-Pearson interval.
+    """A sampled probability with its 95% Clopper-Pearson interval, and its exact value where that can be had.
 
     >>> Chance(0.96, (0.95, 0.97), 1000, conservative=True).probability
     0.96
@@ -27,6 +27,8 @@ class Chance:
     interval: tuple[float, float]
     samples: int
     conservative: bool  # several ways to fail were counted as if they never coincided
+    exact: Enclosure | None = None
+    evenly: bool = False  # what may be any of several things was drawn as if each were as likely
 
 
 def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int = 0) -> Chance:
@@ -40,11 +42,11 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     >>> chance(question, np.array([[9.0, -9.0]])).interval[0] > 0.99
     True
     """
-    keys, least = question.keys[0], question.wish.least
+    keys, world = question.keys[0], question.world
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
-    blocks = sample_scores(keys, queries, question.world, samples, scale=float(question.scale), seed=seed)
-    held = 0
-    for block in blocks:
-        pattern = attention.pattern(block).mean(axis=1)
-        held += int(np.all([pattern[:, a] >= float(p) for a, p in least.items()], axis=0).sum())
-    return Chance(held / samples, clopper_pearson(held, samples), samples, conservative=ways_to_fail(question, "keys") > 1)
+    found = granted(keys, queries, world, question.wish.least, samples=samples, scale=question.scale, seed=seed)
+    sets = world.sampled_sets or [n for n in (*world.noise.values(), world.others) if isinstance(n.scale, OneOf)]
+    return Chance(
+        found.probability, found.interval, samples,
+        conservative=ways_to_fail(question, "keys") > 1, exact=None if sets else found.exact, evenly=bool(sets),
+    )  # fmt: skip

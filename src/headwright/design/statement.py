@@ -104,7 +104,7 @@ class Question:
         named = np.zeros(self.n, dtype=bool)
         named[list(self.world.noise)] = True
         found = []
-        for entry in _world(self):
+        for entry in world_entries(self.world, self.n):
             keys = np.flatnonzero(~named) if entry["keys"] == "*" else np.array(entry["keys"])
             low, high = (rational(x) for x in entry["scale"])
             ball, stretch = (float(rational(entry[name])) for name in ("ball", "stretch"))
@@ -132,7 +132,7 @@ def statement(
         "keys": [_name(keys) for keys in question.keys],
         "scale": str(question.scale),
         "wish": {str(key): str(question.wish.least[key]) for key in question.wish.targets},
-        "world": _world(question),
+        "world": world_entries(question.world, question.n),
         "confidence": str(question.confidence if question.random else 1),
         "queries": [] if queries is None else [hex_floats(query) for query in queries],
         "none_shorter": str(none_shorter),
@@ -159,13 +159,16 @@ def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
     }
 
 
-def _world(question: Question) -> list[dict[str, Any]]:
-    """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios."""
-    world = question.world
+def world_entries(world: World, n: int) -> list[dict[str, Any]]:
+    """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios.
+
+    >>> world_entries(World({0: Noise(scale=Between(0.5, 1.5))}), 2)[0]["scale"]
+    ['1/2', '3/2']
+    """
     if world.scenarios:
         return []
     found = [_spread(noise, [key]) for key, noise in world.noise.items()]
-    if not world.others.certain and len(world.noise) < question.n:
+    if not world.others.certain and len(world.noise) < n:
         found.append(_spread(world.others, "*"))
     return found
 

@@ -51,11 +51,7 @@ def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: 
         raise InputError(f"the layer is {'' if layer.causal else 'not '}causal and the rules are otherwise: "
                          "expected both or neither")  # fmt: skip
     statement = {
-        "claim": "heads",
-        "causal": rules.causal,
-        "sequences": [_rows(X) for X in rules.sequences],
-        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
-        "rules": [_rule(rule) for rule in claims],
+        **about("heads", rules, claims),
         "dtype": layer.dtype,
         "heads": [{"W_Q": _rows(h.W_Q), "W_K": _rows(h.W_K), "W_V": _rows(h.W_V)} for h in layer.heads],
         "bounds": [{"head": bound.head, "norm": bound.norm, "least": str(bound.least)} for bound in bounds],
@@ -63,6 +59,21 @@ def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: 
     evidence = {"bounds": [_evidence(bound) for bound in bounds]}
     document = {"format": FORMAT, "version": VERSION, "statement": statement, "evidence": evidence}
     return json.dumps(document, indent=1) + "\n"
+
+
+def about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
+    """The part of a statement that the rules say, whatever the weights are.
+
+    >>> about("heads", Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),)), [])["world"]
+    {'ball': '0', 'scale': ['1', '1']}
+    """
+    return {
+        "claim": claim,
+        "causal": rules.causal,
+        "sequences": [_rows(X) for X in rules.sequences],
+        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
+        "rules": [_rule(rule) for rule in claims],
+    }
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
