@@ -79,7 +79,7 @@ def _where(w: Spread) -> str:
             if w.factor
             else "at its place"
         )
-    return noise if w.low == w.high == 1 else f"{scaled} and {noise}"
+    return " and ".join([scaled] * (not noise or not w.low == w.high == 1) + [noise] * bool(noise))
 
 
 def _queries(queries: tuple[Vector, ...]) -> str:
