@@ -127,7 +127,7 @@ class Referee:
         margins = [above(z) / (1 - self.confidence) - 1] if chance else []
         for part in b["parts"]:
             right, V, room, used = self.part(part, b, z)
-            margins += [z * z - used, right]
+            margins += [right, z * z - used] if used > 0 else [right]
             if self.said["claim"] == "impossible":
                 margins.append(room - norm(V))
             else:

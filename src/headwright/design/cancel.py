@@ -26,6 +26,7 @@ from headwright.design.statement import Question
 from headwright.trusted.keys import Keys
 
 FINE = 2**160  # guesses are whole numbers of 1 / FINE: rounding them is free, since they are corrected anyway
+MOST = 1000  # amounts of a kind that are considered for correction
 FREE = 1e6  # the room of an amount that nothing limits, next to shares of a whole
 Name = tuple[str, int, int]  # what it is: 'share', 'multiplier', 'scaled', 'own', 'move' or 'push'; and of what
 
@@ -207,15 +208,25 @@ class _System:
 
     def _most_room(self) -> list[Name]:
         """The amounts to correct, in the order in which they are to be used: those with room, far from parallel."""
-        rows = self.d + len(self.groups) + 1
-        names = sorted((name for name, amount in self.amounts.items() if amount.room > 0),
-                       key=lambda name: -self.amounts[name].room)[: 4 * rows]  # fmt: skip
+        roomy = sorted((name for name, amount in self.amounts.items() if amount.room > 0),
+                       key=lambda name: -self.amounts[name].room)  # fmt: skip
+        kinds = {name[0] for name in roomy}
+        names = [name for kind in kinds for name in [one for one in roomy if one[0] == kind][:MOST]]
         size = max(float(np.abs(keys).max()) for keys in self.question.keys) or 1.0
-        weighted = np.array([[float(x.p) / float(x.q) if i >= self.d else _float(x) / size
-                              for i, x in enumerate(self._column(self.amounts[name]))] for name in names]).T  # fmt: skip
-        weighted = weighted * np.array([self.amounts[name].room for name in names])
+        rows = self.d + len(self.groups) + 1
+        weighted = np.zeros((rows, len(names)))
+        for j, name in enumerate(names):
+            amount = self.amounts[name]
+            if amount.place is not None:
+                w, key, factor = amount.place
+                weighted[: self.d, j] = self.question.keys[w][key] / size * float(factor)
+            elif amount.vector:
+                weighted[: self.d, j] = [float(x) / size for x in amount.vector]
+            for number, x in amount.sums.items():
+                weighted[self.d + number, j] = x
+            weighted[:, j] *= amount.room
         order = qr(weighted, mode="r", pivoting=True)[1]
-        return [names[j] for j in order]
+        return [names[j] for j in order[: 3 * rows]]
 
     def _column(self, amount: _Amount) -> list[fmpq]:
         if amount.place is not None:
@@ -351,7 +362,3 @@ def _fmpq(x: Fraction) -> fmpq:
 
 def _fraction(x: fmpq) -> Fraction:
     return Fraction(int(x.p), int(x.q))
-
-
-def _float(x: fmpq) -> float:
-    return int(x.p) / int(x.q)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -28,7 +28,8 @@ from headwright.design.statement import Question
 
 CUTS = (0.0, 1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)  # shares below are taken as 0
 LEVELS = (1e-3, 1e-5, 1e-7, 1e-9)  # by how much worlds are shrunk and kinks smoothed, to leave room for rounding
-LARGEST = 1e9  # queries beyond this have no place in a proof: floats cannot tell scores apart there
+SNAPS = (1e-6, 1e-3, 0.1)  # how near to an end of its range a scale is, as a part of it, to be put there
+LARGEST = 1e3  # scores beyond this are no good start: floats cannot tell them apart well enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +85,33 @@ def _certain_or_sets(question: Question, problem: Problem, solution: Solution) -
         return
     start = _near(problem, solution.best)
     for level in LEVELS:
-        found = nearest(shrunk(problem, level), start, level, 1 / level)
+        found = nearest(smaller := shrunk(problem, level), start, level, 1 / level)
         start = found.query
         if found.violation > 0:
-            yield _at(question, shrunk(problem, level), found, level)
+            yield _at(question, smaller, found, level)
+    if problem.scale_low is not None:
+        for level in LEVELS[:2]:  # keys may have to stand at an end of their scale, such as 0
+            found = nearest(problem, np.zeros_like(start), level, 1 / level)
+            for near in SNAPS:
+                yield _snapped(question, _at(question, problem, found, 0.0), near)
+
+
+def _snapped(question: Question, guess: Guess, near: float) -> Guess:
+    """The guess with scales that are near to an end of their range put there."""
+    scales, own = dict(guess.stand.scales), dict(guess.stand.own_scales)  # type: ignore[union-attr]
+    for entry in question.entries:
+        low, high = entry.scale
+        for table in (scales, own):
+            for i in entry.keys.tolist():
+                if i in table and min(table[i] - low, high - table[i]) <= near * (high - low):
+                    table[i] = low if table[i] - low < high - table[i] else high
+    return replace(guess, stand=replace(guess.stand, scales=scales, own_scales=own))  # type: ignore[type-var]
 
 
 def _near(problem: Problem, query: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
     """The query, or 0 if it is too far out to start from."""
     size = max(float(np.abs(keys).max()) for keys in problem.keys) * abs(problem.scale)
-    return query if float(np.abs(query).max()) * size < 1e3 else np.zeros_like(query)
+    return query if float(np.abs(query).max()) * size < LARGEST else np.zeros_like(query)
 
 
 def _patterns(
@@ -168,7 +186,4 @@ def _cuts(guess: Guess) -> Iterator[Guess]:
         sizes = tuple(int(np.count_nonzero(one)) for one in pi)
         if sizes not in seen:
             seen.add(sizes)
-            yield Guess(
-                guess.constraints, guess.multipliers, guess.shared, tuple(one / one.sum() for one in pi), guess.stand,
-                guess.deviations,
-            )  # fmt: skip
+            yield replace(guess, pi=tuple(one / one.sum() for one in pi))

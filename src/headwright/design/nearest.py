@@ -14,10 +14,11 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.design.bound import program_of
-from headwright.design.constraints import State, evaluate
+from headwright.design.constraints import Program, State, evaluate
 from headwright.design.problem import Problem
 
-MOST_STEPS = 120
+MOST_STEPS, MOST_TRIES = 120, 25
+FARTHEST = 1e8  # scores beyond this are told apart by rounding only
 FLAT = 1e-16  # a mean slope this much smaller than the keys is rounding
 Vector = Float[np.ndarray, " d"]
 
@@ -50,7 +51,8 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
     for _ in range(MOST_STEPS):
         shares = _shares(state, sharpness)
         slope = shares @ state.slopes
-        if float(np.abs(slope).max()) <= FLAT * program.extent:
+        far = program.extent * float(np.abs(state.query).max()) > FARTHEST
+        if far or float(np.abs(slope).max()) <= FLAT * program.extent:
             break
         spread = state.slopes - slope
         curvature = state.curvature(shares) + sharpness * (spread.T @ (shares[:, None] * spread))
@@ -97,14 +99,14 @@ def _height(state: State, sharpness: float) -> float:
 
 
 def _stepped(
-    program: object, state: State, slope: Vector, curvature: Float[np.ndarray, "d d"], damping: float, sharpness: float
+    program: Program, state: State, slope: Vector, curvature: Float[np.ndarray, "d d"], damping: float, sharpness: float
 ) -> tuple[State | None, float]:
     here = _height(state, sharpness)
     size = float(np.trace(curvature)) / len(slope) + 1e-300
-    for _ in range(25):
+    for _ in range(MOST_TRIES):
         step = np.linalg.lstsq(curvature + damping * size * np.eye(len(slope)), -slope, rcond=None)[0]
-        there = evaluate(program, state.query + step, state.smoothing)  # type: ignore[arg-type]
-        gain = here - _height(there, sharpness)
+        there = evaluate(program, state.query + step, state.smoothing)
+        gain = here - _height(there, sharpness) if np.all(np.isfinite(there.slopes)) else -math.inf
         if gain > 0 or (gain >= -1e-15 * (1 + abs(here)) and _flatter(there, state, sharpness)):
             return there, max(damping / 10, 1e-14)
         damping = max(10 * damping, 1e-12)

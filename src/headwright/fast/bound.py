@@ -17,7 +17,6 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import cast
 
-import numpy as np
 from flint import arb, fmpq
 
 from headwright.fast.crowd import Crowd, Places, crowd
@@ -139,9 +138,8 @@ class PartOfBound:
     def _table(self, c: Constraint) -> dict[int, Fraction]:
         if c.distribution is not None:
             return {key: x for key, x in c.distribution.items() if x}
-        n, among = self.statement.keys[0].n, set(self.bound.among or ())
-        hidden = {key for key in range(n) if self.world.spread(key).random} if self.several else set[int]()
-        return dict.fromkeys((key for key in range(n) if key == c.target or key not in among | hidden), Fraction(1))
+        absent = self._absent() - {c.target}
+        return dict.fromkeys((key for key in range(self.statement.keys[0].n) if key not in absent), Fraction(1))
 
     def _written(self, places: Places, constraints: list[Constraint]) -> Sums:
         """With distributions that are written out."""
@@ -186,7 +184,11 @@ class PartOfBound:
     def _softmax(self, places: Places, constraints: list[Constraint], push: View | None) -> Sums:
         """With distributions in proportion to exp of the scores at the part's query."""
         view, targets = places.view, [c.target for c in constraints]
-        mine = crowd(places, self.part.lifts, self._hidden(targets), push)
+        absent, everybody = self._absent(), range(len(view.keys))
+        apart = (
+            [key for key in everybody if key not in absent] if view.closely else [a for a in targets if a not in absent]
+        )
+        mine = crowd(places, self.part.lifts, everybody if view.closely else absent | set(targets), push)
 
         def seen(key: int, scale: Fraction, side: int) -> tuple[list[arb], arb, arb]:
             """The place of a target less the centre, its score there, and a number not above exp(score - top)."""
@@ -195,7 +197,7 @@ class PartOfBound:
             e = (x - mine.top).exp().lower()
             return place, x, e if bool(e > 0) else arb(0)
 
-        up = {} if self.several else {b: seen(b, places.of_rival(b), 1) for b in targets}
+        up = {b: seen(b, places.of_rival(b), 1) for b in apart}
         down = {a: seen(a, places.of_target(a), -1) for a in targets}
         lifted = sum((ball(x) * m for x, m in zip(self.part.lifts, mine.masses[1:], strict=True)), arb(0))
         around = view.scale * dot(view.q, mine.moment) + lifted
@@ -216,20 +218,21 @@ class PartOfBound:
         # A target's share as a rival: nothing is subtracted, so that with one constraint it is exactly 0.
         before = [arb(0), *accumulate(weights.values())][:-1]
         after = [arb(0), *accumulate(reversed(list(weights.values())))][-2::-1]
-        rival: Shares = {b: up[b][2] * (x + y) for b, x, y in zip(targets, before, after, strict=True) if b in up}
+        others_of = {a: x + y for a, x, y in zip(targets, before, after, strict=True)}
         everywhere = sum(weights.values(), arb(0))
+        rival: Shares = {b: e * others_of.get(b, everywhere) for b, (_, _, e) in up.items()}
         V = [everywhere * x for x in mine.moment]
         for factors, seen_at in ((rival, up), (own, down)):
             for key, factor in factors.items():
                 V = [v + factor * x for v, x in zip(V, seen_at[key][0], strict=True)]
         return self._one_by_one(view, V, right, rival, own).plus(_scaled(mine, everywhere))
 
-    def _hidden(self, targets: list[int]) -> np.ndarray:
-        """The keys that are not in the crowd: targets, and with several heads the random keys."""
-        hidden = set(self.bound.among or targets)
-        if self.several and self.world.chance:
-            hidden |= {key for key in range(self.statement.keys[0].n) if self.world.spread(key).random}
-        return np.array(sorted(hidden), dtype=np.intp)
+    def _absent(self) -> set[int]:
+        """The keys that are no rivals: with several heads those in `among`, and the random ones."""
+        if not self.several:
+            return set()
+        random = {key for key in range(self.statement.keys[0].n) if self.world.spread(key).random}
+        return random.union(self.bound.among or ())
 
     def _lift(self, key: int) -> arb:
         entry = self.world.entry(key)

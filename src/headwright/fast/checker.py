@@ -23,6 +23,7 @@ from headwright.trusted.verify import verify as verify_slowly
 from headwright.trusted.words import in_words
 
 MORE_BITS = 768  # for the second look
+FEW = 2**10  # keys that are all looked at in Arb then
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _views(
     if sharp:
         products = [sharp_products(keys, centre, query) for query in different.values()]
     found = {
-        query: View(statement, world, centred, product, numbers)
+        query: View(statement, world, centred, product, numbers, closely=sharp and len(keys) <= FEW)
         for (query, numbers), product in zip(different.items(), products, strict=True)
     }
     return [found[query] for query in queries]

@@ -8,7 +8,7 @@ sum: so what is rounded in them costs a little of the bound, and never its truth
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -116,7 +116,7 @@ class Crowd:
         return sum(self.masses, arb(0))
 
 
-def crowd(places: Places, lifts: Sequence[Fraction], hidden: Rows, push: View | None) -> Crowd:
+def crowd(places: Places, lifts: Sequence[Fraction], hidden: Collection[int], push: View | None) -> Crowd:
     """All keys but some at their places; the last is the view through the push, where keys are random in length."""
     view, world, n = places.view, places.view.world, len(places.view.keys)
     if len(hidden) == n:
@@ -129,7 +129,7 @@ def crowd(places: Places, lifts: Sequence[Fraction], hidden: Rows, push: View | 
         if places.stretched:
             x = x + places.less_one(part) * view.m(part)
         below[part] = (x + raised[world.entries(part)] if any(lifts) else x).lower()
-    below[hidden] = -np.inf
+    below[list(hidden)] = -np.inf
     top = float(below.max())
     if not math.isfinite(top):
         raise Doubt("scores are not known well enough")

@@ -8,13 +8,11 @@ add up to is bounded in floats relative to the largest of them, so that a wish o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import accumulate
 
 import numpy as np
 from flint import arb
 
-from headwright.fast.balls import Balls
 from headwright.fast.exactly import Doubt, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
 from headwright.fast.view import View, World
@@ -67,8 +65,7 @@ def _rivals_above(view: View, guard: Guard | None) -> dict[int, arb]:
     z = arb(0) if guard is None else ball(guard.deviations)
     if guard is not None and guard.kind == "pairs":
         return _by_pairs(view, ends, z)
-    spread = to_balls([z])
-    others = _others(view, lambda part: spread * view.variance(part).sqrt() if guard else None)
+    others = _others(view, z, arb(0))
     powers = [(high + z * above_root(v)).exp() for _, high, v in ends.values()]
     # Nothing is subtracted: what comes before a target, and what comes after it.
     before = [arb(0), *accumulate(powers)][:-1]
@@ -80,12 +77,10 @@ def _rivals_above(view: View, guard: Guard | None) -> dict[int, arb]:
 
 
 def _by_pairs(view: View, ends: dict[int, tuple[arb, arb, arb]], z: arb) -> dict[int, arb]:
-    spread, alike, found = to_balls([z]), dict[int, arb](), dict[int, arb]()
+    alike, found = dict[int, arb](), dict[int, arb]()
     for a, (low, _, v) in ends.items():
-        entry, own = view.world.entry(a), to_balls([v])
-        others = alike.get(entry)
-        if others is None:
-            others = _others(view, lambda part, own=own: spread * (view.variance(part) + own).sqrt())  # type: ignore[misc]
+        entry = view.world.entry(a)
+        others = alike[entry] if entry in alike else _others(view, z, v)
         if not view.world.spread(a).stretch:  # then all targets of this entry have the same variance
             alike[entry] = others
         powers = [(high + z * above_root(v + w)).exp() for b, (_, high, w) in ends.items() if b != a]
@@ -93,16 +88,20 @@ def _by_pairs(view: View, ends: dict[int, tuple[arb, arb, arb]], z: arb) -> dict
     return found
 
 
-def _others(view: View, chance: Callable[[slice], Balls | None]) -> arb:
-    """Not below the sum of exp over all keys that are no targets, at their highest, and higher by chance."""
-    targets = np.array(list(view.statement.wish), dtype=np.intp)
-    if len(targets) == len(view.keys):
+def _others(view: View, z: arb, own: arb) -> arb:
+    """Not below the sum over all keys that are no targets of exp(s_i + z sqrt(v_i + own)), s_i at its highest."""
+    wish, n = view.statement.wish, len(view.keys)
+    if view.closely:
+        ends = (view.ends(key) for key in range(n) if key not in wish)
+        return sum(((high + z * above_root(v + own)).exp() for _, high, v in ends), arb(0))
+    if len(wish) == n:
         return arb(0)
-    scores = np.empty(len(view.keys))
+    scores, deviations, more = np.empty(n), to_balls([z]), to_balls([own])
     for part in view.blocks():
-        highest, more = view.highest(part), chance(part)
-        scores[part] = (highest if more is None else highest + more).upper()
-    scores[targets] = -np.inf
+        highest = view.highest(part)
+        chance = deviations * (view.variance(part) + more).sqrt() if view.world.chance else None
+        scores[part] = (highest if chance is None else highest + chance).upper()
+    scores[list(wish)] = -np.inf
     top = float(scores.max())
     if not math.isfinite(top):
         raise Doubt("scores are not known well enough")

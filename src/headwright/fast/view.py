@@ -84,6 +84,7 @@ class View:
     centred: Centred
     products: Products
     query: Float[np.ndarray, " d"]
+    closely: bool = False  # every key is looked at in Arb
 
     @property
     def keys(self) -> Float[np.ndarray, "n d"]:

@@ -9,7 +9,7 @@ from operator import mul
 
 from headwright.trusted.certificate import Certificate, Guard, Spread, Statement, Vector
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import sqrt_above
+from headwright.trusted.numbers import Reject, shown, sqrt_above
 
 ONE, NONE = Fraction(1), Fraction(0)
 CERTAIN = Spread(frozenset(), ONE, ONE, NONE, NONE, (), random=False)
@@ -27,9 +27,12 @@ class Scene:
         self.spreads, self.certain = (*self.statement.world, CERTAIN), len(self.statement.world)
         self.named = {key: entry for entry, spread in enumerate(self.spreads) for key in spread.keys or ()}
         self.others = next((entry for entry, spread in enumerate(self.spreads) if spread.keys is None), self.certain)
-        scales = [*bound.scales.values(), *bound.own_scales.values()] if bound else []
-        scales += [end for spread in self.spreads for end in (spread.low, spread.high)]
-        self.fine = math.lcm(*(scale.denominator for scale in scales))
+        scales = [*bound.scales.items(), *bound.own_scales.items()] if bound else []
+        for key, scale in scales:
+            if not self.spread(key).low <= scale <= self.spread(key).high:
+                raise Reject(f"the bound scales key {key} by {shown(scale)}, which its world does not allow")
+        ends = [end for spread in self.spreads for end in (spread.low, spread.high)]
+        self.fine = math.lcm(*(scale.denominator for scale in (*ends, *(scale for _, scale in scales))))
         # Exponentials are whole numbers of so many binary digits: 96 below the smallest that matters.
         slack = min((1 / p - 1 for p in self.statement.wish.values() if p < 1), default=ONE)
         self.bits = 96 + keys.n.bit_length() + max(0, slack.denominator.bit_length() - slack.numerator.bit_length())
