@@ -1,0 +1,311 @@
+"""headwright verify, as a stranger runs it: keys of any type, and is it about what I think it is about?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.running import Headwright, Ran
+
+BOTH = [(), ("--fast",)]
+FILES = {
+    "sets.toml": '[[noise]]\nkey = 0\nscale = { between = [0.5, 1.5] }\n[[noise]]\nkey = "*"\nball = 0.1\n',
+    "same-sets.toml": "[[noise]]\nkey = [1, 2, 3]\nball = 0.10\n[[noise]]\nkey = 0\nscale = { one_of = [1.5, 0.5] }\n",
+    "wider.toml": '[[noise]]\nkey = 0\nscale = { between = [0.5, 1.5] }\n[[noise]]\nkey = "*"\nball = 0.2\n',
+    "gauss.toml": "[[noise]]\nkey = 0\nisotropic = 0.01\n",
+    "more.toml": "[[noise]]\nkey = 0\nisotropic = 0.02\n",
+    "scenarios.toml": 'scenarios = ["K.npy", "K2.npy"]\n',
+    "other-scenarios.toml": 'scenarios = ["K.npy", "K3.npy"]\n',
+    "turned-scenarios.toml": 'scenarios = ["K2.npy", "K.npy"]\n',
+    "covariance.toml": '[[noise]]\nkey = 0\ncovariance = "S.npy"\n',
+    "route.toml": (
+        "directions = { a = 2.0, b = 2.0, c = 2.0, d = 2.0 }\n"
+        'tokens = ["d + b", "a", "c + b"]\n'
+        'rule = [{ token = 0, output = "b - c" }, { token = 1, output = "b" }, { token = 2, copy = 0 }]\n'
+    ),
+    "twins.toml": "tokens = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]\nrule = [{ token = 2, copy = 0 }]\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("K.npy", np.eye(4))
+    np.save("K2.npy", np.eye(4) + np.eye(4)[::-1] / 4)
+    np.save("K3.npy", 2 * np.eye(4))
+    np.save("S.npy", np.array(0.01 * (np.eye(4) + np.outer([1, 2, 0, 1], [1, 2, 0, 1]))))
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+
+
+def _design(headwright: Headwright, *arguments: str) -> Ran:
+    ran = headwright("design", "--keys", "K.npy", *arguments, "--out", "c.json")
+    assert ran.code in (0, 1), ran.out + ran.err
+    return ran
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f2", ">f8", ">f4", "<i8", ">i4", "<u1", "bool"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("size", [(5, 3), (700, 8)])
+def test_keys_of_any_type_verify_against_their_own_file(
+    headwright: Headwright, dtype: str, order: Any, size: tuple[int, int]
+) -> None:
+    numbers = np.random.default_rng(3).integers(0, 2 if dtype == "bool" else 5, size=size)
+    numbers[0] = 1 if dtype == "bool" else 5
+    numbers[1:, 0] = 0
+    np.save("T.npy", np.asarray(numbers.astype(dtype), order=order))
+    said = headwright("design", "--keys", "T.npy", "--copy", "0", "--out", "c.json")
+    assert said.code == 0, said.out + said.err
+    assert ("--keys T.npy" in said.err) == (numbers.size > 4096)
+    np.save("same.npy", numbers.astype(np.float64))
+    for more in BOTH:
+        assert headwright("verify", "c.json", "--keys", "T.npy", *more).code == 0
+        assert headwright("verify", "c.json", "--keys", "same.npy", *more).code == 0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "npz"])
+def test_keys_of_any_suffix_verify_against_their_own_file(headwright: Headwright, suffix: str) -> None:
+    numbers = np.random.default_rng(3).normal(size=(700, 8)) * np.r_[4.0, np.ones(699)][:, None]
+    match suffix:
+        case "csv":
+            np.savetxt("T.csv", numbers, delimiter=",")
+        case "json":
+            Path("T.json").write_text(json.dumps(numbers.tolist()))
+        case "npz":
+            np.savez("T.npz", keys=numbers)
+    assert headwright("design", "--keys", f"T.{suffix}", "--copy", "0", "--out", "c.json").code == 0
+    assert headwright("verify", "c.json", "--keys", f"T.{suffix}").code == 0
+    assert headwright("verify", "c.json", "--keys", f"T.{suffix}", "--fast").code == 0
+
+
+@pytest.mark.parametrize("more", BOTH)
+def test_keys_are_compared_although_the_certificate_holds_them(headwright: Headwright, more: tuple[str, ...]) -> None:
+    _design(headwright, "--copy", "1")
+    assert headwright("verify", "c.json", "--keys", "K.npy", *more).code == 0
+    other = headwright("verify", "c.json", "--keys", "K3.npy", *more)
+    assert other.code == 1
+    assert other.out.startswith("rejected")
+
+
+def test_which_checker_decided_is_said(headwright: Headwright) -> None:
+    _design(headwright, "--copy", "1")
+    assert headwright("verify", "c.json", "--json").json["checker"] == "trusted"
+    assert headwright("verify", "c.json", "--json", "--fast").json["checker"] == "fast"
+    assert "verified (by the fast checker): " in headwright("verify", "c.json", "--fast").out
+    headwright("design", "--rules", "route.toml", "--out", "h.json")
+    assert headwright("verify", "h.json", "--json", "--fast").json["checker"] == "trusted"
+
+
+def test_design_says_which_checker_closed_it(headwright: Headwright) -> None:
+    quick = headwright("design", "--keys", "K.npy", "--copy", "1", "--fast")
+    assert quick.code == 0
+    assert quick.out.startswith("designed (by the fast checker): ")
+    assert headwright("design", "--keys", "K.npy", "--copy", "1", "--fast", "--json").json["checker"] == "fast"
+    assert headwright("design", "--keys", "K.npy", "--copy", "1", "--json").json["checker"] == "trusted"
+
+
+AGREES = [
+    (("--copy", "1"), ("--copy", "1"), ""),
+    (("--copy", "1"), ("--at-least", "1=100/101"), ""),
+    (("--copy", "1"), ("--copy", "1", "--eps", "0.02"), "key 1 gets at least 100/101 in its wish, and at least 50/51"),
+    (("--average", "0,1"), ("--at-least", "0=0.4"), "key 1 gets at least 100/201 in its wish, and nothing was asked"),
+    (("--copy", "1", "--scale", "1/2"), ("--scale", "0.5"), ""),
+    (("--copy", "1"), ("--confidence", "0.9"), "nothing is random"),
+    (("--copy", "0", "--world", "sets.toml"), ("--world", "sets.toml", "--copy", "0"), ""),
+    (("--copy", "0", "--world", "sets.toml"), ("--world", "same-sets.toml"), ""),
+    (("--copy", "0", "--world", "gauss.toml"), ("--world", "gauss.toml", "--confidence", "19/20"), ""),
+    (("--copy", "0", "--world", "gauss.toml"), ("--confidence", "0.9"), "it has the confidence 19/20, and 9/10 was"),
+    (("--copy", "0", "--world", "scenarios.toml"), ("--world", "turned-scenarios.toml"), ""),
+    (("--copy", "0", "--world", "covariance.toml"), ("--world", "covariance.toml"), ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "words"), AGREES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_what_was_asked_is_what_was_proved(
+    headwright: Headwright, made: tuple[str, ...], asked: tuple[str, ...], words: str
+) -> None:
+    _design(headwright, *made)
+    for more in BOTH:
+        ran = headwright("verify", "c.json", *asked, *more)
+        assert ran.code == 0, ran.out
+        assert words in ran.out
+        assert ("and more" in ran.out) == bool(words)
+        assert headwright("verify", "c.json", *asked, "--json").json["differences"] == []
+
+
+DIFFERS = [
+    (
+        ("--copy", "1"),
+        ("--copy", "2"),
+        "key 2 gets nothing in its wish, and at least 100/101 was asked for",
+    ),
+    (("--copy", "1"), ("--copy", "1", "--eps", "0.001"), "and at least 1000/1001 was asked for"),
+    (("--copy", "1"), ("--average", "0,1"), "key 0 gets nothing in its wish"),
+    (("--copy", "1"), ("--scale", "2"), "its scores have the scale 1, and 2 was asked for"),
+    (
+        ("--copy", "0"),
+        ("--world", "sets.toml"),
+        "for key 0 its world says: certain, and the one asked for: scale 1/2 to",
+    ),
+    (("--copy", "0", "--world", "sets.toml"), ("--world", "wider.toml"), "radius 1/10 around its place, and the one"),
+    (("--copy", "0", "--world", "sets.toml"), ("--world", "gauss.toml"), "for every other key its world says: radius"),
+    (("--copy", "0", "--world", "gauss.toml"), ("--world", "more.toml"), "standard deviation"),
+    (("--copy", "0", "--world", "gauss.toml"), ("--confidence", "0.99"), "it has the confidence 19/20, and 99/100 was"),
+    (("--copy", "0", "--world", "gauss.toml"), ("--world", "covariance.toml"), "a factor of 4 columns"),
+    (("--copy", "0", "--world", "scenarios.toml"), ("--world", "sets.toml"), "it is about 2 scenarios, and the world"),
+    (("--copy", "0"), ("--rules", "route.toml"), "it is about keys, and not about the tokens"),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "words"), DIFFERS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_what_was_not_proved_is_rejected_and_named(
+    headwright: Headwright, made: tuple[str, ...], asked: tuple[str, ...], words: str
+) -> None:
+    _design(headwright, *made)
+    for more in BOTH:
+        ran = headwright("verify", "c.json", *asked, *more)
+        assert ran.code == 1, ran.out
+        assert ran.out.startswith("rejected")
+        assert "proves something else than was asked" in ran.out
+        assert words in ran.out
+    assert headwright("verify", "c.json", *asked, "--json").json["verdict"] == "rejected"
+
+
+def test_keys_of_a_scenario_that_the_certificate_does_not_know_are_rejected(headwright: Headwright) -> None:
+    _design(headwright, "--copy", "0", "--world", "scenarios.toml")
+    ran = headwright("verify", "c.json", "--world", "other-scenarios.toml")
+    assert ran.code == 1
+    assert "sha256" in ran.out
+
+
+def test_a_world_with_scenarios_brings_the_keys(headwright: Headwright) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("K.npy", "K2.npy"):
+        np.save(name, rng.normal(size=(600, 8)) * np.r_[9.0, np.ones(599)][:, None])
+    np.save("K2.npy", np.load("K.npy") + 0.01 * np.load("K2.npy"))
+    said = _design(headwright, "--copy", "0", "--world", "scenarios.toml")
+    assert "headwright verify c.json --world scenarios.toml" in said.err
+    assert headwright("verify", "c.json").code == 2
+    for more in BOTH:
+        assert headwright("verify", "c.json", "--world", "scenarios.toml", *more).code == 0
+
+
+def test_impossible_turns_more_and_less_round(headwright: Headwright) -> None:
+    np.save("K.npy", np.zeros((2, 1)))
+    assert headwright("design", "--keys", "K.npy", "--copy", "0", "--eps", "0.5", "--out", "c.json").code == 1
+    assert headwright("verify", "c.json", "--copy", "0", "--eps", "0.5").code == 0
+    harder = headwright("verify", "c.json", "--copy", "0", "--eps", "0.1")
+    assert harder.code == 0
+    assert "and more: key 0 gets at least 2/3 in its wish, and at least 10/11 was asked for" in harder.out
+    assert headwright("verify", "c.json", "--copy", "0", "--eps", "0.9").code == 1
+    assert headwright("verify", "c.json", "--at-least", "0=0.7,1=0.1").code == 0  # still harder
+    assert headwright("verify", "c.json", "--copy", "1").code == 1
+
+
+def test_a_length_is_about_the_statements_own_wish(headwright: Headwright) -> None:
+    _design(headwright, "--copy", "1")
+    ran = headwright("verify", "c.json", "--copy", "1", "--eps", "0.5")
+    assert "that no shorter query does it is said of the statement's question" in ran.out
+
+
+def test_rules_are_compared(headwright: Headwright) -> None:
+    assert headwright("design", "--rules", "route.toml", "--out", "c.json").code == 0
+    agrees = headwright("verify", "c.json", "--rules", "route.toml")
+    assert agrees.code == 0, agrees.out
+    assert "its rules say more" in agrees.out  # where an output comes from
+
+    def changed(old: str, new: str) -> Ran:
+        assert old in FILES["route.toml"]
+        Path("other.toml").write_text(FILES["route.toml"].replace(old, new))
+        return headwright("verify", "c.json", "--rules", "other.toml")
+
+    assert changed("copy = 0", "copy = 0, eps = 0.5").code == 0
+    assert changed('{ token = 1, output = "b" }, ', "").code == 0
+    assert changed('output = "b" }', 'output = "b", tolerance = 0.1 }').code == 0
+    for old, new, words in [
+        ("copy = 0", "copy = 0, eps = 0.001", "for token 2 of sequence 0 in head 0 it says less: attend"),
+        ("copy = 0", "copy = 1", "says less: attend"),
+        ('output = "b" }', 'output = "b", tolerance = 0.001 }', "says less: tolerance 1/100 instead of 1/1000"),
+        ('output = "b" }', 'output = "b + c" }', "says less: output"),
+        ("token = 2, copy", "token = 2, head = 1, copy", "it has no rule for token 2 of sequence 0 in head 1"),
+        ('tokens = ["d + b", "a"', 'tokens = ["d + b", "a + a"', "its sequences are not that of the rules"),
+        ("rule =", 'mask = "causal"\nrule =', "is not that of the rules"),
+        ("rule =", "world = { ball = 0.001 }\nrule =", "its world is not that of the rules"),
+    ]:
+        ran = changed(old, new)
+        assert ran.code == 1, (old, new, ran.out)
+        assert words in ran.out
+    assert "it is about whole heads" in headwright("verify", "c.json", "--copy", "0").out
+
+
+def test_a_rule_that_no_head_keeps_is_found_in_its_file(headwright: Headwright) -> None:
+    assert headwright("design", "--rules", "twins.toml", "--out", "c.json").code == 1
+    assert headwright("verify", "c.json", "--rules", "twins.toml").code == 0
+    Path("other.toml").write_text(FILES["twins.toml"].replace("copy = 0", "copy = 2"))
+    assert headwright("verify", "c.json", "--rules", "other.toml").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--confidence", "1.5"), "--confidence 1.5: expected a probability"),
+        (("--confidence", "abc"), "--confidence is 'abc': expected a number"),
+        (("--eps", "0.1"), "expected it with --copy or --average"),
+        (("--rules", "route.toml", "--copy", "0"), "--rules beside"),
+        (("--rules", "missing.toml"), "there is no such file"),
+        (("--world", "missing.toml"), "there is no such file"),
+        (("--keys", "missing.npy"), "keys missing.npy: there is no such file"),
+        (("--keys", "."), "keys .: "),
+        (("--copy", "0", "--average", "0,1"), "expected one wish"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_questions_that_cannot_be_read_are_refused(
+    headwright: Headwright, arguments: tuple[str, ...], words: str
+) -> None:
+    _design(headwright, "--copy", "1")
+    ran = headwright("verify", "c.json", *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "JSON"),
+        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"{}", "names"),
+        (b"[" * 100_000, "JSON"),
+        (b'{"format": "headwright certificate", "version": 1, "statement": {}, "evidence": {}}', "is of version 1"),
+        (b'{"format": "headwright certificate", "version": 3, "statement": {}, "evidence": {}}', "version 3"),
+        (b'{"format": "headwright certificate", "version": 1e400, "statement": {}, "evidence": {}}', "bare number"),
+    ],
+)
+@pytest.mark.parametrize("more", BOTH)
+def test_what_is_no_certificate_is_unreadable(
+    headwright: Headwright, content: bytes, words: str, more: tuple[str, ...]
+) -> None:
+    Path("bad.json").write_bytes(content)
+    ran = headwright("verify", "bad.json", *more)
+    assert ran.code == 2
+    assert words in ran.out + ran.err
+
+
+def test_an_older_certificate_has_to_be_designed_again(headwright: Headwright) -> None:
+    Path("old.json").write_text('{"format": "headwright certificate", "version": 1, "statement": {}, "evidence": {}}')
+    ran = headwright("verify", "old.json")
+    assert "reads version 2" in ran.err
+    assert "designed again" in ran.err
+    Path("w.toml").write_text("")
+    again = headwright("simulate", "--certificate", "old.json", "--world", "w.toml")
+    assert again.code == 2
+    assert "designed again" in again.err
