@@ -250,6 +250,13 @@ def test_version_and_help(headwright: Headwright) -> None:
         assert command in help_page.out
 
 
+def test_nothing_at_all_shows_the_help_and_no_error(headwright: Headwright) -> None:
+    ran = headwright()
+    assert ran.code == 2
+    assert "Usage" in ran.out + ran.err
+    assert "error" not in ran.err
+
+
 def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwright) -> None:
     ran = headwright("tour", "--out", "deep/out")
     assert ran.code == 0, ran.err

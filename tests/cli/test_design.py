@@ -56,7 +56,24 @@ def test_heads_and_worlds_are_told(headwright: Headwright) -> None:
     )
     assert found.code == 0
     assert "head 0 serves key 0" in found.out
-    assert "wherever in the stated world" in found.out
+    assert "head 1 serves key" in found.out
+    assert "for the longest of any 2 queries" in found.out
+    assert "key 0 is scaled by any from 0.5 to 1.5" in found.out
+
+
+def test_a_query_of_length_0_is_the_shortest(headwright: Headwright) -> None:
+    assert "length 0, and nothing is shorter" in headwright("design", "--keys", "K.npy", "--average", "0,1,2,3").out
+
+
+def test_what_needs_a_length_beyond_use_is_a_no(headwright: Headwright) -> None:
+    """Key 0 is a hair outside the hull of the others: a query for it exists, and is useless."""
+    K = np.array([[0.3, 0.1], [0.1, 0.7], [0.0, 0.0]])
+    K[2] = (K[0] + K[1]) / 2
+    np.save("mid.npy", K)
+    found = headwright("design", "--keys", "mid.npy", "--copy", "2", "--out", "c.json", "--json")
+    assert found.code == 1, found.out
+    assert found.json["verdict"] in ("longer", "impossible")
+    assert headwright("verify", "c.json").code == 0
 
 
 def test_lower_bounds_and_scale(headwright: Headwright) -> None:
@@ -99,6 +116,13 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
         (("design", "--keys", "K.npy", "--average", "a"), "expected indices"),
         (("design", "--keys", "K.npy", "--copy", "0", "--eps", "0"), "eps is 0"),
         (("design", "--keys", "K.npy", "--copy", "0", "--eps", "x"), "eps is 'x'"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--eps", ""), "eps is ''"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--eps", "1e400"), "at most 300 digits"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--eps", "1e9999999999"), "at most 300 digits"),
+        (("design", "--keys", "K.npy", "--at-least", "0=0.5", "--eps", "0.1"), "expected it with --copy or --average"),
+        (("design", "--keys", "K.npy", "--copy", "-1"), "target -1"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--scale", ""), "scale is ''"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "0.3"), "expected at least 1/2"),
         (("design", "--keys", "K.npy", "--copy", "0", "--scale", "0"), "scale is 0"),
         (("design", "--keys", "K.npy", "--at-least", "0=0.6,1=0.6"), "1.2 in all"),
         (("design", "--keys", "K.npy", "--at-least", "0"), "expected weights such as"),
@@ -125,10 +149,12 @@ def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
     np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
     # A shell may have told its children to ignore Ctrl-C, and they their own: here it is listened to.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    listen += "; from headwright.cli import main; main()"
+    listen += "; import headwright.design; from headwright.cli import main; print('ready', flush=True); main()"
     command = [sys.executable, "-c", listen, "design", "--keys", "large.npy", "--copy", "0", "--out", "c.json"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2.5)  # it is solving or checking now, for seconds more
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    time.sleep(0.5)  # it is reading, solving or checking now, for a second more
     assert running.poll() is None
     running.send_signal(signal.SIGINT)
     _, complaint = running.communicate(timeout=60)

@@ -78,7 +78,9 @@ def _run(given: str) -> int:
     except HeadwrightError as error:
         complain(str(error))
     except TyperException as error:
-        complain(f"{error.format_message().rstrip('.')} (in: {given})" if hasattr(error, "format_message") else given)
+        message = error.format_message().rstrip(".") if hasattr(error, "format_message") else "this was not understood"
+        if message:  # none where help was shown instead, because nothing was given
+            complain(f"{message} (in: {given})")
     except MemoryError:
         complain(f"there is not enough memory for this: {given}")
     except OSError:

@@ -148,7 +148,8 @@ def _print(found: Design, written: str | None, keys: Path, world: Path | None) -
     if found.verdict == "designed":
         gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
         bound = f"proven to be at least {shown_below(found.norm_lower_bound, 10)} {_for_any(found)}{gap}"
-        known = bound if found.norm_lower_bound else "with no proof that there is none shorter"
+        unknown = "with no proof that there is none shorter" if found.norm else "and nothing is shorter"
+        known = bound if found.norm_lower_bound else unknown
         OUT.print(f"length {shown_above(found.norm, 10)}, {known}", soft_wrap=True)
         for query in found.queries[:, :8]:
             more = ", ..." if found.queries.shape[1] > 8 else ""

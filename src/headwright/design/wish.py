@@ -97,6 +97,6 @@ def exact(number: Number, what: str) -> Fraction:
         meant = Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise InputError(f"{what} is {number!r}: expected a number") from error
-    if max(abs(meant.numerator), meant.denominator) >= 10**MOST_DIGITS:
+    if max(abs(meant.numerator), meant.denominator) > 10**MOST_DIGITS:
         raise InputError(f"{what} is {text[:20]!r}: expected a number of at most {MOST_DIGITS} digits on each side")
     return meant

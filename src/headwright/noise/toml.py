@@ -10,6 +10,7 @@ or `scenarios = ["K1.npy", "K2.npy"]`. Files are looked for beside the TOML file
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -33,6 +34,7 @@ from headwright.noise.world import (
 )
 
 Index = Annotated[int, Field(ge=0)]
+_TECHNICAL = re.compile(r"[\[-]")  # how pydantic calls the branches of a union
 
 
 class _Entry(BaseModel):
@@ -141,5 +143,7 @@ def _scale(entry: _Scale | None, number: int) -> Scale | None:
 def _sentence(error: ValidationError) -> str:
     """pydantic's first complaint, in one line: where, what, and what was given."""
     first = error.errors()[0]
-    where = " ".join(str(part) for part in first["loc"] if "[" not in str(part))
+    where = " ".join(str(part) for part in first["loc"] if not _TECHNICAL.search(str(part)))
+    if first["type"] == "extra_forbidden":
+        return f"{where} = {first['input']!r}: there is no such name here"
     return f"{where}: {first['msg'].lower()}, given {first['input']!r}"
