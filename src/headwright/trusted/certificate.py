@@ -16,7 +16,7 @@ from typing import NoReturn
 from headwright.trusted.keys import Keys
 from headwright.trusted.numbers import Malformed, rational
 
-FORMAT, VERSION, NONE = "headwright certificate", 2, Fraction(0)
+FORMAT, VERSION = "headwright certificate", 2
 CLAIMS, KEYS = ("designed", "impossible", "longer"), ("n", "d", "sha256", "rows")
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 Vector = tuple[Fraction, ...]
@@ -30,6 +30,9 @@ class KeysName:
     d: int
     digest: str
     rows: Keys | None
+
+    def __str__(self) -> str:
+        return f"{self.n} x {self.d} keys with sha256 {self.digest[:16]}..."
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Statement:
     confidence: Fraction  # the wish is granted with at least this probability; 1 if nothing is random
     queries: tuple[Vector, ...]  # one for each head if the claim is "designed", none otherwise
     none_shorter: Fraction  # no query shorter than this grants the wish (of several, not all are shorter)
-    digest: str  # of all of this, in one form
+    digest: str  # of all of this: SHA-256 of the JSON with sorted names and no spaces, and null for the rows of keys
 
 
 @dataclass(frozen=True)
@@ -136,25 +139,20 @@ def about_heads(said: Json) -> bool:
     return isinstance(said, dict) and said.get("claim") == "heads"
 
 
-def parse(text: str) -> Certificate:
-    """The certificate about keys in a document, or Malformed with the reason."""
-    return read(*document(text))
-
-
 def read(said: Json, shown: Json) -> Certificate:
     """The certificate about keys that this statement and this evidence make."""
     statement, evidence = _statement(said), named(shown, "the evidence", "guard", "bound")
-    random = any(spread.random for spread in statement.world)
+    random, claimed = (
+        any(w.random for w in statement.world),
+        statement.claim == "impossible" or statement.none_shorter > 0,
+    )
     guard = None if evidence["guard"] is None else _guard(evidence["guard"])
     bound = None if evidence["bound"] is None else _bound(evidence["bound"], statement)
-    guarded, bounded = random and statement.claim == "designed", statement.claim == "impossible"
-    _need((guard is not None) == guarded, "a guard belongs where keys are random and queries claimed, and only there")
-    bounded = bounded or statement.none_shorter > 0
-    _need((bound is not None) == bounded, "a bound belongs where a length or impossibility is claimed, and only there")
-    deviations = NONE if bound is None else bound.deviations
-    _need(
-        deviations == 0 or (random and deviations > 0), "the bound's deviations are below 0, or not 0 for certain keys"
-    )
+    fits = (guard is not None) == (random and statement.claim == "designed")
+    _need(fits, "a guard belongs where keys are random and queries claimed, and only there")
+    _need((bound is not None) == claimed, "a bound belongs where a length or impossibility is claimed, and only there")
+    fits = bound is None or bound.deviations == 0 or (random and bound.deviations > 0)
+    _need(fits, "the bound's deviations are below 0, or not 0 for certain keys")
     return Certificate(statement, guard, bound)
 
 
@@ -182,15 +180,10 @@ def _statement(given: Json) -> Statement:
     _need(all(_is_float(x) for query in queries for x in query), "a query is not made of floats")
     fits = {"designed": none_shorter >= 0, "impossible": none_shorter == 0, "longer": none_shorter > 0}[claim]
     _need(fits, "the length that none_shorter names does not fit the claim")
-    digest = statement_digest(s)
+    unheld: list[Json] = [{**named(k, "the keys", *KEYS), "rows": None} for k in listed(s["keys"], "keys")]
+    written = json.dumps({**s, "keys": unheld}, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(written.encode()).hexdigest()
     return Statement(claim, heads, keys, scale, wish, world, confidence, queries, none_shorter, digest)
-
-
-def statement_digest(said: dict[str, Json]) -> str:
-    """SHA-256 of a statement as JSON with sorted names and no spaces, and with null for the rows of keys."""
-    keys: list[Json] = [{**named(k, "the keys", *KEYS), "rows": None} for k in listed(said["keys"], "keys")]
-    written = json.dumps({**said, "keys": keys}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()
 
 
 def _keys_name(given: Json) -> KeysName:

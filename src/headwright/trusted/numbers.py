@@ -105,6 +105,11 @@ def exp_fixed(x: int, bits: int) -> tuple[int, int]:
     return max(0, e - slack), e + slack
 
 
+def exp_above(x: Fraction, bits: int) -> int:
+    """An upper bound of 2^bits exp(x), exact for 0."""
+    return exp_fixed((x.numerator << POINT) // x.denominator, bits)[1] if x else 1 << bits
+
+
 def ln_below(x: Fraction) -> Fraction:
     """A lower bound of ln(x), for x > 0: good to 36 digits also for x near 1, where ln(x) is small."""
     off = abs(x - 1)
@@ -121,9 +126,9 @@ def shown(x: Fraction) -> str:
 def sqrt_between(x: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds of the square root of x >= 0, exact for squares, else near to 2^-128 relatively."""
     bits = 128 + max(0, x.denominator.bit_length() - x.numerator.bit_length())
-    scaled = x * 4**bits
-    floor = math.isqrt(scaled.numerator // scaled.denominator)
-    return Fraction(floor, 2**bits), Fraction(floor if floor * floor == scaled else floor + 1, 2**bits)
+    whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
+    root = math.isqrt(whole)
+    return Fraction(root, 1 << bits), Fraction(root + (rest > 0 or root * root < whole), 1 << bits)
 
 
 def sqrt_above(x: Fraction) -> Fraction:

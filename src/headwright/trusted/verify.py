@@ -7,17 +7,15 @@ so many deviations from their places that all of them are nearer with the probab
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 from headwright.trusted.bound import Pull
 from headwright.trusted.certificate import Certificate, Guard, KeysName, Vector, about_heads, document, read
 from headwright.trusted.head import check_heads
 from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import POINT, Malformed, Reject, exp_fixed, normal_tail, shown
+from headwright.trusted.numbers import Malformed, Reject, exp_above, normal_tail, shown
 from headwright.trusted.passes import Job, Sums, add_up
 from headwright.trusted.words import in_words
 from headwright.trusted.world import Kind, Scene, Sight, ways_to_fail
@@ -59,43 +57,41 @@ def _reason(error: Exception) -> str:
 
 def _keys(names: Sequence[KeysName], files: Sequence[bytes]) -> list[Keys]:
     """The keys of each scenario, as written out or given; whatever is given must be among them."""
-    given = {keys.digest: keys for keys in map(Keys.of_npy, files)}
-    for keys in given.values():
-        if not any((keys.n, keys.d, keys.digest) == (name.n, name.d, name.digest) for name in names):
-            about = " and ".join(f"{name.n} x {name.d} keys with sha256 {name.digest[:16]}..." for name in names)
-            raise Reject(f"it is about {about}; given were {keys.n} x {keys.d} keys with sha256 {keys.digest[:16]}...")
+    given = {(keys.n, keys.d, keys.digest): keys for keys in map(Keys.of_npy, files)}
+    for shape in given.keys() - {(name.n, name.d, name.digest) for name in names}:
+        raise Reject(f"it is about {' and '.join(map(str, names))}, and given were {KeysName(*shape, None)}")
     for name in names:
-        if name.rows is None and name.digest not in given:
-            what = f"{name.n} x {name.d} keys with sha256 {name.digest[:16]}..."
-            raise Malformed(f"it is about {what}, which it does not hold: give their file, --keys FILE.npy")
-    return [name.rows or given[name.digest] for name in names]
+        if name.rows is None and (name.n, name.d, name.digest) not in given:
+            raise Malformed(f"it is about {name}, which it does not hold: give their file, --keys FILE.npy")
+    return [name.rows or given[name.n, name.d, name.digest] for name in names]
 
 
 def _check(certificate: Certificate, keys: list[Keys], progress: Callable[[float], None]) -> None:
     """Every scenario in one pass over its keys, for all queries and parts of the bound; then what they add up to."""
     statement, guard, bound = certificate.statement, certificate.guard, certificate.bound
-    if guard and statement.heads * ways_to_fail(statement, guard.kind) * normal_tail(guard.deviations)[1] > (
-        1 - statement.confidence
-    ):  # a key that is safe for one query may fail another
+    ways = statement.heads * ways_to_fail(statement, guard.kind) if guard else 0  # each query may fail at another key
+    if guard and ways * normal_tail(guard.deviations)[1] > 1 - statement.confidence:
         raise Reject("the deviations guarded against do not have the probability that is claimed")
     pulls = [Pull(statement, bound, part) for part in bound.parts] if bound else []
     for number, scenario in enumerate(keys):
-        scene = Scene(certificate, scenario)
-        mine = [(pull, [c for c in pull.part.constraints if c.scenario == number and c.multiplier]) for pull in pulls]
-        for pull, constraints in mine:
+        scene, by_scores = Scene(certificate, scenario), []
+        for pull in pulls:
+            constraints = [c for c in pull.part.constraints if c.scenario == number and c.multiplier]
             if constraints and constraints[0].distribution is not None:
                 pull.explicit(scene, constraints)
-        mine = [
-            (pull, constraints) for pull, constraints in mine if constraints and constraints[0].distribution is None
-        ]
-        jobs = [pull.job(scene, constraints) for pull, constraints in mine]
-        looks = [_look(scene, query) for query in statement.queries]
-        jobs += [look for look in looks if look.view not in {job.view for job in jobs}]
-        sums = add_up(scene, jobs, partial(_report, progress, number, len(keys)))
-        for (pull, constraints), job, found in zip(mine, jobs, sums, strict=False):
-            pull.implicit(job, found, constraints)
-        found_at = {job.view: found for job, found in zip(jobs, sums, strict=True)}
-        weights = [_weights(look, found_at[look.view], guard) for look in looks]
+            elif constraints:
+                by_scores.append((pull, pull.job(scene, constraints), constraints))
+        jobs, looks = [job for _, job, _ in by_scores], [_look(scene, query) for query in statement.queries]
+        jobs += {look.view: look for look in looks if look.view not in {job.view for job in jobs}}.values()
+
+        def report(done: float, before: int = number) -> None:
+            progress((before + done) / len(keys))
+
+        found = add_up(scene, jobs, report)
+        for (pull, job, constraints), sums in zip(by_scores, found, strict=False):
+            pull.implicit(job, sums, constraints)
+        rivals = dict(zip((job.view for job in jobs), found, strict=True))
+        weights = [_weights(look, rivals[look.view], guard) for look in looks]
         for target, least in statement.wish.items() if looks else ():
             if not sum(weight[target] for weight in weights) >= statement.heads * least:
                 raise Reject(f"key {target} is not certain to get a weight of {shown(least)} in scenario {number}")
@@ -103,39 +99,31 @@ def _check(certificate: Certificate, keys: list[Keys], progress: Callable[[float
         pull.check()
 
 
-def _report(progress: Callable[[float], None], before: int, of: int, done: float) -> None:
-    progress((before + done) / of)
-
-
 def _look(scene: Scene, query: Vector) -> Job:
     """A query that is to grant the wish: exponentials are measured from the target whose lowest score is highest."""
-    sight = Sight(scene, query)
-    ends = [(int(spread.low * scene.fine), int(spread.high * scene.fine)) for spread in scene.spreads]
+    sight, fine = Sight(scene, query), scene.fine
+    ends = [(int(spread.low * fine), int(spread.high * fine)) for spread in scene.spreads]
     return Job(sight, max(_ends(sight, target)[0] for target in scene.statement.wish), ends, {})
 
 
-def _ends(sight: Sight, key: int) -> tuple[int, int]:
+def _ends(sight: Sight, key: int) -> list[int]:
     """The lowest and the highest score of a key, but for deviations."""
     place, spread = sight.dot(sight.scene.row(key)), sight.scene.spread(key)
-    low, high = sorted((sight.score(place, spread.low), sight.score(place, spread.high)))
-    return low, high
+    return sorted((sight.score(place, spread.low), sight.score(place, spread.high)))
 
 
 def _weights(job: Job, sums: Sums, guard: Guard | None) -> dict[int, Fraction]:
     """What each target gets at least: 1 / (1 + what competes with it at worst)."""
-    sight, scene, one = job.sight, job.sight.scene, 1 << job.sight.scene.bits
+    sight, scene, weights = job.sight, job.sight.scene, {}
     ends = {target: _ends(sight, target) for target in scene.statement.wish}
-    kinds = {target: sight.kind(target, sight.dot(scene.row(target))) for target in ends}
+    kinds = {target: sight.kind(target) for target in ends}
     highest = {target: job.exponential(high)[1] for target, (_, high) in ends.items()}
-    others = {(name[1], name[2]): number for name, number in sums.items() if name[0] == "rivals"}
-    weights = {}
+    others = {(entry, dot): number for (name, entry, dot), number in sums.items() if name == "rivals"}
     for target, (low, _) in ends.items():
         rivals: dict[Kind, int] = dict(others)
         for key, kind in kinds.items():
             rivals[kind] = rivals.get(kind, 0) + highest[key] * (key != target)
-        worst = 0
-        for kind, amount in rivals.items():
-            x = Fraction(job.top - low, sight.unit) + sight.apart(kind, kinds[target], guard)
-            worst += amount * (exp_fixed(math.floor(x * 2**POINT), scene.bits)[1] if x else one)
-        weights[target] = 1 / (1 + Fraction(worst, one**2))
+        start, apart = Fraction(job.top - low, sight.unit), sight.apart(kinds[target], guard)
+        worst = sum(amount * exp_above(start + apart(kind), scene.bits) for kind, amount in rivals.items())
+        weights[target] = 1 / (1 + Fraction(worst, 4**scene.bits))
     return weights

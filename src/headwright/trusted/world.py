@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from operator import mul
 
 from headwright.trusted.certificate import Certificate, Guard, Spread, Statement, Vector
@@ -73,10 +74,9 @@ class Sight:
         """The score of a key that is scaled so, in units."""
         return dot * self.factor * int(scale * self.scene.fine)
 
-    def kind(self, key: int, dot: int) -> Kind:
+    def kind(self, key: int) -> Kind:
         """Keys of a kind deviate as much as each other."""
-        entry = self.scene.entry(key)
-        return entry, dot if self.scene.spreads[entry].stretch else 0
+        return self.scene.entry(key), self.dot(self.scene.row(key)) if self.scene.spread(key).stretch else 0
 
     def deviation(self, kind: Kind) -> tuple[Fraction, Fraction]:
         """How much such a key's score can be off its place at most, and its variance if it is random."""
@@ -85,14 +85,19 @@ class Sight:
             return sqrt_above(square), NONE
         return NONE, square + (spread.stretch * Fraction(kind[1] * self.factor * self.scene.fine, self.unit)) ** 2
 
-    def apart(self, kind: Kind, target: Kind, guard: Guard | None) -> Fraction:
-        """How much nearer to a target's score than at their places a rival's may be, within the guard."""
-        (off, variance), (own_off, own_variance) = self.deviation(kind), self.deviation(target)
-        if guard is None or variance + own_variance == 0:
-            return off + own_off
-        if guard.kind == "pairs":
-            return off + own_off + guard.deviations * sqrt_above(variance + own_variance)
-        return off + own_off + guard.deviations * (sqrt_above(variance) + sqrt_above(own_variance))
+    def apart(self, target: Kind, guard: Guard | None) -> Callable[[Kind], Fraction]:
+        """How much nearer than at their places the scores of a rival and of a target may be, within the guard."""
+        z, (off, variance) = guard.deviations if guard else NONE, self.deviation(target)
+        own = z * sqrt_above(variance)
+
+        @cache
+        def of(rival: Kind) -> Fraction:
+            rival_off, rival_variance = self.deviation(rival)
+            if guard and guard.kind == "pairs":
+                return off + rival_off + z * sqrt_above(variance + rival_variance)
+            return off + rival_off + own + z * sqrt_above(rival_variance)
+
+        return of
 
 
 def ways_to_fail(statement: Statement, kind: str) -> int:
