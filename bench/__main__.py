@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bench.measure import Contender, Measurement, measure
 
-TOPICS = ["startup", "sampling", "positions", "lowrank", "design", "wishes", "heads", "check"]
+TOPICS = ["startup", "sampling", "positions", "lowrank", "design", "commands", "wishes", "heads", "check"]
 
 
 def main(topics: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, complain, progress, show_json
+from headwright.cli.console import OUT, TALK, complain, progress, show_json
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -79,14 +79,15 @@ def verify(
 
 
 def _check(text: str, files: list[bytes], *, fast: bool) -> tuple[Verdict, str]:
-    with progress("checking") as report:
-        if fast:
-            from headwright import fast as quick
+    if fast:
+        from headwright import fast as quick
 
+        with TALK.status("checking"):  # it says nothing on its way, so there is no bar
             decided = quick.verify(text, files)
-            return decided, decided.checker
-        from headwright.trusted.verify import verify
+        return decided, decided.checker
+    from headwright.trusted.verify import verify
 
+    with progress("checking") as report:
         return verify(text, files, report), "trusted"
 
 
