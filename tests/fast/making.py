@@ -74,7 +74,8 @@ def draw(seed: int, form: str, heads: int = 1, claim: str = "designed", n: int =
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 4)) if heads == 1 else int(rng.integers(2, 4))
     scenarios = 2 if form == "scenarios" else 1
-    keys = [rng.normal(size=(n, d)) * (0.4 if rng.random() < 0.8 else 30.0) for _ in range(scenarios)]
+    about = rng.normal(size=(n, d)) * (0.4 if rng.random() < 0.8 else 30.0)
+    keys = [about * rng.normal(1.0, 0.05, size=(n, d)) for _ in range(scenarios)]
     if rng.random() < 0.3:
         keys = [np.round(2 * matrix) / 2 for matrix in keys]  # ties, and scores of 0
     if rng.random() < 0.2:
@@ -186,7 +187,7 @@ def tightened(made: dict[str, Any], gap: str) -> dict[str, Any]:
                 ]
                 said["wish"][str(a)] = mpmath.nstr(1 / (1 + (1 / min(weights) - 1) / room), 40, min_fixed=-60)
         else:
-            said["wish"] = dict.fromkeys(said["wish"], "0.3" if said["heads"] > 1 else "0.7")
+            said["wish"] = dict.fromkeys(said["wish"], f"9/{10 * len(said['wish'])}")
         if said["claim"] != "impossible":
             lengths = []
             referee = Referee(found)

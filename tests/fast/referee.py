@@ -124,7 +124,7 @@ class Referee:
         """The least over parts of (right - L |s| (|V| - room)) / |right|, of right, and of what admits the evidence."""
         b = self.evidence["bound"]
         z, chance = real(b["deviations"]), any(w["random"] for w in self.said["world"])
-        margins = [above(z) / (1 - self.confidence) - 1] if chance else []
+        margins = [above(z) / (1 - self.confidence) - 1] if chance and self.said["heads"] == 1 else []
         for part in b["parts"]:
             right, V, room, used = self.part(part, b, z)
             margins += [right, z * z - used] if used > 0 else [right]
@@ -134,9 +134,36 @@ class Referee:
                 margins.append((right - real(self.said["none_shorter"]) * abs(self.s) * (norm(V) - room)) / abs(right))
         return min(margins)
 
+    def one_world(self, part: Any) -> bool:
+        chance = any(w["random"] for w in self.said["world"])
+        return bool(self.said["heads"] > 1 or (chance and len(part["constraints"]) > 1))
+
+    def admissible(self) -> bool:
+        """The evidence of the bound stays within the world."""
+        b, world, several = self.evidence["bound"], self.said["world"], self.said["heads"] > 1
+        for table in (b["scales"], b["own_scales"]):
+            for key, c in table.items():
+                low, high = (number(end) for end in self.spread(int(key))["scale"])
+                if not low <= number(c) <= high:
+                    return False
+        for part in b["parts"]:
+            if any(sum(number(x) ** 2 for x in move) > 1 for move in part["moves"]):
+                return False
+            fixed = [e for e, w in enumerate(world) if not w["random"]]
+            still = all(number(x) == 0 for e in fixed for x in (part["lifts"][e], *part["moves"][e]))
+            if self.one_world(part) and (b["own_scales"] or not still):
+                return False
+            for c in part["constraints"]:
+                shares = [int(j) for j, x in (c["distribution"] or {"0": "0"}).items() if number(x)]
+                out = set(b["among"] or ()) - {c["target"]}
+                if (c["distribution"] is not None and not shares) or (several and self.random(c["target"])):
+                    return False
+                if several and any(self.random(j) or j in out for j in shares):
+                    return False
+        return any(number(c["multiplier"]) > 0 for part in b["parts"] for c in part["constraints"])
+
     def part(self, part: Any, b: Any, z: Any) -> Any:
-        several = self.said["heads"] > 1
-        one = several or (any(w["random"] for w in self.said["world"]) and len(part["constraints"]) > 1)
+        several, one = self.said["heads"] > 1, self.one_world(part)
         q, world = [real(x) for x in part["query"]], self.said["world"]
         whole = mpmath.fsum(real(c["multiplier"]) for c in part["constraints"])
         right, V, W, M = mpf(0), [mpf(0)] * self.d, [mpf(0)] * self.n, [mpf(0)] * len(world)
@@ -209,5 +236,5 @@ def margin(document: Any) -> float:
         if document["statement"]["claim"] == "designed":
             found.append(referee.granted())
         if document["evidence"]["bound"] is not None:
-            found.append(referee.bounded())
+            found.append(referee.bounded() if referee.admissible() else -mpmath.inf)
         return float(min(found))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from headwright.fast.balls import Balls, gamma
+from headwright.fast.exactly import Doubt, combination, rational, signs
 from headwright.fast.exponential import EXP_ERROR, exp_above, exp_below, exp_near, total, total_above
-from headwright.fast.passes import inner_products, weighted_sum
-from headwright.trusted.numbers import Reject
+from headwright.fast.passes import inner_products, sharp_products, weighted_sum
+from headwright.trusted.numbers import Malformed
 
 MODEST = st.floats(-1e100, 1e100)
 ANY = st.floats(allow_nan=False, allow_infinity=False)
@@ -49,9 +50,9 @@ def test_exp_from_both_sides(x: np.ndarray) -> None:
 
 def test_exp_refuses_what_it_cannot_bound() -> None:
     for wrong in (np.array([1.0]), np.array([np.nan])):
-        with pytest.raises(ValueError, match="beyond their reference"):
+        with pytest.raises(Doubt, match="beyond their reference"):
             exp_above(wrong, 0.0)
-    with pytest.raises(ValueError, match="beyond their reference"):
+    with pytest.raises(Doubt, match="beyond their reference"):
         exp_below(np.array([-np.inf]), -math.inf)
 
 
@@ -121,6 +122,13 @@ def test_both_passes_enclose_the_exact_sums(data: st.DataObject) -> None:
             sum(x * x for x in differences)
             <= (Fraction(float(centred.norms[i])) * Fraction(2) ** centred.exponent) ** 2
         )
+    with ctx.workprec(300):
+        sharp = sharp_products(keys, row, q)
+    unit = Fraction(2) ** sharp.exponent
+    for i, differences in enumerate(D):
+        true = sum(x * Fraction(y) for x, y in zip(differences, q.tolist(), strict=True))
+        mid, rad = (Fraction(float(x)) * unit for x in (sharp.balls.mid[i], sharp.balls.rad[i]))
+        assert abs(mid - true) <= rad
     sums, error = weighted_sum(centred, weights)
     unit = Fraction(2) ** centred.exponent
     exact = [sum(Fraction(w) * D[i][j] for i, w in enumerate(weights.tolist())) / unit for j in range(d)]
@@ -135,6 +143,11 @@ def test_large_passes_are_enclosed_and_near() -> None:
     true = ((keys - keys[3]).astype(np.longdouble) @ q) / 2.0**found.exponent
     assert (np.abs(found.balls.mid - true) <= found.balls.rad).all()
     assert found.balls.rad.max() < 1e-12
+    with ctx.workprec(256):
+        sharp = sharp_products(keys, 3, q)
+    true = ((keys - keys[3]).astype(np.longdouble) @ q) / 2.0**sharp.exponent
+    assert (np.abs(sharp.balls.mid - true) <= sharp.balls.rad + 1e-19 * np.abs(true)).all()
+    assert (sharp.balls.rad <= 2.0**-51 * np.abs(true) + 1e-18).all()  # whatever cancels
     sums, error = weighted_sum(centred, w)
     assert np.linalg.norm(sums - w @ (keys - keys[3]).astype(np.longdouble)) <= error < 1e-8
 
@@ -144,5 +157,22 @@ def test_keys_that_are_not_finite_are_refused(wrong: float) -> None:
     keys = np.zeros((3, 2))
     keys[2, 1] = wrong
     for row in (0, 2):
-        with pytest.raises(Reject, match="not finite"):
+        with pytest.raises(Malformed, match="not finite"):
             inner_products(keys, row, [np.zeros(2)])
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_signs_and_combinations_are_exact(data: st.DataObject) -> None:
+    n, d = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 4))
+    elements = data.draw(st.sampled_from([ANY, st.integers(-3, 3).map(float), st.floats(-2, 2)]))
+    keys = data.draw(hnp.arrays(np.float64, (n, d), elements=elements))
+    q = data.draw(hnp.arrays(np.float64, d, elements=elements))
+    exact = [sum(Fraction(x) * Fraction(y) for x, y in zip(k, q.tolist(), strict=True)) for k in keys.tolist()]
+    assert signs(keys, np.arange(n), q).tolist() == [(x > 0) - (x < 0) for x in exact]
+    factors = data.draw(st.lists(st.fractions(-3, 3, max_denominator=50), min_size=n, max_size=n))
+    found = combination(keys, {i: rational(x) for i, x in enumerate(factors)})
+    assert found == [
+        rational(sum((x * Fraction(k[j]) for x, k in zip(factors, keys.tolist(), strict=True)), Fraction(0)))
+        for j in range(d)
+    ]

@@ -76,6 +76,8 @@ def _look(certificate: Certificate, keys: list[Float[np.ndarray, "n d"]], *, sha
     statement, bound, world = certificate.statement, certificate.bound, World.of(certificate.statement)
     check_guard(statement, world, certificate.guard)
     parts = [] if bound is None else [PartOfBound(statement, world, bound, part) for part in bound.parts]
+    if len(parts) > 1 and statement.heads == 1:
+        raise Beyond("several parts that are added up")
     sums: dict[int, Sums] = {}
     for number, matrix in enumerate(keys):
         mine = {i: part for i, part in enumerate(parts) if number in part.scenarios}

@@ -16,6 +16,7 @@ from flint import arb
 from jaxtyping import Float
 
 from headwright.fast.balls import Array, gamma
+from headwright.fast.exactly import Doubt
 
 EXP_ERROR = 2.0**-47
 EXP_RANGE = 700.0
@@ -63,7 +64,7 @@ def exp_below(x: Array, reference: float) -> Array:
 
 def _exp(x: Array, reference: float, side: float) -> Array:
     if not (math.isfinite(reference) and bool(np.all(x <= reference))):
-        raise ValueError("exponents beyond their reference")
+        raise Doubt("exponents beyond their reference")
     result = np.empty_like(x)
     factor = 1 + math.copysign(2.0**-46, side)
     for start in range(0, len(x), CHUNK):
@@ -102,5 +103,5 @@ def _sum(numbers: Array) -> float:
     rows = numbers[:whole].reshape(-1, ROW).sum(axis=1).tolist()
     found = math.fsum([*rows, float(numbers[whole:].sum())])
     if not math.isfinite(found):
-        raise ValueError("a sum is not finite")
+        raise Doubt("a sum is not finite")
     return found

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 from jaxtyping import Float
 
 from headwright.fast.balls import TINY, UP, Array, Balls, U, gamma
@@ -36,6 +36,7 @@ SLACK = 1 + 2.0**-20
 SMALL = 2.0**-500
 COMFORTABLE = (2.0**-300, 2.0**300)  # norms whose squares, and products with queries, are no trouble
 LARGEST_WIDTH = 2**20
+SHARP = 256  # bits of the score that the others are relative to
 Matrix = Float[np.ndarray, "n d"]
 Vector = Float[np.ndarray, " d"]
 
@@ -87,10 +88,9 @@ def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[C
 def sharp_products(keys: Matrix, row: int, query: Vector) -> Products:
     """The same for finite keys and one query, at most a few roundings from the truth unless far more cancels.
 
-    >>> offset = np.array([[1e9, 0.1], [1e9, 0.3]])
-    >>> found = sharp_products(offset, 0, np.array([1e5, 1.0]))
+    >>> found = sharp_products(np.array([[0.0, 0.0], [1 / 3, 1 / 3]]), 0, np.array([1e6, 1 - 1e6]))
     >>> float(found.balls.mid[1] * 2.0**found.exponent), bool(found.balls.rad[1] * 2.0**found.exponent < 1e-15)
-    (0.19999999999999998, True)
+    (0.3333333333333333, True)
     """
     n, d = keys.shape
     bits = (53 - (d - 1).bit_length()) // 2
@@ -101,10 +101,11 @@ def sharp_products(keys: Matrix, row: int, query: Vector) -> Products:
     exponents = np.frexp(largest)[1]
     exponent = int(exponents.max())
     units = np.ldexp(1.0, exponents - exponent)  # where this underflows the row adds nothing, which TINY covers
-    reference = dot(vector(keys[row]), vector(query)) * arb(2) ** -(exponent + power)
-    first = float_of(reference)
-    second = float_of(reference - arb(first))
-    rest = float((reference - arb(first) - arb(second)).abs_upper()) * SLACK
+    with ctx.workprec(max(ctx.prec, SHARP)):
+        reference = dot(vector(keys[row]), vector(query)) * arb(2) ** -(exponent + power)
+        first = float_of(reference)
+        second = float_of(reference - arb(first))
+        rest = float((reference - arb(first) - arb(second)).abs_upper()) * SLACK
     error = gamma(d + 1) * d * 2.0**-bits * SLACK  # of <A, T> + <R, B + T>, over 2^(2 bits)
     mid, rad = np.empty(n), np.empty(n)
     with np.errstate(all="ignore"):
