@@ -118,7 +118,7 @@ def test_design_tells_the_probability_of_random_keys(headwright: Headwright) -> 
         (("--certificate", "missing.json"), "certificate missing.json: there is no such file"),
         (("--certificate", "n.json"), "certificate n.json: the document is not JSON"),
         (("--certificate", "i.json"), "says that a wish is impossible, expected one with queries"),
-        (("--certificate", "h.json"), "certificate h.json: "),
+        (("--certificate", "h.json"), "certificate h.json: is about whole heads, expected one about keys"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -118,13 +118,16 @@ def read_text(path: Path, what: str) -> str:
 
 def read_certificate(path: Path) -> Certificate:
     """A certificate about keys, as data: nothing of it is verified."""
-    from headwright.trusted.certificate import parse
+    from headwright.trusted.certificate import about_heads, document, read
     from headwright.trusted.numbers import Reject
 
     text = read_text(path, "certificate")
     refuse_older(text, path)
     try:
-        return parse(text)
+        said, proof = document(text)
+        if about_heads(said):
+            raise InputError(f"certificate {path}: is about whole heads, expected one about keys")
+        return read(said, proof)
     except Reject as error:
         raise InputError(f"certificate {path}: {error}") from error
 
@@ -140,7 +143,7 @@ def refuse_older(text: str, path: Path) -> None:
     except (ValueError, RecursionError):
         return  # whoever reads it will say why it cannot be read
     version = document.get("version") if isinstance(document, dict) and document.get("format") == FORMAT else VERSION
-    if isinstance(version, int) and version < VERSION:
+    if type(version) is int and version < VERSION:
         raise InputError(
             f"certificate {path}: is of version {version}, and this headwright reads version {VERSION}; "
             "what it says may well be true, but it has to be designed again"
