@@ -1,4 +1,4 @@
-"""Whole commands, as they are typed: reading the keys, solving, certifying, checking, writing."""
+"""Whole commands, from the shell to the exit code: what a user waits for, and the memory of the largest process."""
 
 from __future__ import annotations
 
@@ -13,55 +13,62 @@ import numpy as np
 
 from bench.measure import Contender
 
-TITLE = "Whole commands (copy one of Gaussian keys, eps = 0.01; memory is that of the command's largest process)"
+TITLE = "Whole commands: design and verify (Gaussian keys of length about 1, one copy wish, eps = 0.01)"
 SIZES = [(100_000, 64), (1_000_000, 64), (100_000, 256)]
-Folder = tempfile.TemporaryDirectory[str]
-BALL = '[[noise]]\nkey = "*"\nball = 0.01\n'
+WORLDS = {
+    "certain": "",
+    "a ball": '[[noise]]\nkey = "*"\nball = 0.001\n',
+    "scales": '[[noise]]\nkey = "*"\nscale = { between = [0.99, 1.01] }\n',
+    "isotropic": '[[noise]]\nkey = "*"\nisotropic = 1e-6\n',
+}
 
 
 def _rows() -> list[Contender]:
     rows = []
     for n, d in SIZES:
         at, size = f"{n:.0e} x {d}", {"n": n, "d": d}
-        first = f"design --fast, {at}"
-        rows.append(Contender(first, "design", {**size, "more": ["--fast"]}, repeats=1))
-        rows.append(Contender(f"design, {at}", "design", size, repeats=1, peer_of=first))
-        rows.append(Contender(f"verify --fast, {at}", "verify", {**size, "more": ["--fast"]}, repeats=1, peer_of=first))
-        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=first))
-    certain = "design, 2e+04 x 64"
-    rows.append(Contender(certain, "design", {"n": 20_000, "d": 64}, repeats=1))
-    world = {"n": 20_000, "d": 64, "world": BALL}
-    rows.append(Contender("the same, each key in a ball", "design", world, repeats=1, peer_of=certain))
+        ours = f"design, {at}"
+        rows.append(Contender(ours, "design", size, repeats=1))
+        rows.append(Contender(f"design --fast, {at}", "design", {**size, "fast": True}, repeats=1, peer_of=ours))
+        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours))
+        rows.append(Contender(f"verify --fast, {at}", "verify", {**size, "fast": True}, repeats=1, peer_of=ours))
+    certain = "design, 2e4 x 64, certain"
+    for name, world in WORLDS.items():
+        at = f"design, 2e4 x 64, {name}"
+        arguments = {"n": 20_000, "d": 64, "world": world}
+        rows.append(Contender(at, "design", arguments, repeats=1, peer_of=None if at == certain else certain))
     return rows
 
 
 CONTENDERS = _rows()
 
 
-def design(n: int, d: int, more: list[str] | None = None, world: str = "") -> Callable[[], str]:
-    folder = _prepare(n, d, world)
-    given = ["--world", "world.toml"] if world else []
-    command = ["design", "--keys", "K.npy", "--copy", "3", "--out", "c.json", *given, *(more or [])]
-    return lambda: _run(folder, command)
+def design(n: int, d: int, *, fast: bool = False, world: str = "") -> Callable[[], str]:
+    folder, order = _order(n, d, world)
+    return lambda: _run(folder, "design", *order, *(["--fast"] if fast else []))
 
 
-def verify(n: int, d: int, more: list[str] | None = None) -> Callable[[], str]:
-    folder = _prepare(n, d, "")
-    _run(folder, ["design", "--keys", "K.npy", "--copy", "3", "--out", "c.json", "--fast"])
-    return lambda: _run(folder, ["verify", "c.json", "--keys", "K.npy", *(more or [])])
+def verify(n: int, d: int, *, fast: bool = False) -> Callable[[], str]:
+    folder, order = _order(n, d)
+    _run(folder, "design", *order, "--fast")
+    return lambda: _run(folder, "verify", "c.json", "--keys", "K.npy", *(["--fast"] if fast else []))
 
 
-def _prepare(n: int, d: int, world: str) -> Folder:
-    folder = tempfile.TemporaryDirectory()  # it goes when nobody holds it any more
-    np.save(Path(folder.name) / "K.npy", np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d))
-    (Path(folder.name) / "world.toml").write_text(world)
-    return folder
+def _order(n: int, d: int, world: str = "") -> tuple[Path, list[str]]:
+    """Keys in a folder, and what design is asked about them."""
+    folder = Path(tempfile.mkdtemp())
+    np.save(folder / "K.npy", np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d))
+    order = ["--keys", "K.npy", "--copy", "3", "--out", "c.json"]
+    if world:
+        (folder / "world.toml").write_text(world)
+        order += ["--world", "world.toml"]
+    return folder, order
 
 
-def _run(folder: Folder, command: list[str]) -> str:
-    told, ours = Path(folder.name) / "out.txt", [sys.executable, "-m", "headwright"]
-    with told.open("w") as out:
-        running = subprocess.Popen([*ours, *command], cwd=folder.name, stdout=out, stderr=out)
-        _, status, used = os.wait4(running.pid, 0)
-    said = told.read_text()
-    return f"exit {os.waitstatus_to_exitcode(status)}, {used.ru_maxrss / 1024:.0f} MB, {said[:30]!r}"
+def _run(folder: Path, *arguments: str) -> str:
+    command = subprocess.Popen([sys.executable, "-m", "headwright", *arguments], cwd=folder, stdout=subprocess.PIPE)
+    assert command.stdout is not None
+    said = command.stdout.read().decode()
+    _, status, usage = os.wait4(command.pid, 0)
+    command.returncode = os.waitstatus_to_exitcode(status)
+    return f"{said.partition(':')[0]}, exit {command.returncode}, {usage.ru_maxrss / 1024:.0f} MB in one process"
