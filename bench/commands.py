@@ -1,0 +1,74 @@
+"""Whole commands, from the shell to the exit code: what a user waits for, and the memory of the largest process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from bench.measure import Contender
+
+TITLE = "Whole commands: design and verify (Gaussian keys of length about 1, one copy wish, eps = 0.01)"
+SIZES = [(100_000, 64), (1_000_000, 64), (100_000, 256)]
+WORLDS = {
+    "certain": "",
+    "a ball": '[[noise]]\nkey = "*"\nball = 0.001\n',
+    "scales": '[[noise]]\nkey = "*"\nscale = { between = [0.99, 1.01] }\n',
+    "isotropic": '[[noise]]\nkey = "*"\nisotropic = 1e-6\n',
+}
+
+
+def _rows() -> list[Contender]:
+    rows = []
+    for n, d in SIZES:
+        at, size = f"{n:.0e} x {d}", {"n": n, "d": d}
+        ours = f"design, {at}"
+        rows.append(Contender(ours, "design", size, repeats=1))
+        rows.append(Contender(f"design --fast, {at}", "design", {**size, "fast": True}, repeats=1, peer_of=ours))
+        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours))
+        rows.append(Contender(f"verify --fast, {at}", "verify", {**size, "fast": True}, repeats=1, peer_of=ours))
+    certain = "design, 2e4 x 64, certain"
+    for name, world in WORLDS.items():
+        at = f"design, 2e4 x 64, {name}"
+        arguments = {"n": 20_000, "d": 64, "world": world}
+        rows.append(Contender(at, "design", arguments, repeats=1, peer_of=None if at == certain else certain))
+    return rows
+
+
+CONTENDERS = _rows()
+
+
+def design(n: int, d: int, *, fast: bool = False, world: str = "") -> Callable[[], str]:
+    folder, order = _order(n, d, world)
+    return lambda: _run(folder, "design", *order, *(["--fast"] if fast else []))
+
+
+def verify(n: int, d: int, *, fast: bool = False) -> Callable[[], str]:
+    folder, order = _order(n, d)
+    _run(folder, "design", *order, "--fast")
+    return lambda: _run(folder, "verify", "c.json", "--keys", "K.npy", *(["--fast"] if fast else []))
+
+
+def _order(n: int, d: int, world: str = "") -> tuple[Path, list[str]]:
+    """Keys in a folder, and what design is asked about them."""
+    folder = Path(tempfile.mkdtemp())
+    np.save(folder / "K.npy", np.random.default_rng(0).normal(size=(n, d)) / np.sqrt(d))
+    order = ["--keys", "K.npy", "--copy", "3", "--out", "c.json"]
+    if world:
+        (folder / "world.toml").write_text(world)
+        order += ["--world", "world.toml"]
+    return folder, order
+
+
+def _run(folder: Path, *arguments: str) -> str:
+    command = subprocess.Popen([sys.executable, "-m", "headwright", *arguments], cwd=folder, stdout=subprocess.PIPE)
+    assert command.stdout is not None
+    said = command.stdout.read().decode()
+    _, status, usage = os.wait4(command.pid, 0)
+    command.returncode = os.waitstatus_to_exitcode(status)
+    return f"{said.partition(':')[0]}, exit {command.returncode}, {usage.ru_maxrss / 1024:.0f} MB in one process"
