@@ -22,7 +22,9 @@ token = 1
 output = "b"
 """
 TWINS = "tokens = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 2\ncopy = 0\n"
-OPEN = 'tokens = [[0.0], [1.0]]\nmask = "causal"\n[[rule]]\ntoken = 0\noutput = [1.0]\n'
+# Too tight for values in bfloat16, which does not have 0.1.
+OPEN = "tokens = [[1.0, 0.0], [0.0, 1.0]]\nrule = [{ token = 0, output = [0.1, 0.0], tolerance = 1e-6 }]\n"
+COARSE = ("--dtype", "bfloat16")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +48,7 @@ def test_rules_become_weights_with_a_certificate_that_verifies(headwright: Headw
     assert found.json["assignment"] == ["token 0 attends to token 0", "token 1 attends to token 2"]
     checked = headwright("verify", "c.json")
     assert checked.code == 0
-    assert "outputs what is wanted within 0.01" in checked.out
+    assert "within 0.01" in checked.out
 
 
 def test_in_words(headwright: Headwright) -> None:
@@ -75,8 +77,8 @@ def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> 
 def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
     names = {"verdict", "head_dim", "frobenius", "nuclear", "minimised", "lower_bound", "outputs", "patterns",
              "assignment", "dtype", "heads", "certificate", "exported", "note", "words"}  # fmt: skip
-    for rules in ("route", "twins", "open"):
-        assert set(headwright("design", "--rules", f"{rules}.toml", "--json").json) == names
+    for rules, *more in (("route",), ("twins",), ("open", *COARSE)):
+        assert set(headwright("design", "--rules", f"{rules}.toml", *more, "--json").json) == names
 
 
 def test_impossible_and_undecided_have_their_exit_codes(headwright: Headwright) -> None:
@@ -85,7 +87,7 @@ def test_impossible_and_undecided_have_their_exit_codes(headwright: Headwright) 
     assert found.json["verdict"] == "impossible"
     assert found.json["frobenius"] is None
     assert headwright("verify", "c.json").code == 0
-    undecided = headwright("design", "--rules", "open.toml", "--out", "u.json")
+    undecided = headwright("design", "--rules", "open.toml", *COARSE, "--out", "u.json")
     assert undecided.code == 3
     assert "undecided: " in undecided.out
     assert not Path("u.json").exists()
