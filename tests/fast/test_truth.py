@@ -98,7 +98,7 @@ class Problem:
                     e = e + rng.normal(size=len(columns)) @ columns
                 else:
                     u, v = rng.normal(size=len(columns)), rng.normal(size=self.d)
-                    e = ball * v / np.linalg.norm(v) + (u / max(np.linalg.norm(u), 1e-300)) @ columns
+                    e = ball * v / np.linalg.norm(v) + (u / max(float(np.linalg.norm(u)), 1e-300)) @ columns
                 world[i] = c * keys[i] + e
             weights = np.zeros(self.n)
             for one in q:
