@@ -11,18 +11,20 @@ from scipy.special import logsumexp
 
 from bench.measure import Contender
 from headwright import fast
-from headwright.design.answer import as_npy
-from headwright.design.certify import designed
+from headwright.design.certify import certificate
+from headwright.design.checking import as_npy
+from headwright.design.places import bound_at
 from headwright.design.program import program
 from headwright.design.solver import dual_bound, solve, violation
 from headwright.design.statement import Question
 from headwright.design.wish import copy
-from headwright.noise import World
+from headwright.noise import Ball, Between, Noise, World
 from headwright.trusted.verify import verify
 
 TITLE = "Shortest query that copies one key (Gaussian keys of length about 1, eps = 0.01)"
 SIZES = [(1000, 64), (10_000, 64), (100_000, 64), (1_000_000, 64), (100_000, 256)]
 SMALL = [(1000, 64), (10_000, 64)]
+WORLDS = {"ball": Noise(spread=Ball(0.001)), "scale": Noise(scale=Between(0.999, 1.001))}
 
 
 def _rows() -> list[Contender]:
@@ -42,6 +44,11 @@ def _rows() -> list[Contender]:
         if n <= 100_000 and d == 64:
             rows.append(Contender(f"verify, trusted, {at}", "check", {**size, "quick": False}, repeats=1, peer_of=ours))
         rows.append(Contender(f"verify --fast, {at}", "check", {**size, "quick": True}, peer_of=ours))
+    certain = "verify --fast, 1e+06 x 64"
+    rows += [
+        Contender(f"the same, {world} on all keys", "check_in_world", {"world": world}, peer_of=certain)
+        for world in WORLDS
+    ]
     near = (1e-2, 1e-4, 1e-6)
     rows += [
         Contender(f"near-duplicate at {distance:g}, 1e5 x 64", "hard", {"distance": distance}) for distance in near
@@ -135,12 +142,24 @@ def check(n: int, d: int, *, quick: bool) -> Callable[[], str]:
     question = _question(keys)
     problem = program(question)
     solution = solve(problem)
-    bound = Fraction(f"{dual_bound(problem, solution) * (1 - 1e-9):.15g}")
+    length = Fraction(f"{dual_bound(problem, solution) * (1 - 1e-9):.15g}")
     query = solution.query * (1 + 1e-9)
-    text = designed(question, query[None], query, solution.multipliers, bound)
+    bound = bound_at(question, query, solution.multipliers)
+    text = certificate(question, "designed", bound, queries=query[None], none_shorter=length)
     content = as_npy(keys)
     checker = fast.verify if quick else verify
     return lambda: checker(text, [content]).word
+
+
+def check_in_world(world: str, n: int = 1_000_000, d: int = 64) -> Callable[[], str]:
+    """A query that is longer than need be, and a bound far below it: what is checked is the same."""
+    keys = _keys(n, d)
+    question = Question((keys,), copy(3), World(others=WORLDS[world]), Fraction(1), Fraction(1))
+    query = keys[3] / (keys[3] @ keys[3]) * 40
+    bound = bound_at(question, query / 4, np.ones((1, 1)))
+    text = certificate(question, "designed", bound, queries=query[None], none_shorter=Fraction(1))
+    content = as_npy(keys)
+    return lambda: fast.verify(text, [content]).word
 
 
 def hard(distance: float | None = None, eps: str = "0.01", inside: bool = False) -> Callable[[], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def large(seed: int = 3, n: int = 200, d: int = 8) -> tuple[np.ndarray, dict[str
     return keys, made
 
 
-FILES = {
+FILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "float64": lambda keys: keys,
     "float32": lambda keys: keys.astype(np.float32),
     "float16": lambda keys: keys.astype(np.float16),

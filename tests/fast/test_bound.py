@@ -159,7 +159,7 @@ def test_several_heads_are_bounded_by_what_they_give_together() -> None:
 def test_what_is_said_about_one_world_moves_nothing_in_it(change: dict[str, Any], evidence: dict[str, Any]) -> None:
     world = [entry([0, 1], ("1/2", "2"), factor=[["0.1", "0"]]), entry("*", ball="0.1", random=True)]
     one = {**part(np.zeros(2), [0, 1], 2), "moves": [["0"], []]}
-    plain = {"world": world, "confidence": "9/10", "evidence": {"deviations": "1"}}
+    plain: dict[str, Any] = {"world": world, "confidence": "9/10", "evidence": {"deviations": "1"}}
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", one, **plain)) == "verified"
     plain["evidence"] = {"deviations": "1", **evidence}
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", {**one, **change}, **plain)) == "rejected"

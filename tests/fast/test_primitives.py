@@ -124,11 +124,12 @@ def test_both_passes_enclose_the_exact_sums(data: st.DataObject) -> None:
         )
     with ctx.workprec(300):
         sharp = sharp_products(keys, row, q)
-    unit = Fraction(2) ** sharp.exponent
     for i, differences in enumerate(D):
         true = sum(x * Fraction(y) for x, y in zip(differences, q.tolist(), strict=True))
-        mid, rad = (Fraction(float(x)) * unit for x in (sharp.balls.mid[i], sharp.balls.rad[i]))
-        assert abs(mid - true) <= rad
+        near, within = (
+            Fraction(float(x[i])) * Fraction(2) ** sharp.exponent for x in (sharp.balls.mid, sharp.balls.rad)
+        )
+        assert abs(near - true) <= within
     sums, error = weighted_sum(centred, weights)
     unit = Fraction(2) ** centred.exponent
     exact = [sum(Fraction(w) * D[i][j] for i, w in enumerate(weights.tolist())) / unit for j in range(d)]

@@ -98,7 +98,7 @@ class Problem:
                     e = e + rng.normal(size=len(columns)) @ columns
                 else:
                     u, v = rng.normal(size=len(columns)), rng.normal(size=self.d)
-                    e = ball * v / np.linalg.norm(v) + (u / max(np.linalg.norm(u), 1e-300)) @ columns
+                    e = ball * v / np.linalg.norm(v) + (u / max(float(np.linalg.norm(u)), 1e-300)) @ columns
                 world[i] = c * keys[i] + e
             weights = np.zeros(self.n)
             for one in q:
@@ -111,16 +111,17 @@ class Problem:
 @pytest.mark.parametrize("form", FORMS)
 def test_nobody_finds_a_shorter_query(form: str) -> None:
     """The bound is taken at the shortest query that was found, where it is nearly tight."""
-    tightest = 0.0
-    for seed in range(40, 50):
+    tightest, compared = 0.0, 0
+    for seed in range(40, 60):
         made = draw(seed, form, claim="longer", n=5)
         target = next(iter(made["statement"]["wish"]))
         made["statement"]["wish"] = {target: "9/10"}
         problem = Problem(made)
         # A query that is safe up to three deviations in every key succeeds with more than the confidence of 9/10.
         q = problem.shortest(3.0)
-        if q is None or np.abs(problem.keys[0]).max() > 1e4:
+        if q is None or np.abs(problem.keys[0]).max() > 1e4 or compared == 4:
             continue
+        compared += 1
         made["evidence"]["bound"] |= {
             "parts": [problem.part_at(q, [int(target)])], "scales": {}, "own_scales": {},
         }  # fmt: skip
@@ -130,7 +131,7 @@ def test_nobody_finds_a_shorter_query(form: str) -> None:
                 ratio = float(number(tight["statement"]["none_shorter"])) / float(np.linalg.norm(q))
                 tightest = max(tightest, ratio)
                 assert ratio <= 1 + 1e-6
-    assert tightest > (0.6 if form in ("random", "mixed") else 0.999)
+    assert tightest > {"certain": 0.999, "sets": 0.999, "scenarios": 0.9}.get(form, 0.6)
 
 
 @pytest.mark.parametrize("heads", [1, 2])

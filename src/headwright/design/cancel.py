@@ -43,8 +43,9 @@ class Guess:
     multipliers: Float[np.ndarray, " c"]
     shared: tuple[int, ...]  # which distribution each constraint has; several may share one
     pi: tuple[Float[np.ndarray, " n"], ...]
-    stand: Places | None = None  # None: at their given places, or at the scale nearest to 1
+    stand: Places | None = None  # None: keys are certain
     deviations: Fraction = Fraction(0)
+    pushes: Float[np.ndarray, "c d"] | None = None  # how random keys are pushed, in each constraint
 
 
 def cancelled(question: Question, guess: Guess) -> Bound | None:
@@ -97,8 +98,7 @@ class _System:
     def _fixed_scale(self, key: int) -> Fraction:
         if key not in self.entry_of:
             return Fraction(1)
-        low, high = self.question.entries[self.entry_of[key]].ends
-        return min(max(Fraction(1), low), high)
+        return self.question.entries[self.entry_of[key]].ends[0]
 
     def _moving_entries(self) -> Iterator[tuple[int, set[int]]]:
         for e, entry in enumerate(self.question.entries):
@@ -297,59 +297,59 @@ class _System:
         for e, keys in self._moving_entries():
             if (mass := self._mass(values, keys)) != 0:
                 moves[e] = [_fraction(values["move", e, k] / mass) for k in range(self.question.entries[e].width)]
-        part = Part(np.zeros(self.d), constraints, None, moves, self._push(values))
-        return Bound((part,), None, self.guess.deviations, scales, own)
+        zero, pushes = np.zeros(self.d), self._pushes(values)
+        if pushes is None:
+            return Bound((Part(zero, constraints, None, moves),), None, self.guess.deviations, scales, own)
+        parts = tuple(Part(zero, (c,), None, moves, push) for c, push in zip(constraints, pushes, strict=True))
+        return Bound(parts, None, self.guess.deviations, scales, own)
 
-    def _push(self, values: dict[Name, fmpq]) -> list[Fraction] | None:
-        """p with C p = -V, for what the random keys have to make up for."""
-        pushes = {name: self.amounts[name] for name in values if name[0] == "push"}
-        if not pushes:
+    def _pushes(self, values: dict[Name, fmpq]) -> list[list[Fraction]] | None:
+        """The guessed pushes, corrected alike so that sum_c lambda_c C_c p_c = -V; None if nothing is random."""
+        if self.guess.pushes is None:
             return None
-        left = [fmpq(0)] * self.d  # V without the push
-        for name, amount in pushes.items():
-            left = [x - values[name] * y for x, y in zip(left, self._column(amount), strict=False)]
-        if not any(x != 0 for x in left):
-            return None
-        C = self._covariance(values)
+        left = [fmpq(0)] * self.d  # V without the pushes is what the directions of pushing made up for
+        for name in values:
+            if name[0] == "push":
+                column = self._column(self.amounts[name])
+                left = [x - values[name] * y for x, y in zip(left, column, strict=False)]
+        total = fmpq_mat(self.d, self.d)
+        pushes = [[Fraction(x) for x in push.tolist()] for push in self.guess.pushes]
+        for c, push in enumerate(pushes):
+            C = self._covariance(values, c)
+            total += C
+            moved = C * fmpq_mat(self.d, 1, [_fmpq(x) for x in push])
+            left = [x + moved[i, 0] for i, x in enumerate(left)]
         table = fmpq_mat(self.d, self.d + 1)
         for i in range(self.d):
             for j in range(self.d):
-                table[i, j] = C[i][j]
+                table[i, j] = total[i, j]
             table[i, self.d] = -left[i]
         reduced, rank = table.rref()
-        p = [Fraction(0)] * self.d
         for i in range(rank):
             pivot = next(j for j in range(self.d + 1) if reduced[i, j] != 0)
-            if pivot < self.d:
-                p[pivot] = _fraction(reduced[i, self.d])
-        return p
+            for push in pushes if pivot < self.d else ():
+                push[pivot] += _fraction(reduced[i, self.d])
+        return pushes
 
-    def _covariance(self, values: dict[Name, fmpq]) -> list[list[fmpq]]:
-        """sum_j W_j^2 (t^2 mu_j mu_j^T + E E^T)."""
-        weights: dict[int, fmpq] = {}
-        for (kind, first, j), value in values.items():
-            key, sign = (j, 1) if kind == "share" else (self.target[first] if kind == "multiplier" else -1, -1)
-            if kind in ("share", "multiplier"):
-                weights[key] = weights.get(key, fmpq(0)) + sign * value
-        C = [[fmpq(0)] * self.d for _ in range(self.d)]
-
-        def add(column: list[fmpq], factor: fmpq) -> None:
-            for i, x in enumerate(column):
-                if x != 0:
-                    for j, y in enumerate(column):
-                        C[i][j] += factor * x * y
-
+    def _covariance(self, values: dict[Name, fmpq], c: int) -> fmpq_mat:
+        """lambda_c sum_j w_j^2 (t^2 mu_j mu_j^T + E E^T), w_j = pi^c_j - [j = a]."""
+        lam, group, weights = values["multiplier", c, 0], self.guess.shared[c], {self.target[c]: fmpq(-1)}
+        for (kind, g, j), value in values.items():
+            if kind == "share" and g == group and lam != 0:
+                weights[j] = weights.get(j, fmpq(0)) + value / lam
+        total = fmpq_mat(self.d, self.d)
         for entry in self.question.entries:
             if entry.random:
                 mine = {j: weights[j] for j in entry.keys.tolist() if j in weights}
                 squares = sum((x * x for x in mine.values()), fmpq(0))
-                for k in range(entry.width):
-                    add([_fmpq(Fraction(x)) for x in entry.factor[:, k].tolist()], squares)
+                if entry.width:
+                    E = fmpq_mat(self.d, entry.width, [_fmpq(Fraction(x)) for x in entry.factor.ravel().tolist()])
+                    total += squares * (E * E.transpose())
                 for j, x in mine.items() if entry.stretch else ():
                     keys = self.exact[0]
-                    place = [fmpq(y, 2**keys.bits) for y in keys.whole(j, j + 1)]
-                    add(place, x * x * _fmpq(Fraction(entry.stretch)) ** 2)
-        return C
+                    place = fmpq_mat(self.d, 1, [fmpq(y, 2**keys.bits) for y in keys.whole(j, j + 1)])
+                    total += x * x * _fmpq(Fraction(entry.stretch)) ** 2 * (place * place.transpose())
+        return lam * total
 
 
 def _keys(matrix: Float[np.ndarray, "n d"]) -> Keys:

@@ -153,7 +153,7 @@ def _random(question: Question, solution: Solution) -> Iterator[Guess]:
             shares = value.shares
             yield Guess(
                 tuple((0, a) for a in shares.targets), shares.multipliers, tuple(range(len(shares.targets))),
-                tuple(shares.pi), shares.stand, deviations_of_any(question),
+                tuple(shares.pi), shares.stand, deviations_of_any(question), value.pushes,
             )  # fmt: skip
 
 
@@ -167,15 +167,16 @@ def _as_it_is(question: Question, guess: Guess) -> Bound:
     constraints = tuple(
         Constraint(w, a, float(x), {int(j): float(guess.pi[g][j]) for j in np.flatnonzero(guess.pi[g])})
         for (w, a), x, g in zip(guess.constraints, guess.multipliers, guess.shared, strict=True)
-        if x > 0
     )
     stand, zero = guess.stand, np.zeros(question.keys[0].shape[1])
-    if stand is None:
-        return Bound((Part(zero, constraints),), deviations=guess.deviations)
-    moves = [move.tolist() for move in stand.moves]
-    return Bound(
-        (Part(zero, constraints, moves=moves),), None, guess.deviations, stand.scales, stand.own_scales
+    moves = None if stand is None else [move.tolist() for move in stand.moves]
+    scales, own = ({}, {}) if stand is None else (stand.scales, stand.own_scales)
+    if guess.pushes is None:
+        return Bound((Part(zero, constraints, moves=moves),), None, guess.deviations, scales, own)
+    parts = tuple(
+        Part(zero, (c,), None, moves, push.tolist()) for c, push in zip(constraints, guess.pushes, strict=True)
     )
+    return Bound(parts, None, guess.deviations, scales, own)
 
 
 def _cuts(guess: Guess) -> Iterator[Guess]:

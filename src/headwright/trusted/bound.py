@@ -162,21 +162,21 @@ class Pull:
         self.V = _plus(self.V, _mixture(scene.keys, factors), ONE)
         self.pushed = _plus(self.pushed, _mixture(scene.keys, pushes), ONE)
 
-    def check(self) -> None:
-        """Reject, unless no query is shorter than the statement says, or none grants the wish at all."""
+    def total(self) -> tuple[list[Fraction], Fraction]:
+        """V, and how far it may still be moved, times the multipliers; Reject if keys are moved further than they may be."""
         statement, bound, push, whole = self.statement, self.bound, self.part.push or (), self.whole
         if whole == 0:
             raise Reject("no constraint has a positive multiplier")
         if any(self.squares.values()) and normal_tail(bound.deviations)[0] < 1 - statement.confidence:
             raise Reject("the bound's deviations are more than the confidence allows")
-        V = [v / whole + p / whole**2 for v, p in zip(self.V, self.pushed, strict=True)]
+        V = [v + p / whole for v, p in zip(self.V, self.pushed, strict=True)]
         room, rounds, left = NONE, NONE, bound.deviations**2 - self.along / whole**2
         for entry, (spread, move) in enumerate(zip(statement.world, self.part.moves, strict=True)):
-            u, size = move, self.masses[entry] / whole
+            u, size = move, self.masses[entry]
             if spread.random:
-                u, size = tuple(dot(column, push) for column in spread.factor), self.squares[entry] / whole**2
-                left -= size * dot(u, u)
-                rounds += size * spread.ball**2
+                u, size = tuple(dot(column, push) for column in spread.factor), self.squares[entry] / whole
+                left -= size / whole * dot(u, u)
+                rounds += size * spread.ball**2 * whole
             elif dot(u, u) > 1:
                 raise Reject("a key is moved out of its ellipsoid")
             elif not self.one_world:
@@ -185,14 +185,20 @@ class Pull:
                 V = _plus(V, column, x * size)
         if left < 0:
             raise Reject("random keys are pushed further than the bound's deviations")
-        if self.right <= 0:
-            raise Reject("the entropy is not certain to exceed what the wish leaves open")
-        room += sqrt_between(left * rounds)[0]
-        if statement.claim == "impossible":
-            if dot(V, V) > room**2:
-                raise Reject("the keys do not cancel exactly")
-        elif dot(V, V) > (room + self.right / whole / (statement.none_shorter * abs(statement.scale))) ** 2:
-            raise Reject(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
+        return V, room + sqrt_between(left * rounds)[0]
+
+
+def check(statement: Statement, pulls: list[Pull]) -> None:
+    """Reject, unless these parts together prove that no query is shorter than is said, or none grants the wish."""
+    totals, right = [pull.total() for pull in pulls], sum((pull.right for pull in pulls), NONE)
+    V, room = [sum(column, NONE) for column in zip(*(v for v, _ in totals), strict=True)], sum(x for _, x in totals)
+    if right <= 0:
+        raise Reject("the entropy is not certain to exceed what the wish leaves open")
+    if statement.claim == "impossible":
+        if dot(V, V) > room**2:
+            raise Reject("the keys do not cancel exactly")
+    elif dot(V, V) > (room + right / (statement.none_shorter * abs(statement.scale))) ** 2:
+        raise Reject(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
 
 
 def _plus(x: Iterable[Fraction], y: Iterable[Fraction | int], factor: Fraction) -> list[Fraction]:

@@ -231,8 +231,8 @@ def _bound(given: Json, statement: Statement) -> Bound:
     b, n = named(given, "the bound", "among", "deviations", "scales", "own_scales", "parts"), statement.keys[0].n
     among = None if b["among"] is None else tuple(whole(a, 0, n - 1, "among") for a in listed(b["among"], "among", 1))
     parts = tuple(_part(part, statement) for part in listed(b["parts"], "parts", 1))
-    fits = (among is None) == (statement.heads == 1) and len(parts) == len(set(among or [0]))
-    _need(fits, "a bound has one part, or with several heads one for each of the different targets it is among")
+    fits = (among is None) == (statement.heads == 1) and (among is None or len(parts) == len(set(among)))
+    _need(fits, "with several heads a bound has one part for each of the different targets it is among, and only then")
     used = [(c.scenario, c.target) for part in parts for c in part.constraints]
     fits = among is None or used == [(used[0][0], a) for a in among]
     _need(fits, "with several heads each part has one constraint, for its target, all in one scenario")

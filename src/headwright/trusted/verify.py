@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.trusted.bound import Pull
+from headwright.trusted.bound import Pull, check
 from headwright.trusted.certificate import Certificate, Guard, KeysName, Vector, about_heads, document, read
 from headwright.trusted.head import check_heads
 from headwright.trusted.keys import Keys
@@ -95,8 +95,8 @@ def _check(certificate: Certificate, keys: list[Keys], progress: Callable[[float
         for target, least in statement.wish.items() if looks else ():
             if not sum(weight[target] for weight in weights) >= statement.heads * least:
                 raise Reject(f"key {target} is not certain to get a weight of {shown(least)} in scenario {number}")
-    for pull in pulls:
-        pull.check()
+    for together in [pulls] if statement.heads == 1 and pulls else [[pull] for pull in pulls]:
+        check(statement, together)
 
 
 def _look(scene: Scene, query: Vector) -> Job:

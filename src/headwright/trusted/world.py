@@ -19,6 +19,9 @@ Kind = tuple[
 ]  # an entry of the world; and <k, q> of a key, as a whole number, where its variance depends on it
 
 
+MOST_DIGITS = 4000  # more than that and a deviation is beyond what is checked
+
+
 class Scene:
     """The keys of one scenario, in the world of a statement."""
 
@@ -37,6 +40,19 @@ class Scene:
         # Exponentials are whole numbers of so many binary digits: 96 below the smallest that matters.
         slack = min((1 / p - 1 for p in self.statement.wish.values() if p < 1), default=ONE)
         self.bits = 96 + keys.n.bit_length() + max(0, slack.denominator.bit_length() - slack.numerator.bit_length())
+        # Deviations come on top of scores that are as much lower; a digit is ln 2, and two keys may deviate.
+        self.bits += min(3 * math.ceil(self._farthest(certificate)), MOST_DIGITS)
+
+    def _farthest(self, certificate: Certificate) -> Fraction:
+        """No key's score deviates by more than this at a query that is to grant the wish."""
+        if not self.statement.world:
+            return NONE
+        z = certificate.guard.deviations if certificate.guard else ONE
+        longest = sqrt_above(max((dot(query, query) for query in self.statement.queries), default=NONE))
+        stretch = max(spread.stretch for spread in self.statement.world)
+        size = self.keys.d * max(map(abs, self.keys.numbers)) if stretch else 0
+        reach = [spread.ball + sum((sqrt_above(dot(e, e)) for e in spread.factor), NONE) for spread in self.spreads]
+        return abs(self.statement.scale) * longest * max(z, ONE) * (max(reach) + stretch * Fraction(size))
 
     def entry(self, key: int) -> int:
         """Which entry of the world says what this key may be."""
