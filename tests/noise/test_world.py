@@ -78,10 +78,10 @@ def test_an_empty_file_is_a_world_without_noise() -> None:
     [
         ("[[noise", "is not TOML"),
         ("[[noise]]", "noise 0 key: field required"),
-        ("[[noise]]\nkey = -1", "greater than or equal to 0, given -1"),
         ('[[noise]]\nkey = "a"', r"given 'a'"),
         ("[[noise]]\nkey = 1.5", "given 1.5"),
         ("[[noise]]\nkey = true", "given True"),
+        ("[[noise]]\nkey = []", "noise entry 0 names no key"),
         ("[[noise]]\nkey = -1", "^noise 0 key: input should be greater than or equal to 0, given -1"),
         ("[[noise]]\nkey = 0\ncolour = 3", "noise 0 colour = 3: there is no such name here"),
         ("[[noise]]\nkey = 0\n[[noise]]\nkey = 0", "twice for key 0"),

@@ -50,15 +50,12 @@ def verify(
     eps: Eps = None,
     scale: Annotated[str | None, typer.Option(help="Is it about scores with this factor? Exact, such as 1/8.")] = None,
     confidence: Annotated[str | None, typer.Option(help="Does it hold with this probability?")] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="Use the second checker: as rigorous, far quicker.")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Use the second checker: as rigorous, far quicker, with libraries.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Check a certificate: is its statement certainly true? And is it about what you think it is about?
-
-    The certificate is checked with the standard library only, unless --fast. What you say with other options (the keys,
-    the world, the wish, the rules) is compared with its statement: if that says less, or something else, the
-    certificate is rejected.
-    """
+    """Check a certificate: is its statement certainly true? And is it about what the other options say?"""
     text = read_text(certificate, "certificate")
     refuse_older(text, certificate)
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)

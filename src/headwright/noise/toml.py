@@ -103,6 +103,8 @@ def parse_world(text: str, folder: Path = Path()) -> World:
                 raise InputError('noise is given twice for "*"')
             others = this
             continue
+        if entry.key == []:
+            raise InputError(f"noise entry {number} names no key: expected at least one")
         for key in [entry.key] if isinstance(entry.key, int) else entry.key:
             if int(key) in noise:
                 raise InputError(f"noise is given twice for key {key}")
