@@ -129,7 +129,7 @@ def test_square_root_is_bounded_from_both_sides(x: Fraction) -> None:
 
 
 def test_square_root_of_a_square_is_exact() -> None:
-    assert sqrt_between(Fraction(0)) == (0, 0)
+    assert sqrt_between(Fraction(0)) == (Fraction(0), Fraction(0))
     assert sqrt_between(Fraction(49, 64)) == (Fraction(7, 8), Fraction(7, 8))
     low, high = sqrt_between(Fraction(49, 64) + Fraction(1, 10**300))  # so near that only the remainder tells
     assert low == Fraction(7, 8) < high
