@@ -2,315 +2,327 @@
 
 from __future__ import annotations
 
-import io
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headwright import fast
-from headwright.design.certify import designed, impossible
-from headwright.design.wish import at_least, average, copy
-from headwright.noise import Ball, Between, Ellipsoid, Isotropic, Noise, Normal, World
-from headwright.trusted.keys import Keys
 from headwright.trusted.verify import verify
-from headwright.trusted.world import failure_above
-from tests.trusted.making import ask
+from tests.trusted.making import both, bound, certificate, deviations, of, part, spread
 
-
-def _both(text: str) -> str:
-    """The verdict of the trusted checker; the fast one must not accept more."""
-    slow, quick = verify(text).word, fast.verify(text).word
-    assert quick != "verified" or slow == "verified"
-    return slow
-
-
-def _proof(shares: dict[str, str], multiplier: str = "7", target: int = 0) -> list[dict[str, Any]]:
-    return [{"scenario": 0, "target": target, "multiplier": multiplier, "distribution": shares}]
-
-
+LINE = np.array([[1.0], [-1.0]])
 TWINS = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
+WISH = {0: "8/9"}  # exp(up_1 - low_0) <= 1/8
+HALF = {"0": "1", "1": "1"}
+NEAR = ((1 - 1e-9, "verified"), (1 + 1e-9, "rejected"))  # of a length that none falls short of
+NOTHING: dict[str, Any] = {"lifts": ["0"], "moves": [[]]}
+
+
+def _impossible(keys: np.ndarray, wish: dict[int, str], *constraints: Any, **more: Any) -> dict[str, Any]:
+    still: dict[str, Any] = {"lifts": ["0"] * len(more.get("world", ())), "moves": [[] for _ in more.get("world", ())]}
+    return certificate(
+        keys, wish, claim="impossible", bound=bound(part([0] * keys.shape[1], *constraints, **still)), **more
+    )
 
 
 @pytest.mark.parametrize(
     "shares", [{"0": "3", "1": "3"}, {"0": "1/7", "1": "1/7"}, {"0": "0x1.8p+1", "1": "3", "2": "0"}]
 )
 def test_shares_are_normalised(shares: dict[str, str]) -> None:
-    assert _both(impossible(ask(TWINS, at_least({0: "0.5000001"})), _proof(shares))) == "verified"
-    assert _both(impossible(ask(TWINS, at_least({0: "1/2"})), _proof(shares))) == "rejected"
-    assert _both(impossible(ask(TWINS, at_least({0: "0.4999999"})), _proof(shares))) == "rejected"
+    for least, word in (("0.5000001", "verified"), ("1/2", "rejected"), ("0.4999999", "rejected")):
+        assert both(_impossible(TWINS, {0: least}, of(0, shares, "7"))) == word
 
 
 def test_different_denominators_are_added_up_exactly() -> None:
-    keys = np.array([[0.0], [3.0], [-0.5], [1.0]])
-    # 1/7 * 3 - 6/7 * 1/2 = 0.
-    shares = {"1": "1/7", "2": "6/7"}
-    wish = at_least({0: "0.99"})
-    assert _both(impossible(ask(keys, wish), _proof(shares))) == "verified"
-    assert _both(impossible(ask(keys, wish), _proof({"1": "1/7", "2": "5/7", "0": "1/7"}))) == "rejected"
-    assert _both(impossible(ask(keys, wish), _proof({"1": "1/14", "2": "3/7", "0": "1/2"}))) == "verified"
+    keys, wish = np.array([[0.0], [3.0], [-0.5], [1.0]]), {0: "0.99"}  # 1/7 * 3 - 6/7 * 1/2 = 0
+    assert both(_impossible(keys, wish, of(0, {"1": "1/7", "2": "6/7"}))) == "verified"
+    assert both(_impossible(keys, wish, of(0, {"1": "1/7", "2": "5/7", "0": "1/7"}))) == "rejected"
+    assert both(_impossible(keys, wish, of(0, {"1": "1/14", "2": "3/7", "0": "1/2"}))) == "verified"
 
 
-def _two(distance: str, world: World, shares: dict[str, str], sure: str = "0.9") -> str:
-    keys = np.array([[0.0], [float(Fraction(distance))], [9.0]])
-    return impossible(ask(keys, at_least({0: "0.51"}), world, sure=sure), _proof(shares))
+def test_keys_that_balls_can_bring_together_are_twins() -> None:
+    for own, others in (("1/4", "1/2"), ("1/2", "1/4")):
+        world = [spread([0], ball=own), spread(ball=others)]
+        for distance, word in ((0.75, "verified"), (0.7500001, "rejected")):
+            assert (
+                both(_impossible(np.array([[0.0], [distance], [9.0]]), {0: "0.51"}, of(0, HALF), world=world)) == word
+            )
 
 
-@pytest.mark.parametrize("shares", [{"0": "1", "1": "1"}, {"0": "5", "1": "5"}])
-def test_keys_that_balls_can_bring_together_are_twins(shares: dict[str, str]) -> None:
-    world = World({0: Noise(spread=Ball(0.25))}, others=Noise(spread=Ball(0.5)))
-    assert _both(_two("0.75", world, shares)) == "verified"
-    assert _both(_two("0.7500001", world, shares)) == "rejected"
-    swapped = World({1: Noise(spread=Ball(0.5)), 2: Noise(spread=Ball(9.0))}, others=Noise(spread=Ball(0.25)))
-    assert _both(_two("0.75", swapped, shares)) == "verified"
-    assert _both(_two("0.7500001", swapped, shares)) == "rejected"
+def test_room_of_several_constraints_adds_up() -> None:
+    keys, world, wish = np.array([[0.0], [1.0], [9.0]]), [spread(ball="1/2")], {0: "0.51", 1: "0.489"}
+    assert both(_impossible(keys, wish, of(0, HALF), of(1, HALF), world=world)) == "rejected"  # ln 0.51 + ln 0.489
+    assert both(_impossible(keys, wish, of(0, HALF), world=world)) == "verified"
+    assert both(_impossible(keys, {0: "0.51", 1: "0.491"}, of(0, HALF), of(1, HALF), world=world)) == "verified"
 
 
-def test_balls_of_random_keys_reach_as_far_as_the_deviations() -> None:
-    world = World({0: Noise(spread=Isotropic(1.0))})
-    question = ask(np.array([[0.0], [1.0], [9.0]]), at_least({0: "0.51"}), world)
-    reach = question.deviations  # one random key: the distance must be at most this
-    for distance, word in ((float(reach) * 0.999, "verified"), (float(reach) * 1.001, "rejected")):
-        assert _both(_two(repr(distance), world, {"0": "1", "1": "1"})) == word
+@pytest.mark.parametrize(
+    ("noise", "reach"),
+    [
+        # Key 1 is at a distance of key 0; with W = 1/2 each, V = distance / 2.
+        (spread([1], ball="1/2", random=True), 0.5),
+        (spread([0], ball="1/2", random=True), 0.5),
+        (spread(ball="1/2", random=True), 0.5 * math.sqrt(2)),
+        (spread([1], factor=[["3/10"], ["2/5"]], random=True), 0.5),
+        (spread([1], ball="0.3", factor=[["2/5"]], random=True), 0.5),
+        (spread([0], factor=[["1/2"]], random=True), 0.5),
+    ],
+)
+def test_random_keys_come_together_as_far_as_the_confidence_says(noise: Any, reach: float) -> None:
+    """P(s_0 > s_1) is Phi(distance / reach) for a query towards key 0: below 0.95 none gives key 0 more than half."""
+    z = deviations(0.05)
+    for factor, word in NEAR:
+        distance = z * reach * factor
+        push = (
+            [str(-2 * Fraction(distance) / Fraction(reach) ** 2)] if noise["factor"] else None
+        )  # W^2 E E^T p = -V, W = 1/2
+        pushed = part([0], of(0, HALF), **NOTHING, push=push)
+        document = certificate(
+            np.array([[0.0], [distance], [99.0]]), {0: "0.500001"}, claim="impossible",
+            world=[noise], confidence="0.95", bound=bound(pushed, deviations=repr(z - 1e-12)),
+        )  # fmt: skip
+        assert both(document) == word, factor
 
 
-def test_the_last_key_may_be_named_and_none_beyond_it() -> None:
-    document = json.loads(
-        designed(ask(np.eye(3), at_least({0: "0.1"})), np.zeros((1, 3)), np.zeros(3), np.ones((1, 1)), Fraction(0))
-    )
-    entry = {"keys": [2], "scale": ["1", "1"], "ball": "0", "stretch": "0", "factor": [], "random": False}
-    for keys, word in (
-        ([2], "verified"),
-        ([3], "unreadable"),
-        ([-1], "unreadable"),
-        ([1, 1], "unreadable"),
-        ([], "verified"),
-    ):
-        document["statement"]["world"] = [{**entry, "keys": keys}]
-        assert _both(json.dumps(document)) == word
-    for name, bad in (
-        ("scale", ["2", "1"]),
-        ("scale", ["1"]),
-        ("ball", "-1"),
-        ("stretch", "-1"),
-        ("random", 0),
-        ("random", None),
-        ("factor", [["1"]]),
-    ):
-        document["statement"]["world"] = [{**entry, name: bad}]
-        assert _both(json.dumps(document)) == "unreadable"
-    document["statement"]["world"] = [{**entry, "keys": "*"}, {**entry, "keys": "*"}]
-    assert _both(json.dumps(document)) == "unreadable"
-
-
-def test_npy_of_version_2_is_read() -> None:
-    content = io.BytesIO()
-    np.lib.format.write_array(content, np.array([[1.5, 2.0]]), version=(2, 0))
-    keys = Keys.of_npy(content.getvalue())
-    assert [x / 2**keys.bits for x in keys.row(0)] == [1.5, 2.0]
-
-
-def _line(q: float, wish: Any, world: World | None = None, keys: np.ndarray | None = None, scale: str = "1") -> str:
-    """A certificate for keys on a line and a query on it, without a bound."""
-    keys = np.array([[1.0], [-1.0]]) if keys is None else keys
-    query, question = np.array([q]), ask(keys, wish, world, scale=scale)
-    return designed(question, query[None], query, np.ones((len(question.keys), len(wish.least))), Fraction(0))
+def test_random_lengths_come_together_as_far_as_the_confidence_says() -> None:
+    z = deviations(0.05)
+    for stretch, word in ((1 / z + 1e-9, "verified"), (1 / z - 1e-9, "rejected")):
+        # Key 1, at 1, is stretched by t: V = 1/2, pushed = t^2 p / 4, used = t^2 p^2 / 4 <= z^2.
+        exact = Fraction(repr(stretch))
+        pushed = part([0], of(0, HALF), **NOTHING, push=[str(-2 / exact**2)])
+        document = certificate(
+            np.array([[0.0], [1.0], [99.0]]), {0: "0.500001"}, claim="impossible", confidence="0.95",
+            world=[spread([1], stretch=repr(stretch), random=True)], bound=bound(pushed, deviations=repr(z - 1e-12)),
+        )  # fmt: skip
+        assert both(document) == word
 
 
 @pytest.mark.parametrize(
     ("world", "scale", "needed"),
     [
-        # exp(up_1 - low_0) <= 1/8 with keys 1 and -1: 2q, less what the world takes away, must reach ln 8.
-        (None, "1", np.log(8) / 2),
-        (None, "-2", -np.log(8) / 4),
-        (World({0: Noise(scale=Between(0.5, 3.0))}), "1", np.log(8) / 1.5),
-        (World({1: Noise(scale=Between(0.5, 3.0))}), "1", np.log(8) / 1.5),
-        (World({0: Noise(scale=Between(0.5, 3.0))}), "-2", -np.log(8) / 3.0),
-        (World({0: Noise(spread=Ball(0.25))}), "1", np.log(8) / 1.75),
-        (World(others=Noise(spread=Ball(0.25))), "1", np.log(8) / 1.5),
-        (World(others=Noise(spread=Ball(0.25))), "-2", -np.log(8) / 3.0),
-        (World({1: Noise(spread=Ellipsoid(np.array([[0.3, 0.4]])))}), "1", np.log(8) / 1.5),
-        (World({0: Noise(scale=Between(0.5, 3.0), spread=Ball(0.25))}), "1", np.log(8) / 1.25),
+        # Keys 1 and -1: 2q, less what the world takes away, must reach ln 8.
+        ([], "1", math.log(8) / 2),
+        ([], "-2", -math.log(8) / 4),
+        ([spread([0], scale=("1/2", "3"))], "1", math.log(8) / 1.5),
+        ([spread([1], scale=("1/2", "3"))], "1", math.log(8) / 1.5),
+        ([spread([0], scale=("1/2", "3"))], "-2", -math.log(8) / 3.0),
+        ([spread([0], ball="1/4")], "1", math.log(8) / 1.75),
+        ([spread(ball="1/4")], "1", math.log(8) / 1.5),
+        ([spread(ball="1/4")], "-2", -math.log(8) / 3.0),
+        ([spread([1], factor=[["0.3"], ["0.4"]])], "1", math.log(8) / 1.5),
+        ([spread([0], factor=[["0.3"], ["0.4"]])], "-2", -math.log(8) / 3.0),
+        ([spread([0], scale=("1/2", "3"), ball="1/4")], "1", math.log(8) / 1.25),
+        ([spread([0], scale=("1/3", "1/2")), spread([1], scale=("-1/7", "-1/9"))], "1", math.log(8) / (1 / 3 - 1 / 7)),
     ],
 )
-def test_granting_turns_where_the_closed_form_says(world: World | None, scale: str, needed: float) -> None:
-    wish = at_least({0: Fraction(8, 9)})
-    assert _both(_line(needed * (1 + 1e-9), wish, world, scale=scale)) == "verified"
-    assert _both(_line(needed * (1 - 1e-9), wish, world, scale=scale)) == "rejected"
+def test_granting_turns_where_the_closed_form_says(world: list[Any], scale: str, needed: float) -> None:
+    for factor, word in ((1 + 1e-9, "verified"), (1 - 1e-9, "rejected")):
+        assert both(certificate(LINE, WISH, needed * factor, world=world, scale=scale)) == word
+
+
+@pytest.mark.parametrize("kind", ["keys", "pairs"])
+@pytest.mark.parametrize(
+    ("noise", "sizes"),
+    [
+        (spread([0], stretch="0.1", random=True), (0.1, 0)),
+        (spread([0], ball="0.1", random=True), (0.1, 0)),
+        (spread([0], ball="0.03", stretch="0.04", random=True), (0.05, 0)),
+        (spread([0], factor=[["0.03"], ["0.04"]], random=True), (0.05, 0)),
+        (spread([1], ball="0.03", stretch="0.04", random=True), (0, 0.05)),
+        (spread(ball="0.03", stretch="0.04", random=True), (0.05, 0.05)),
+        (spread(factor=[["0.05"]], random=True), (0.05, 0.05)),
+    ],
+)
+def test_random_keys_are_guarded_to_the_stated_deviations(noise: Any, sizes: tuple[float, float], kind: str) -> None:
+    ways = sum(size > 0 for size in sizes) if kind == "keys" else 1
+    z = deviations(0.1 / ways) + 1e-9
+    needed = math.log(8) / (2 - z * (sum(sizes) if kind == "keys" else math.hypot(*sizes)))
+    for factor, more, word in ((1 + 1e-8, 0, "verified"), (1 - 1e-8, 0, "rejected"), (1 + 1e-3, -2e-9, "rejected")):
+        guard = {"kind": kind, "deviations": repr(z + more)}
+        text = certificate(LINE, WISH, needed * factor, world=[noise], confidence="0.9", guard=guard)
+        assert both(text) == word, (factor, more)
 
 
 @pytest.mark.parametrize(
-    ("noise", "spread"),
+    ("keys", "random", "targets", "by_keys", "by_pairs"),
     [
-        (Noise(scale=Normal(1.0, 0.01)), 0.1),
-        (Noise(spread=Isotropic(0.01)), 0.1),
-        (Noise(scale=Normal(1.0, 0.0009), spread=Isotropic(0.0016)), 0.05),
+        (3, "*", [0], 3, 2),
+        (3, "*", [0, 1], 5, 4),
+        (3, [0], [0], 1, 1),  # the target sinks: one way, whoever the rivals are
+        (3, [1], [0], 1, 1),
+        (3, [1], [0, 2], 1, 2),
+        (3, [0, 1], [0], 2, 2),  # the random rival; and the certain one
+        (3, [0, 1], [0, 1], 4, 4),
+        (4, [3], [0, 1, 2], 1, 3),
+        (2, [0], [0, 1], 2, 2),
     ],
 )
-def test_random_keys_are_guarded_to_the_stated_deviations(noise: Noise, spread: float) -> None:
-    wish, world = at_least({0: Fraction(8, 9)}), World({0: noise})
-    z = float(ask(np.array([[1.0], [-1.0]]), wish, world).deviations)
-    needed = np.log(8) / (2 - z * spread)
-    assert _both(_line(needed * (1 + 1e-9), wish, world)) == "verified"
-    assert _both(_line(needed * (1 - 1e-9), wish, world)) == "rejected"
-
-
-@pytest.mark.parametrize(("wish", "sides"), [(copy(0), 3), (average([0, 1]), 5)])
-def test_failures_are_counted_by_side_and_head(wish: Any, sides: int) -> None:
-    from headwright.trusted.certificate import parse
-
-    world = World(others=Noise(spread=Isotropic(0.01)))
-    question = ask(np.eye(3), wish, world)
-    statement = parse(
-        designed(question, np.zeros((1, 3)), np.zeros(3), np.ones((1, len(wish.least))), Fraction(0))
-    ).statement
-    assert question.random_sides == sides
-    assert float(failure_above(statement)) == pytest.approx(0.1, rel=1e-6)
-    assert failure_above(statement) <= Fraction(1, 10)
+def test_ways_to_fail_are_counted(keys: int, random: Any, targets: list[int], by_keys: int, by_pairs: int) -> None:
+    """A query of 0 needs no guard, so that only the probability decides: exactly, at the number of ways."""
+    K, wish, world = np.eye(keys), dict.fromkeys(targets, "1/5"), [spread(random, ball="1", random=True)]
+    for kind, ways in (("keys", by_keys), ("pairs", by_pairs)):
+        for heads in (1, 3):
+            for tail, word in ((0.2 * (1 + 1e-9), "verified"), (0.2 * (1 - 1e-9), "rejected")):
+                guard = {"kind": kind, "deviations": repr(deviations(0.2 / ways / heads))}
+                queries, sure = [np.zeros(keys)] * heads, repr(1 - tail)
+                assert both(certificate(K, wish, *queries, world=world, confidence=sure, guard=guard)) == word
 
 
 def test_bound_turns_where_the_closed_form_says() -> None:
-    # Keys 1 and -1: |q| >= ln(slack^-1) / 2, reached with pi the pattern at that query.
-    wish = at_least({0: Fraction(8, 9)})
-    best = float(np.log(8) / 2)
+    best = math.log(8) / 2  # reached with pi the pattern at that query
     for scale, unit in (("1", 1.0), ("-2", -0.5), ("1/3", 3.0)):
-        question = ask(np.array([[1.0], [-1.0]]), wish, scale=scale)
-        q = np.array([best * unit])
-        for factor, word in ((1 - 1e-9, "verified"), (1 + 1e-9, "rejected")):
-            text = designed(
-                question, q[None] * (1 + 1e-12), q, np.array([[5.0]]), Fraction(repr(abs(best * unit) * factor))
-            )
-            assert _both(text) == word
-
-
-def test_bound_in_balls_uses_the_worst_admissible_place() -> None:
-    wish, world = at_least({0: Fraction(8, 9)}), World({0: Noise(spread=Ball(0.25))}, others=Noise(spread=Ball(0.5)))
-    question = ask(np.array([[1.0], [-1.0]]), wish, world)
-    q = np.array([np.log(8) / 1.25])
-    for factor, word in ((1 - 1e-9, "verified"), (1 + 1e-9, "rejected")):
-        text = designed(question, q[None] * (1 + 1e-12), q, np.ones((1, 1)), Fraction(repr(float(q[0]) * factor)))
-        assert _both(text) == word
-
-
-def test_a_bound_from_a_query_that_proves_nothing_is_rejected() -> None:
-    question = ask(np.array([[1.0], [-1.0]]), at_least({0: Fraction(8, 9)}))
-    text = designed(question, np.array([[2.0]]), np.array([40.0]), np.ones((1, 1)), Fraction("0.0001"))
-    assert _both(text) == "rejected"
-
-
-def test_scenarios_each_count() -> None:
-    wish = at_least({0: Fraction(8, 9)})
-    near = np.array([[1.0], [0.0]])
-    world = World(scenarios=(np.array([[1.0], [-1.0]]), near))
-    assert _both(_line(float(np.log(8)) * (1 + 1e-9), wish, world)) == "verified"
-    assert _both(_line(float(np.log(8)) * (1 - 1e-9), wish, world)) == "rejected"
-    question = ask(near, wish, world)
-    q = np.array([float(np.log(8))])
-    for multipliers, factor, word in (
-        ([[0.0], [1.0]], 1 - 1e-9, "verified"),
-        ([[1.0], [0.0]], 1 - 1e-9, "rejected"),
-        ([[0.0], [1.0]], 1 + 1e-9, "rejected"),
-    ):
-        text = designed(question, q[None] * (1 + 1e-12), q, np.array(multipliers), Fraction(repr(float(q[0]) * factor)))
-        assert _both(text) == word
-
-
-def test_words_round_down() -> None:
-    text = designed(
-        ask(np.eye(2), at_least({0: "0.3333339999"})), np.zeros((1, 2)), np.zeros(2), np.ones((1, 1)), Fraction(0)
-    )
-    assert "at least 0.333333." in verify(text).words
-
-
-def _document(keys: tuple[np.ndarray, ...] = (np.eye(2),)) -> dict[str, Any]:
-    world = World(scenarios=keys) if len(keys) > 1 else None
-    text = designed(
-        ask(keys[0], at_least({0: "0.1"}), world), np.zeros((1, 2)), np.zeros(2), np.ones((len(keys), 1)), Fraction(0)
-    )
-    document: dict[str, Any] = json.loads(text)
-    return document
-
-
-def test_scenarios_of_different_shapes_are_unreadable() -> None:
-    document = _document((np.eye(2), np.ones((2, 2))))
-    assert _both(json.dumps(document)) == "verified"
-    document["statement"]["keys"][1] = _document((np.ones((3, 2)),))["statement"]["keys"][0]
-    assert "one shape" in verify(json.dumps(document)).words
-
-
-def test_a_query_of_other_numbers_than_floats_is_rejected() -> None:
-    document = _document()
-    document["evidence"]["queries"] = [["1/3", "0"]]
-    assert "not made of floats" in verify(json.dumps(document)).words
-    document["evidence"]["queries"] = []
-    assert "not empty" in verify(json.dumps(document)).words
+        q = best * unit
+        for factor, word in NEAR:
+            proof = bound(part(q, of(multiplier="5")))
+            more: dict[str, Any] = {"scale": scale, "none_shorter": repr(abs(q) * factor), "bound": proof}
+            assert both(certificate(LINE, WISH, q * (1 + 1e-12), **more)) == word
+            assert both(certificate(LINE, WISH, claim="longer", **more)) == word
+            explicit = bound(part(0, of(shares={"0": "8", "1": "1"}, multiplier="3")))
+            assert both(certificate(LINE, WISH, claim="longer", **{**more, "bound": explicit})) == word
 
 
 @pytest.mark.parametrize(
-    "wish",
-    [[], "0", {"0": "x"}, {"-1": "0.1"}, {"0.0": "0.1"}, {"00": "0.1"}, {"2": "0.1"}, {"9" * 20: "0.1"}, {"٠": "0.1"}],
+    ("world", "scale", "needed", "lifts", "moves"),
+    [
+        ([spread([0], ball="1/4"), spread(ball="1/2")], "1", 1.25, [0.25, 0.5], [[], []]),
+        ([spread([0], ball="1/4"), spread(ball="1/2")], "-1", -1.25, [0.25, 0.5], [[], []]),
+        ([spread([1], factor=[["0.3"], ["0.4"]])], "1", 1.5, [0.5], [["0.6", "0.8"]]),
+        ([spread([0], factor=[["0.3"], ["0.4"]])], "1", 1.5, [0.5], [["0.6", "0.8"]]),
+        ([spread([0], factor=[["0.5"]])], "-2", -3.0, [1.0], [["1"]]),
+        ([spread([0], scale=("1/2", "3"))], "1", 1.5, [0], [[]]),
+        ([spread([1], scale=("1/2", "3")), spread([0], ball="1/2")], "1", 1.0, [0, 0.5], [[], []]),
+    ],
 )
-def test_a_wish_that_is_no_table_of_targets_is_unreadable(wish: Any) -> None:
-    document = _document()
-    document["statement"]["wish"] = wish
-    assert _both(json.dumps(document)) == "unreadable"
+def test_bound_in_worlds_turns_where_the_closed_form_says(
+    world: list[Any], scale: str, needed: float, lifts: list[float], moves: list[list[str]]
+) -> None:
+    q = math.log(8) / needed
+    proof = part(q, lifts=[repr(abs(q) * lift) for lift in lifts], moves=moves)
+    for factor, word in NEAR:
+        more: dict[str, Any] = {
+            "world": world,
+            "scale": scale,
+            "bound": bound(proof),
+            "none_shorter": repr(abs(q) * factor),
+        }
+        assert both(certificate(LINE, WISH, q * (1 + 1e-12), **more)) == word
 
 
-def test_another_byte_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.byteorder", "big")
-    assert "little-endian" in verify(json.dumps(_document())).words
+@pytest.mark.parametrize("sizes", [(0.1, 0.0), (0.0, 0.1), (0.06, 0.08)])
+def test_bound_for_random_keys_turns_where_the_closed_form_says(sizes: tuple[float, float]) -> None:
+    """Two keys: the wish is s_0 - s_1 >= ln 8, of mean 2q and deviation q hypot(sizes): q >= ln 8 / (2 - z hypot)."""
+    z = deviations(0.05)
+    q = math.log(8) / (2 - z * math.hypot(*sizes))
+    world = [spread([i], ball=repr(size), random=True) for i, size in enumerate(sizes) if size]
+    proof = part(0, of(shares={"0": "8", "1": "1"}), lifts=["0"] * len(world), moves=[[] for _ in world])
+    for factor, word in NEAR:
+        more: dict[str, Any] = {"world": world, "confidence": "0.95", "bound": bound(proof, deviations=repr(z - 1e-12))}
+        assert both(certificate(LINE, WISH, claim="longer", none_shorter=repr(q * factor), **more)) == word
 
 
-@pytest.mark.parametrize("rows", [[["0x1.0p+0"], ["0x1.0p+0"]], "rows", [["0x1.0p+0", "0x0.0p+0"]], [[1, 0], [0, 1]]])
-def test_rows_that_are_not_the_keys_are_unreadable(rows: Any) -> None:
-    document = _document()
-    document["statement"]["keys"][0]["rows"] = rows
-    assert _both(json.dumps(document)) == "unreadable"
+def test_bound_by_scores_gives_random_keys_their_room_and_push() -> None:
+    """The same by scores, in two dimensions, with distractors that are random in length, in a factor and all round."""
+    keys = np.array([[1.0, 0.0], [-1.0, 0.0], [-1.0, 0.0], [-1.0, 0.0]])
+    world = [spread([1], ball="0.1", random=True), spread([2], stretch="0.2", random=True),
+             spread([3], factor=[["0.3", "0"]], random=True)]  # fmt: skip
+    z, q = deviations(0.05), math.log(24) / 2
+    # pi is 8/9 and three times 1/27: W_j^2 = 1/729, and the deviations are 0.1, 0.2 and 0.3.
+    reach = z * math.sqrt(0.14) / 27
+    push = 27 * z / math.sqrt(0.14)  # of which the share of the ball is left as room
+    best = 2 / 9 * q / (2 / 9 - reach)
+    proof = part([q, 0], lifts=["0"] * 3, moves=[[]] * 3, push=[repr(push), "0"])
+    for factor, word in ((1 - 1e-6, "verified"), (1 + 1e-6, "rejected")):
+        more: dict[str, Any] = {"world": world, "confidence": "0.95", "bound": bound(proof, deviations=repr(z - 1e-12))}
+        assert both(certificate(keys, WISH, claim="longer", none_shorter=repr(best * factor), **more)) == word
 
 
-def test_negative_zero_is_told_from_zero_by_the_digest() -> None:
-    document = _document((np.array([[-0.0, 1.0], [1.0, 0.0]]),))
-    assert document["statement"]["keys"][0]["rows"][0][0].startswith("-")
-    assert _both(json.dumps(document)) == "verified"
-    document["statement"]["keys"][0]["rows"][0][0] = "0x0.0p+0"
-    assert _both(json.dumps(document)) == "unreadable"
+def test_a_bound_from_a_query_that_proves_nothing_is_rejected() -> None:
+    assert both(certificate(LINE, WISH, 2.0, none_shorter="0.0001", bound=bound(part(40.0)))) == "rejected"
+
+
+def test_scenarios_each_count() -> None:
+    scenarios, needed = [LINE, np.array([[1.0], [0.0]])], math.log(8)
+    for factor, word in ((1 + 1e-9, "verified"), (1 - 1e-9, "rejected")):
+        assert both(certificate(scenarios, WISH, needed * factor)) == word
+    for multipliers, factor, word in (
+        (("0", "1"), 1 - 1e-9, "verified"),
+        (("1", "0"), 1 - 1e-9, "rejected"),
+        (("0", "1"), 1 + 1e-9, "rejected"),
+    ):
+        constraints = [of(0, None, multiplier, scenario) for scenario, multiplier in enumerate(multipliers)]
+        more: dict[str, Any] = {"none_shorter": repr(needed * factor), "bound": bound(part(needed, *constraints))}
+        assert both(certificate(scenarios, WISH, needed * (1 + 1e-12), **more)) == word
 
 
 def test_each_of_several_targets_is_measured_from_its_own_score() -> None:
-    keys, q = np.array([[2.0], [1.0], [0.0]]), 1.0
+    keys = np.array([[2.0], [1.0], [0.0]])
     weights = np.exp([2.0, 1.0, 0.0]) / np.exp([2.0, 1.0, 0.0]).sum()
     for target in (0, 1):
         for factor, word in ((1 - 1e-12, "verified"), (1 + 1e-12, "rejected")):
             least = {0: "0.1", 1: "0.1", target: repr(float(weights[target]) * factor)}
-            assert _both(_line(q, at_least(least), keys=keys)) == word
+            assert both(certificate(keys, least, 1.0)) == word
 
 
 def test_far_distractors_cost_nothing_and_many_are_counted() -> None:
-    wish = at_least({0: Fraction(8, 9)})
     far = np.array([[1.0], [-1.0], *[[-1000.0]] * 50])
     many = np.array([[1.0], *[[-1.0]] * 1500])
     for keys, count in ((far, 1), (many, 1500)):
-        needed = float(np.log(8 * count)) / 2
-        assert _both(_line(needed * (1 + 1e-9), wish, keys=keys)) == "verified"
-        assert _both(_line(needed * (1 - 1e-9), wish, keys=keys)) == "rejected"
-        q = np.array([needed])
-        for factor, word in ((1 - 1e-9, "verified"), (1 + 1e-9, "rejected")):
-            text = designed(ask(keys, wish), q[None] * (1 + 1e-12), q, np.ones((1, 1)), Fraction(repr(needed * factor)))
-            assert _both(text) == word
+        needed = math.log(8 * count) / 2
+        assert both(certificate(keys, WISH, needed * (1 + 1e-9))) == "verified"
+        assert both(certificate(keys, WISH, needed * (1 - 1e-9))) == "rejected"
+        for factor, word in NEAR:
+            more: dict[str, Any] = {"none_shorter": repr(needed * factor), "bound": bound(part(needed))}
+            assert both(certificate(keys, WISH, needed * (1 + 1e-12), **more)) == word
 
 
-def test_room_of_several_constraints_adds_up() -> None:
-    # Both targets are pulled onto each other's side: each constraint alone leaves something over.
-    keys, world = np.array([[0.0], [1.0], [9.0]]), World(others=Noise(spread=Ball(0.5)))
-    shares = {"0": "1", "1": "1"}
-    constraints = [{"scenario": 0, "target": a, "multiplier": "1", "distribution": shares} for a in (0, 1)]
-    assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints)) == "rejected"
-    assert _both(impossible(ask(keys, at_least({0: "0.51", 1: "0.489"}), world), constraints[:1])) == "verified"
+def test_heads_share_their_targets_to_the_last_digit() -> None:
+    """Each head gives its own target e^4 / (e^4 + 3) and the other 1 / (e^4 + 3): on average half of their sum."""
+    keys, big = np.eye(4), math.exp(4)
+    for factor, word in ((1 - 1e-12, "verified"), (1 + 1e-12, "rejected")):
+        least = repr((big + 1) / (big + 3) / 2 * factor)
+        assert both(certificate(keys, {0: least, 1: least}, 4 * keys[0], 4 * keys[1])) == word
+
+
+@pytest.mark.parametrize("among", [[0], [0, 1], [1, 0]])
+def test_bound_for_heads_turns_where_the_closed_form_says(among: list[int]) -> None:
+    """Rivals outside `among` sum to m (1 - P) / P: on np.eye the shortest is ln(rivals P / (m (1 - P))) / sqrt(...)."""
+    keys, m = np.eye(5), len(among)
+    P = 0.45 * m
+    floor = P / (P + m * (1 - P))
+    rivals = [i for i in range(5) if i not in among]
+    margin = math.log(len(rivals) * floor / (1 - floor))
+    parts = []
+    for a in among:
+        direction = keys[a] - keys[rivals].mean(axis=0)
+        parts.append(part(margin * direction / (direction @ direction), of(a)))
+    best = margin / math.sqrt(1 + 1 / len(rivals))
+    for factor, word in NEAR:
+        more: dict[str, Any] = {"none_shorter": repr(best * factor), "bound": bound(*parts, among=among)}
+        assert both(certificate(keys, {0: "0.45", 1: "0.45"}, claim="longer", heads=2, **more)) == word
 
 
 def test_all_of_the_weight_can_only_be_had_by_a_key_that_is_alone() -> None:
-    everything = at_least({0: "1"})
-    assert _both(_line(3.0, everything, keys=np.array([[1.0]]))) == "verified"
-    assert _both(_line(3000.0, everything)) == "rejected"
+    assert both(certificate(np.array([[1.0]]), {0: "1"}, 3.0)) == "verified"
+    assert both(certificate(LINE, {0: "1"}, 600.0)) == "rejected"
+
+
+def test_equal_scores_are_exactly_equal() -> None:
+    for keys in (3, 7):
+        K = np.full((keys, 2), 0.1)
+        for least, word in ((f"1/{keys}", "verified"), (f"{10**30 + 1}/{keys * 10**30}", "rejected")):
+            assert both(certificate(K, {0: least, 2: least}, [0.7, -3.1])) == word
+            assert both(certificate(K, {0: least}, [0.7, -3.1], scale="-2/7")) == word
+
+
+def test_many_targets_cost_no_more_than_their_number() -> None:
+    """A bound with a constraint for each of 60 targets in a world: fractions of as many denominators would not end."""
+    keys = np.vstack([np.eye(60), np.zeros((1, 60))])
+    world = [spread(scale=("0.999", "1.001"))]
+    constraints = [of(a) for a in range(60)]
+    proof = bound(part(np.full(60, 0.05), *constraints, **NOTHING))
+    wish = dict.fromkeys(range(60), "0.0165")
+    document = certificate(keys, wish, np.full(60, 3.0), world=world, bound=proof, none_shorter="1e-9")
+    assert verify(json.dumps(document)).word == "verified"

@@ -111,9 +111,10 @@ def exp_above(x: Fraction, bits: int) -> int:
 
 
 def ln_below(x: Fraction) -> Fraction:
-    """A lower bound of ln(x), for x > 0: good to 36 digits also for x near 1, where ln(x) is small."""
-    off = abs(x - 1)
-    near = max(0, off.denominator.bit_length() - off.numerator.bit_length()) if off else 0
+    """A lower bound of ln(x), for x > 0: exact for 1, else good to 36 digits also near 1, where ln(x) is small."""
+    if (off := abs(x - 1)) == 0:
+        return Fraction(0)
+    near = max(0, off.denominator.bit_length() - off.numerator.bit_length())
     context = Context(DIGITS + near // 3, ROUND_FLOOR, -LARGEST_LOGARITHM, LARGEST_LOGARITHM, traps=_TRAPS)
     return Fraction(context.ln(context.divide(Decimal(x.numerator), Decimal(x.denominator))).next_minus(context))
 
