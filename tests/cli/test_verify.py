@@ -198,6 +198,35 @@ def test_a_world_with_scenarios_brings_the_keys(headwright: Headwright) -> None:
         assert headwright("verify", "c.json", "--world", "scenarios.toml", *more).code == 0
 
 
+def test_a_covariance_is_compared_up_to_the_rounding_of_its_factor(headwright: Headwright) -> None:
+    _design(headwright, "--copy", "0", "--world", "covariance.toml")
+    S = np.load("S.npy")
+    S[0, 0] *= 1 + 2**-50
+    np.save("S.npy", S)
+    near = headwright("verify", "c.json", "--world", "covariance.toml")
+    assert near.code == 0
+    assert "the covariance of key 0 is within" in near.out
+    S[0, 0] *= 1 + 1e-9
+    np.save("S.npy", S)
+    assert headwright("verify", "c.json", "--world", "covariance.toml").code == 1
+
+
+@pytest.mark.parametrize("more", BOTH)
+def test_a_checker_that_stops_is_a_bug_and_no_verdict(
+    headwright: Headwright, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    _design(headwright, "--copy", "0")
+
+    def broken(*arguments: Any) -> None:
+        raise RuntimeError("of the library")
+
+    monkeypatch.setattr("hashlib.sha256", broken)
+    ran = headwright("verify", "c.json", *more)
+    assert ran.code == 4
+    assert "this is a bug" in ran.err
+    assert "verified" not in ran.out
+
+
 def test_impossible_turns_more_and_less_round(headwright: Headwright) -> None:
     np.save("K.npy", np.zeros((2, 1)))
     assert headwright("design", "--keys", "K.npy", "--copy", "0", "--eps", "0.5", "--out", "c.json").code == 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headwright.noise import World
     from headwright.weights import Rule, Rules
 
-NEARBY = Fraction(1, 10**12)  # covariances are rounded when they are written as E E^T: relative to their largest entry
+NEARBY = 1e-12  # covariances are rounded when they are written as E E^T: relative to their largest entry
 SHOWN = 3  # differences of keys that are told one by one
 
 
@@ -153,21 +153,26 @@ def _same(who: str, said: _Entry, asked: _Entry, found: Compared) -> bool:
     if sizes[0] != sizes[1] or not said.random:
         return False
     apart, largest = _covariances_apart(said, asked)
-    if apart > NEARBY * largest:
+    if not apart <= NEARBY * largest:
         return False
-    found.notes.append(f"the covariance of {who} is within {float(apart):.1e} of the one asked for, by rounding")
+    found.notes.append(f"the covariance of {who} is within {apart:.1e} of the one asked for, by rounding")
     return True
 
 
-def _covariances_apart(said: _Entry, asked: _Entry) -> tuple[Fraction, Fraction]:
-    """The largest difference of two covariances E E^T, and the largest entry."""
-    E, F = ([list(column) for column in zip(*entry.factor, strict=True)] for entry in (said, asked))
-    apart = largest = Fraction(0)
-    for i in range(len(E)):
-        for j in range(i + 1):
-            one, other = (sum((x * y for x, y in zip(M[i], M[j], strict=True)), Fraction(0)) for M in (E, F))
-            apart, largest = max(apart, abs(one - other)), max(largest, abs(other))
-    return apart, largest
+def _covariances_apart(said: _Entry, asked: _Entry) -> tuple[float, float]:
+    """How far two covariances E E^T are apart at most, and how large the second is, by their largest entries."""
+    from flint import arb, arb_mat, ctx, fmpq
+
+    from headwright.enclosure import Enclosure
+
+    def square(entry: _Entry) -> arb_mat:
+        E = arb_mat([[arb(fmpq(x.numerator, x.denominator)) for x in column] for column in entry.factor])
+        return E.transpose() * E
+
+    with ctx.workprec(256):
+        one, other = square(said), square(asked)
+        apart = max(Enclosure.of(abs(x)).upper for x in (one - other).entries())
+        return apart, max(Enclosure.of(abs(x)).lower for x in other.entries())
 
 
 def _by_key(entries: Iterator[tuple[frozenset[int] | None, _Entry]]) -> tuple[dict[int, _Entry], _Entry]:
