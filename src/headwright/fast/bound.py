@@ -189,9 +189,10 @@ class PartOfBound:
         )
         mine = crowd(places, self.part.lifts, everybody if view.closely else absent | set(targets), push)
 
-        def seen(key: int, scale: Fraction, side: int) -> tuple[list[arb], arb, arb]:
+        def seen(key: int, scaled: Fraction, side: int) -> tuple[list[arb], arb, arb]:
             """The place of a target less the centre, its score there, and a number not above exp(score - top)."""
-            place = [ball(scale) * k - c for k, c in zip(vector(view.keys[key]), view.centre, strict=True)]
+            scale = ball(scaled)
+            place = [scale * k - c for k, c in zip(vector(view.keys[key]), view.centre, strict=True)]
             x = view.scale * dot(place, view.q) + side * self._lift(key)
             e = (x - mine.top).exp().lower()
             return place, x, e if bool(e > 0) else arb(0)
