@@ -27,6 +27,8 @@ BLOCK = 4096  # rows at a time: they stay in the cache for all steps of a pass
 PARALLEL = 1 << 20  # numbers in the keys, from which on two threads pay
 OWN_REFERENCE = 1e4  # size of the scores from which on each target is its own reference
 MOST_PASSES = 1 << 22  # numbers to read at most for that
+# Overflow is no accident here: a value that is inf or nan is a query not to take, and the end is checked by its gap.
+QUIET = functools.partial(np.errstate, over="ignore", invalid="ignore", divide="ignore")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ class State:
 
 def evaluate(program: Program, q: Vector, smoothing: float = 0.0, *, curved: bool = True) -> State:
     """All constraints at q. Without curvature it is a few times faster."""
-    with one_blas_thread():
+    with one_blas_thread(), QUIET():
         return _evaluate(program, q, smoothing, curved)
 
 
@@ -227,8 +229,7 @@ def _sums_without_own(
     safe = np.where(np.isfinite(top), top, 0.0)  # a lone key has nothing to compete with
     shares = np.exp(table - safe[:, None])
     total = shares.sum(axis=1)
-    with np.errstate(divide="ignore"):
-        sums = safe + np.log(total)
+    sums = safe + np.log(total)
     return sums, shares / np.where(total > 0, total, 1.0)[:, None]
 
 
@@ -277,6 +278,10 @@ class _Pass:
 
     def over(self, start: int, stop: int) -> Cloud:
         """Sum up the keys from start to stop."""
+        with QUIET():  # each thread has its own
+            return self._over(start, stop)
+
+    def _over(self, start: int, stop: int) -> Cloud:
         d = len(self.q)
         buffer = np.empty((min(BLOCK, stop - start), d))
         top, total, score, mean = -math.inf, 0.0, 0.0, np.zeros(d)

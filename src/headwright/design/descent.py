@@ -168,6 +168,9 @@ class Descent:
                 if tries == 0:
                     self.cuts.clear()
                 return length
+            if not math.isfinite(there):
+                length /= 10
+                continue
             self.cuts = [*self.cuts[-MOST_CUTS:], Cut.at(state)]
             length = _where_tangents_meet(here, falls, there, self._slope(state, step), length)
         return 0.0

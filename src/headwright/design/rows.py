@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 from headwright.design.problem import Problem
 
 Vector = Float[np.ndarray, " d"]
+UNSEEN = 2.0**-400
 Rows = slice | Int[np.ndarray, " rows"]
 
 
@@ -57,9 +58,26 @@ class Uncertainty:
             joins=problem.random if problem.pairs and problem.random is not None else np.zeros(n, dtype=bool),
         )
 
-    def times(self, factor: float) -> Uncertainty:
-        """The same with all lengths times a factor."""
-        return replace(self, ball=self.ball * factor, factors=tuple(matrix * factor for matrix in self.factors))
+    def exponent(self, size: float) -> int:
+        """A power of two about as large as all that moves a score, for keys of a size: scaled keys, balls, factors."""
+        spread = max([float(self.ball.max()), *(float(np.abs(matrix).max(initial=0.0)) for matrix in self.factors)])
+        stretched = max(float((np.abs(self.middle) + self.half).max()), float(self.stretch.max()), 1.0)
+        parts = [math.frexp(size)[1] + math.frexp(stretched)[1] - 1 if size > 0 else None]
+        parts.append(math.frexp(spread)[1] if spread > 0 else None)
+        return max((part for part in parts if part is not None), default=0)
+
+    def in_units(self, exponent: int) -> Uncertainty:
+        """The same with all lengths divided by a power of two; what could never be seen next to 1 is 0."""
+
+        def visible(x: np.ndarray) -> np.ndarray:
+            return np.where(np.abs(x) < UNSEEN, 0.0, x)
+
+        def divided(x: np.ndarray) -> np.ndarray:
+            half = exponent // 2  # the power itself may not be a float
+            return visible(np.ldexp(np.ldexp(x, -half), half - exponent))
+
+        factors = tuple(divided(matrix) for matrix in self.factors)
+        return replace(self, ball=divided(self.ball), stretch=visible(self.stretch), factors=factors)
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> Uncertainty:
         """The same for some of the keys only."""

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.bound import bound_of, dual_bound, program_of, shares_of_multipliers, violation
-from headwright.design.constraints import Program, Scenario, evaluate, one_blas_thread
+from headwright.design.bound import Unit, bound_of, dual_bound, program_of, shares_of_multipliers, violation
+from headwright.design.constraints import QUIET, Program, Scenario, evaluate, one_blas_thread
 from headwright.design.descent import Descent
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Vector
@@ -38,7 +38,7 @@ def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, 
     ('solved', array([ 1.9269, -0.9635, -0.9635]))
     """
     tick = _Ticker(progress)
-    with one_blas_thread():
+    with one_blas_thread(), QUIET():
         solution = _solve(problem, tick, tolerance)
     tick.done()
     return solution
@@ -127,7 +127,7 @@ def _turned(program: Program, basis: Float[np.ndarray, "d r"] | None) -> Program
 def _solution(
     problem: Problem,
     program: Program,
-    unit: float,
+    unit: Unit,
     last: Descent,
     witness: Descent,
     basis: Float[np.ndarray, "d r"] | None,
@@ -139,12 +139,12 @@ def _solution(
     shape = (len(problem.keys), len(problem.targets))
     scales, own_scales = _scales(program, at, witness.smoothing)
     solution = Solution(
-        query=query / unit,
+        query=unit.outside(query),
         multipliers=shares_of_multipliers(program, witness.multipliers).reshape(shape),
         status=last.status,
         iterations=last.iterations,
-        witness=at / unit,
-        best=query / unit,
+        witness=unit.outside(at),
+        best=unit.outside(query),
         scales=scales,
         own_scales=own_scales,
         smoothing=witness.smoothing,
@@ -183,12 +183,13 @@ def _scales(
     return scales, np.array(own)
 
 
-def _gap(program: Program, unit: float, solution: Solution) -> float:
+def _gap(program: Program, unit: Unit, solution: Solution) -> float:
     """How much longer the query is than the bound, relative; inf if it does not grant the wish."""
     bound = bound_of(program, unit, solution)
-    if bound <= 0 or evaluate(program, solution.query * unit, curved=False).values.max() > 0:
-        return np.inf
+    granted = float(evaluate(program, unit.inside(solution.query), curved=False).values.max()) <= 0
     size = float(np.abs(solution.query).max())  # squares may overflow
+    if not granted or bound <= 0 or size == 0:
+        return np.inf
     return size * float(np.linalg.norm(solution.query / size)) / bound - 1
 
 
