@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.constraints import Program, Scenario, State, evaluate
+from headwright.design.constraints import QUIET, Program, Scenario, State, evaluate
+from headwright.design.equal import NEAR, Equal, Leaning, apart, worst_value
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Uncertainty, Vector
 
@@ -28,6 +29,11 @@ def violation(problem: Problem, query: Vector) -> float:
     """
     program, unit = program_of(problem)
     worst = float(evaluate(program, unit.inside(query), curved=False).values.max())
+    equal = Equal.of(program)
+    if equal is not None and abs(worst) < NEAR:
+        with QUIET():
+            closer = worst_value(equal, problem, query, equal.state(unit.inside(query) - equal.offset, 0.0))
+        worst = closer if closer < math.inf else worst
     return worst if not math.isnan(worst) else math.inf
 
 
@@ -42,7 +48,15 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
     >>> round(bound / float(np.linalg.norm(q)), 12)
     1.0
     """
-    return bound_of(*program_of(problem), solution)
+    program, unit = program_of(problem)
+    if solution.leans is None or solution.shares is None:
+        return bound_of(program, unit, solution)
+    equal = Equal.of(program)
+    if equal is None:
+        return bound_of(program, unit, solution)
+    state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
+    bound = Leaning(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
+    return abs(float(unit.outside(np.array([bound]))[0])) if bound < math.inf else bound
 
 
 def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
@@ -112,7 +126,7 @@ def program_of(problem: Problem) -> tuple[Program, Unit]:
         uncertainty = uncertainty.in_units(exponent)
     scenarios = tuple(Scenario(matrix, uncertainty) for matrix in keys)
     extent = float(_times_power(np.array([size]), -exponent)[0])
-    program = Program(scenarios, problem.targets, np.log(problem.slacks), extent)
+    program = Program(scenarios, problem.targets, np.log(problem.slacks), extent, problem.floors, problem.spare)
     return program, Unit.of(problem.scale, exponent)
 
 

@@ -50,6 +50,8 @@ class Program:
     targets: Int[np.ndarray, " m"]
     log_slacks: Float[np.ndarray, " m"]
     extent: float  # of the keys: the largest number in them
+    floors: Float[np.ndarray, " m"]
+    spare: Float[np.ndarray, " m"] | None = None  # of the slacks: what the other targets' floors leave to other keys
 
     @property
     def certain(self) -> bool:
@@ -196,9 +198,12 @@ def _part(
     entries = np.vstack([cloud.mean, up_slopes])
     sums, shares = _sums_without_own(logs)
     means = shares @ entries
+    values = sums - low - program.log_slacks[which]
+    if program.spare is not None and len(which) == len(program.targets) > 1:
+        values = _small_values(program, program.spare, values, up[None, :] - low[:, None], cloud.log - low)
     return Part(
         which=which,
-        values=sums - low - program.log_slacks[which],
+        values=values,
         slopes=means - low_slopes,
         shares=shares,
         means=means,
@@ -217,6 +222,21 @@ def _view(scenario: Scenario, rows: Int[np.ndarray, " c"], q: Vector, smoothing:
     if uncertainty is None:
         return None
     return uncertainty.at(q, smoothing, uncertainty.partner(int(rows[0]), scenario.keys[rows[0]], q))
+
+
+def _small_values(
+    program: Program,
+    spare: Float[np.ndarray, " m"],
+    values: Float[np.ndarray, " m"],
+    ahead: Float[np.ndarray, "m m"],
+    cloud: Float[np.ndarray, " m"],
+) -> Float[np.ndarray, " m"]:
+    """The values near 0 again, from how far the targets are ahead of each other, with nothing large subtracted."""
+    ratios = program.floors[None, :] / program.floors[:, None]
+    more = ratios * np.expm1(ahead - np.log(ratios))
+    np.fill_diagonal(more, 0.0)
+    relative = (more.sum(axis=1) + np.exp(cloud) - spare) / np.exp(program.log_slacks)
+    return np.where(np.abs(relative) < 0.1, np.log1p(relative), values)
 
 
 def _sums_without_own(

@@ -58,6 +58,13 @@ class Uncertainty:
             joins=problem.random if problem.pairs and problem.random is not None else np.zeros(n, dtype=bool),
         )
 
+    @property
+    def moves(self) -> Bool[np.ndarray, " n"]:
+        """The keys whose score is not simply that of the given key."""
+        spread = (self.ball > 0) | (self.stretch > 0) | (self.factor_of >= 0)
+        moves: Bool[np.ndarray, " n"] = spread | (self.half > 0) | (self.middle != 1)
+        return moves
+
     def exponent(self, size: float) -> int:
         """A power of two about as large as all that moves a score, for keys of a size: scaled keys, balls, factors."""
         spread = max([float(self.ball.max()), *(float(np.abs(matrix).max(initial=0.0)) for matrix in self.factors)])

@@ -7,6 +7,7 @@ smoothed ones, less and less smooth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from jaxtyping import Float
 from headwright.design.bound import Unit, bound_of, dual_bound, program_of, shares_of_multipliers, violation
 from headwright.design.constraints import QUIET, Program, Scenario, evaluate, one_blas_thread
 from headwright.design.descent import Descent
+from headwright.design.equal import Equal, Leaning, apart, levelled, room
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Vector
 from headwright.design.sample import started
@@ -50,10 +52,94 @@ def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solu
     if start.values.max() <= 0:
         return _nothing_to_do(problem)
     basis = _span(program)
-    last, witness = _search(_turned(program, basis), tick)
+    turned = _turned(program, basis)
+    equal = Equal.of(turned)
+    found = None if equal is None else _with_equal_scores(problem, program, unit, basis, equal, tick, tolerance)
+    if found is not None and found.status == "solved":
+        return found
+    last, witness = _search(turned, tick)
     if last.status == "solved" and len(last.multipliers) > 1:
         last.spare(tolerance)
-    return _solution(problem, program, unit, last, witness, basis, tolerance)
+    general = _solution(problem, program, unit, last, witness, basis, tolerance)
+    return general if found is None or general.status == "solved" else found
+
+
+def _with_equal_scores(
+    problem: Problem,
+    program: Program,
+    unit: Unit,
+    basis: Float[np.ndarray, "d r"] | None,
+    equal: Equal,
+    tick: Callable[[], None],
+    tolerance: float,
+) -> Solution | None:
+    """The shortest query that gives all targets equal scores; None if it need not be the shortest of all."""
+    last, witness = _search(equal.program(), tick)
+    multipliers = equal.multipliers(witness.state.query, witness.smoothing, witness.multipliers)
+    if last.status != "solved" or multipliers is None:
+        return None
+    c, M = multipliers
+
+    def outside(q: Vector) -> Vector:
+        return unit.outside(q + equal.offset if basis is None else basis @ (q + equal.offset))
+
+    def inside(q: Vector) -> Vector:
+        q = unit.inside(q) - (equal.offset if basis is None else basis @ equal.offset)
+        return q if basis is None else basis.T @ q
+
+    query, granted = _levelled(problem, equal, outside, inside, equal.projected(last.state.query), tolerance)
+    at, smoothing = (query, 0.0) if equal.plain.certain else (outside(witness.state.query), witness.smoothing)
+    leaning = Leaning(c / c.sum(), M / c.sum()).matched(equal, equal.state(inside(at), smoothing), apart(problem, at))
+    scales, own_scales = _scales(program, unit.inside(at), smoothing)
+    solution = Solution(
+        query=query,
+        multipliers=leaning.shares[:, None] * equal.floors + leaning.leans,
+        status="stalled",
+        iterations=last.iterations,
+        witness=at,
+        best=query,
+        scales=scales,
+        own_scales=own_scales,
+        smoothing=smoothing,
+        shares=leaning.shares,
+        leans=leaning.leans,
+    )
+    close = granted and _length(query) < (1 + CLOSE_ENOUGH) * dual_bound(problem, solution)
+    return replace(solution, status="solved" if close else "stalled")
+
+
+def _levelled(
+    problem: Problem,
+    equal: Equal,
+    outside: Callable[[Vector], Vector],
+    inside: Callable[[Vector], Vector],
+    q: Vector,
+    tolerance: float,
+) -> tuple[Vector, bool]:
+    """A query in floats, as long as it needs to be; and whether it grants the wish.
+
+    Rounding takes room from the wish, and making up for that moves the query, by more where less room is left.
+    """
+    best, granted = outside(q), False
+    for accuracy in (1e-11, 1e-9, 1e-7, 1e-5, 1e-3):
+        longer, hair = 0.0, tolerance / 2
+        for _ in range(6):
+            query = levelled(problem, outside(q * (1 + longer)), accuracy * equal.left)
+            state, left = equal.state(inside(query), 0.0), room(equal, apart(problem, query))
+            if np.any(left <= 0):  # floats are too coarse for this wish
+                break
+            more = float(((state.values + np.log(equal.left / left)) / -(state.slopes @ state.query)).max())
+            if more <= -tolerance / 16:
+                best, granted = (query, True) if not granted or _length(query) < _length(best) else (best, True)
+                if more >= -8 * hair:
+                    break
+            elif not more < 0.1:
+                break
+            hair = max(2 * hair, abs(more) / 4)
+            longer += more + hair
+        if granted and hair < CLOSE_ENOUGH / 100:
+            break
+    return best, granted
 
 
 def _nothing_to_do(problem: Problem) -> Solution:
@@ -187,10 +273,12 @@ def _gap(program: Program, unit: Unit, solution: Solution) -> float:
     """How much longer the query is than the bound, relative; inf if it does not grant the wish."""
     bound = bound_of(program, unit, solution)
     granted = float(evaluate(program, unit.inside(solution.query), curved=False).values.max()) <= 0
-    size = float(np.abs(solution.query).max())  # squares may overflow
-    if not granted or bound <= 0 or size == 0:
-        return np.inf
-    return size * float(np.linalg.norm(solution.query / size)) / bound - 1
+    return _length(solution.query) / bound - 1 if granted and bound > 0 else np.inf
+
+
+def _length(query: Vector) -> float:
+    size = float(np.abs(query).max())  # squares may overflow
+    return size * float(np.linalg.norm(query / size)) if size > 0 else math.inf
 
 
 class _Ticker:
