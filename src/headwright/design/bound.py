@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.constraints import QUIET, Program, Scenario, State, evaluate
+from headwright.design.cloud import QUIET, Scenario
+from headwright.design.constraints import Program, State, evaluate
 from headwright.design.equal import NEAR, Equal, Leaning, apart, worst_value
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Uncertainty, Vector
@@ -56,7 +57,7 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
         return bound_of(program, unit, solution)
     state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
     bound = Leaning(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
-    return abs(float(unit.outside(np.array([bound]))[0])) if bound < math.inf else bound
+    return unit.length(bound)
 
 
 def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
@@ -69,7 +70,7 @@ def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
     witness = unit.inside(solution.witness)
     state = evaluate(replace(program, scenarios=scenarios), witness, solution.smoothing, curved=False)
     bound = state_bound(program, state, solution.multipliers.ravel())
-    return abs(float(unit.outside(np.array([bound]))[0])) if bound < math.inf else bound
+    return unit.length(bound)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,10 @@ class Unit:
     def outside(self, query: Vector) -> Vector:
         """A query of the program as one of the problem; the largest floats where they overflow."""
         return _times_power(np.nan_to_num(query) / abs(self.factor) * math.copysign(1.0, self.factor), -self.exponent)
+
+    def length(self, bound: float) -> float:
+        """The length of a query outside, from that inside."""
+        return abs(float(self.outside(np.array([bound]))[0])) if bound < math.inf else bound
 
 
 def _times_power(x: Vector, exponent: int) -> Vector:
@@ -126,7 +131,9 @@ def program_of(problem: Problem) -> tuple[Program, Unit]:
         uncertainty = uncertainty.in_units(exponent)
     scenarios = tuple(Scenario(matrix, uncertainty) for matrix in keys)
     extent = float(_times_power(np.array([size]), -exponent)[0])
-    program = Program(scenarios, problem.targets, np.log(problem.slacks), extent, problem.floors, problem.spare)
+    program = Program(
+        scenarios, problem.targets, np.log(problem.slacks), extent, problem.floors, problem.spare, keys[0].size
+    )
     return program, Unit.of(problem.scale, exponent)
 
 

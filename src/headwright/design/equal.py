@@ -21,7 +21,8 @@ import numpy as np
 from flint import fmpz_mat
 from jaxtyping import Float
 
-from headwright.design.constraints import Program, Scenario, State, evaluate
+from headwright.design.cloud import Scenario
+from headwright.design.constraints import Program, State, evaluate
 from headwright.design.problem import Problem
 from headwright.design.rows import Vector
 

@@ -204,11 +204,11 @@ class View:
         return slopes
 
     def total(
-        self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst, e: Float[np.ndarray, " rows"]
+        self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst, e: Float[np.ndarray, " rows"], own: float
     ) -> Vector:
-        """The sum of the slopes of shifts and reaches, each times its weight e."""
+        """The sum of the slopes of shifts and reaches, and of the given scores times `own`, each times its weight e."""
         u = self.uncertainty
-        total: Vector = (e * (worst.off + worst.along)) @ keys + float(e @ worst.across) * self.q
+        total: Vector = (e * (own + worst.off + worst.along)) @ keys + float(e @ worst.across) * self.q
         if u.factors:
             total += (
                 np.bincount(u.factor_of[rows] + 1, e * worst.through, len(u.factors) + 1)[1:] @ self.factor_images[:-1]

@@ -14,18 +14,24 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.bound import Unit, bound_of, dual_bound, program_of, shares_of_multipliers, violation
-from headwright.design.constraints import QUIET, Program, Scenario, evaluate, one_blas_thread
-from headwright.design.descent import Descent
+from headwright.design.bound import (
+    Unit,
+    bound_of,
+    dual_bound,
+    program_of,
+    shares_of_multipliers,
+    state_bound,
+    violation,
+)
+from headwright.design.cloud import QUIET, Scenario, one_blas_thread
+from headwright.design.constraints import Program, State, evaluate
 from headwright.design.equal import Equal, Leaning, apart, levelled, room
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Vector
-from headwright.design.sample import started
+from headwright.design.search import Found, search
 
 __all__ = ["dual_bound", "solve", "violation"]
 
-SMOOTHEST, WITNESSED = 0.1, 0.9e-7  # where the smoothing starts, and where it last names a witness
-FAR = 1e-6  # how small a mean slope is before a smoothed wish is called impossible
 CLOSE_ENOUGH = 1e-8  # a gap between length and bound above this is reported as stalled
 
 
@@ -48,8 +54,7 @@ def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, 
 
 def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solution:
     program, unit = program_of(problem)
-    start = evaluate(program, np.zeros(problem.shape[1]), curved=False)
-    if start.values.max() <= 0:
+    if math.log(problem.shape[0]) <= float(np.logaddexp(0.0, program.log_slacks).min()):  # all keys weigh the same
         return _nothing_to_do(problem)
     basis = _span(program)
     turned = _turned(program, basis)
@@ -57,10 +62,7 @@ def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solu
     found = None if equal is None else _with_equal_scores(problem, program, unit, basis, equal, tick, tolerance)
     if found is not None and found.status == "solved":
         return found
-    last, witness = _search(turned, tick)
-    if last.status == "solved" and len(last.multipliers) > 1:
-        last.spare(tolerance)
-    general = _solution(problem, program, unit, last, witness, basis, tolerance)
+    general = _solution(problem, program, unit, search(turned, tick, tolerance), basis, tolerance)
     return general if found is None or general.status == "solved" else found
 
 
@@ -74,7 +76,8 @@ def _with_equal_scores(
     tolerance: float,
 ) -> Solution | None:
     """The shortest query that gives all targets equal scores; None if it need not be the shortest of all."""
-    last, witness = _search(equal.program(), tick)
+    found = search(equal.program(), tick, tolerance)
+    last, witness = found.last, found.witness
     multipliers = equal.multipliers(witness.state.query, witness.smoothing, witness.multipliers)
     if last.status != "solved" or multipliers is None:
         return None
@@ -148,40 +151,6 @@ def _nothing_to_do(problem: Problem) -> Solution:
     return Solution(zero, np.full(shape, 1 / (shape[0] * shape[1])), "solved", 0, witness=zero, best=zero)
 
 
-def _search(program: Program, tick: Callable[[], None]) -> tuple[Descent, Descent]:
-    """The descent to the end, and as it was when it named the witness."""
-    if program.certain:
-        descent = started(program, 0.0, tick)
-        descent.run()
-        return descent, replace(descent)
-    descent = started(program, SMOOTHEST, tick)
-    descent.run(nothing=FAR)
-    witness, before = descent, descent.state.query
-    for exponent in range(2, 13):
-        if _surely_impossible(descent):
-            return descent, descent
-        smoothing = 10.0**-exponent
-        query = descent.state.query
-        ahead = query + 0.1 * (query - before)  # the path is nearly straight, and a kink's score goes down with it
-        before = query
-        descent = descent.resumed(ahead, smoothing)
-        descent.run(nothing=FAR)
-        if smoothing >= WITNESSED:
-            witness = replace(descent)
-    return descent, witness
-
-
-def _surely_impossible(descent: Descent) -> bool:
-    """No query grants the wish, and that is not the doing of the smoothing."""
-    uncertainty = descent.program.scenarios[0].uncertainty
-    if descent.status != "impossible" or uncertainty is None:
-        return False
-    if descent.violation <= 2 * descent.smoothing * (1 + float(uncertainty.half.max())):
-        return False
-    descent.run()  # to the end: so far it looked only as if
-    return descent.status == "impossible"
-
-
 def _span(program: Program) -> Float[np.ndarray, "d r"] | None:
     """An orthonormal basis of all that a query can be made of, where that is less than the whole space."""
     uncertainty = program.scenarios[0].uncertainty
@@ -214,14 +183,17 @@ def _solution(
     problem: Problem,
     program: Program,
     unit: Unit,
-    last: Descent,
-    witness: Descent,
+    found: Found,
     basis: Float[np.ndarray, "d r"] | None,
     tolerance: float,
 ) -> Solution:
+    last, witness = found.last, found.witness
     query, at = (q if basis is None else basis @ q for q in (last.state.query, witness.state.query))
+    state = None
     if last.status != "impossible":
-        query = _settled(program, query, tolerance)
+        state = _settled(program, query, last.state if program.certain and basis is None else None, tolerance)
+        query = state.query
+        at = query if program.certain else at
     shape = (len(problem.keys), len(problem.targets))
     scales, own_scales = _scales(program, at, witness.smoothing)
     solution = Solution(
@@ -235,26 +207,32 @@ def _solution(
         own_scales=own_scales,
         smoothing=witness.smoothing,
     )
-    if last.status == "impossible":
+    if state is None:
         return solution
-    return replace(solution, status="solved" if _gap(program, unit, solution) < CLOSE_ENOUGH else "stalled")
+    if program.certain:
+        bound = unit.length(state_bound(program, state, solution.multipliers.ravel()))
+    else:
+        bound = bound_of(program, unit, solution)
+    granted = float(state.values.max()) <= 0 and np.isfinite(solution.query).all()
+    close = granted and _length(solution.query) < (1 + CLOSE_ENOUGH) * bound
+    return replace(solution, status="solved" if close else "stalled")
 
 
-def _settled(program: Program, query: Vector, tolerance: float) -> Vector:
-    """The query, made longer if need be until the wish holds with a hair to spare."""
+def _settled(program: Program, query: Vector, state: State | None, tolerance: float) -> State:
+    """At the query, made longer if need be until the wish holds with a hair to spare."""
     for _ in range(6):
-        state = evaluate(program, query, curved=False)
+        state = evaluate(program, query, curved=False) if state is None else state
         if len(state.values) > 1 and float(state.values.max()) <= 0:
-            return query
-        falls = -(state.slopes @ query)  # how fast each constraint falls as the query gets longer
+            return state
+        falls = -(state.slopes @ state.query)  # how fast each constraint falls as the query gets longer
         useful = falls > 0
         if not useful.any():
-            return query
+            return state
         longer = float((state.values[useful] / falls[useful]).max())
-        if -tolerance <= longer <= -tolerance / 16 or abs(longer) > 0.1:  # done, or beyond repair
-            return query
-        query = query * (1 + longer + tolerance / 2)
-    return query
+        if -tolerance <= longer <= -tolerance / 16 or not abs(longer) <= 0.1:  # done, or beyond repair
+            return state
+        query, state = state.query * (1 + longer + tolerance / 2), None
+    return evaluate(program, query, curved=False)
 
 
 def _scales(
@@ -267,13 +245,6 @@ def _scales(
     scales = tuple(uncertainty.scales(scenario.keys @ witness, smoothing) for scenario in program.scenarios)
     own = [2 * uncertainty.middle[program.targets] - mine[program.targets] for mine in scales]
     return scales, np.array(own)
-
-
-def _gap(program: Program, unit: Unit, solution: Solution) -> float:
-    """How much longer the query is than the bound, relative; inf if it does not grant the wish."""
-    bound = bound_of(program, unit, solution)
-    granted = float(evaluate(program, unit.inside(solution.query), curved=False).values.max()) <= 0
-    return _length(solution.query) / bound - 1 if granted and bound > 0 else np.inf
 
 
 def _length(query: Vector) -> float:
