@@ -170,7 +170,7 @@ class Descent:
         noise = 1e-15 * (here + self.rho)
         length = 1.0
         q, x = self.state.query, step.direction
-        chord = self.curvature is not None and self.smoothing == 0 and float(x @ x) <= NEARBY**2 * float(q @ q)
+        chord = self.curvature is not None and float(x @ x) <= NEARBY**2 * float(q @ q)
         for tries in range(MOST_TRIES):
             query = q + length * x
             state = evaluate(self.program, query, self.smoothing, curved=tries == 0 and not chord)

@@ -13,16 +13,17 @@ import numpy as np
 
 from headwright.design.bound import shares_of_multipliers, state_bound
 from headwright.design.constraints import Program, evaluate
-from headwright.design.descent import Descent
+from headwright.design.descent import NOTHING, Descent
 from headwright.design.sample import enough_keys, picked, strided
 
 SMOOTHEST, WITNESSED = 1, 7  # smoothings are 10^-these: where they start, and the last that names a witness
 RESUMED, LAST = 4, 12  # where they start for rows picked anew, and where they end
+EASY = 3  # iterations: no kink is in the way, and the next smoothing can be much smaller
 FAR = 1e-6  # how small a mean slope is before a smoothed wish is called impossible
 MOST_ROUNDS = 12
 GOOD = 8e-12  # a gap between length and bound that leaves nothing to gain
 FINE = 1e-9  # one that is good enough where it does not shrink any more
-STILL = 1e-11  # a mean slope this much smaller than the keys shows that there is no way to go
+STILL = 1e-9  # a mean slope this much smaller than the keys shows that there is no way to go
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +46,29 @@ def search(program: Program, tick: Callable[[], None], tolerance: float) -> Foun
     return found
 
 
-def _path(program: Program, tick: Callable[[], None], start: Descent | None = None) -> Found:
+def _path(program: Program, tick: Callable[[], None], start: Descent | None = None, nothing: float = NOTHING) -> Found:
     """Down to no smoothing at all; from another descent's end, if there is one."""
     if program.certain:
         descent = _begun(program, start, 0.0, tick)
-        descent.run()
+        descent.run(nothing=nothing)
         return Found(descent, replace(descent))
-    smooth = SMOOTHEST if start is None or start.status == "impossible" else RESUMED
-    descent = _begun(program, start, 10.0**-smooth, tick)
+    exponent = SMOOTHEST if start is None else RESUMED
+    if start is not None and start.status == "impossible":
+        exponent = round(-math.log10(start.smoothing))
+    descent = _begun(program, start, 10.0**-exponent, tick)
     descent.run(nothing=FAR)
-    witness, before = descent, descent.state.query
-    for exponent in range(smooth + 1, LAST + 1):
-        if _surely_impossible(descent):
+    witness, before, jump = descent, descent.state.query, 1
+    while exponent < LAST:
+        if _surely_impossible(descent, nothing):
             return Found(descent, descent)
-        query = descent.state.query
+        exponent = min(exponent + jump, WITNESSED if exponent < WITNESSED else LAST)
+        query, iterations = descent.state.query, descent.iterations
         ahead = query + 0.1 * (query - before)  # the path is nearly straight, and a kink's score goes down with it
         before = query
         descent = descent.resumed(ahead, 10.0**-exponent)
         descent.run(nothing=FAR)
-        if exponent <= WITNESSED:
+        jump = 2 * jump if descent.iterations - iterations <= EASY and descent.status == "solved" else 1
+        if exponent == WITNESSED:
             witness = replace(descent)
     return Found(descent, witness)
 
@@ -71,17 +76,20 @@ def _path(program: Program, tick: Callable[[], None], start: Descent | None = No
 def _begun(program: Program, start: Descent | None, smoothing: float, tick: Callable[[], None]) -> Descent:
     if start is None:
         return Descent.start(program, np.zeros(program.scenarios[0].keys.shape[1]), smoothing, tick)
-    return replace(start, program=program, margin=0.0).resumed(start.state.query, smoothing)
+    state = evaluate(program, start.state.query, smoothing)
+    return replace(
+        start, program=program, state=state, smoothing=smoothing, growth=10.0, status="stalled", cuts=[], margin=0.0
+    )
 
 
-def _surely_impossible(descent: Descent) -> bool:
+def _surely_impossible(descent: Descent, nothing: float) -> bool:
     """No query grants the wish, and that is not the doing of the smoothing."""
     uncertainty = descent.program.scenarios[0].uncertainty
     if descent.status != "impossible" or uncertainty is None:
         return False
     if descent.violation <= 2 * descent.smoothing * (1 + float(uncertainty.half.max())):
         return False
-    descent.run()  # to the end: so far it looked only as if
+    descent.run(nothing=nothing)  # to the end: so far it looked only as if
     return descent.status == "impossible"
 
 
@@ -92,46 +100,43 @@ def _spare(found: Found, tolerance: float) -> None:
 
 def _by_rounds(program: Program, tick: Callable[[], None], tolerance: float) -> tuple[Found | None, Descent | None]:
     """Solve for few rows, look at all keys, pick the rows anew. Without an end: where to start on all keys."""
-    model = strided(program)
-    start, least = None, math.inf
+    model, start, least, steepest = strided(program), None, math.inf, math.inf
     for number in range(MOST_ROUNDS):
-        few = _path(model, tick, start)
-        found = _on_all(program, few)
-        tick()
+        few = _path(model, tick, start, STILL / 10)
         start = few.last
-        if few.last.status == "impossible":
-            if _slope(found.last) <= STILL and found.last.violation > 0:
-                return found, None
+        found = Found(_on_all(program, few.last), few.witness)
+        if start.status == "impossible":
+            slope = _slope(found.last)
+            if found.last.violation > 0 and slope <= STILL:
+                return Found(found.last, found.last), None
+            if number >= 2 and slope > steepest / 8:  # here the curvature of all keys is worth its price
+                break
+            steepest = slope
         else:
-            gap = _gap(program, found)
+            gap = _gap(program, found.last, found.last)
             if gap <= GOOD or (gap <= FINE and gap > least / 2):
-                _spare(few, tolerance)
-                return _on_all(program, few, found), None
+                witness = found.last if program.certain else _on_all(program, few.witness)
+                if _gap(program, found.last, witness) <= FINE:
+                    _spare(few, tolerance)
+                    spared = few.last.state.query is not found.last.state.query
+                    return Found(_on_all(program, few.last) if spared else found.last, witness), None
             if number >= 4 and gap > least / 2:
                 break
             least = min(least, gap)
         model = picked(program, found.last.state)
-    return None, replace(start, program=program) if start is not None else None
+    return None, start
 
 
-def _on_all(program: Program, few: Found, before: Found | None = None) -> Found:
-    """The same descents, as all keys see them."""
-
-    def seen(descent: Descent) -> Descent:
-        state = evaluate(program, descent.state.query, descent.smoothing, curved=False, keep=True)
-        return replace(descent, program=program, state=state, cuts=[])
-
-    if before is not None and before.last.state.query is few.last.state.query:
-        return before
-    last = seen(few.last)
-    if program.certain:
-        return Found(last, replace(last))
-    return Found(last, seen(few.witness) if before is None else before.witness)
+def _on_all(program: Program, descent: Descent) -> Descent:
+    """The same descent, as all keys see it."""
+    descent.tick()
+    state = evaluate(program, descent.state.query, descent.smoothing, curved=False, keep=True)
+    return replace(descent, program=program, state=state, cuts=[])
 
 
-def _gap(program: Program, found: Found) -> float:
+def _gap(program: Program, last: Descent, witness: Descent) -> float:
     """How much longer the query would be than the bound, were it made as long as it needs to be."""
-    state, witness = found.last.state, found.witness
+    state = last.state
     bound = state_bound(program, witness.state, shares_of_multipliers(program, witness.multipliers))
     falls = -(state.slopes @ state.query)
     useful = falls > 0

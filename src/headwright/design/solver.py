@@ -16,7 +16,6 @@ from jaxtyping import Float
 
 from headwright.design.bound import (
     Unit,
-    bound_of,
     dual_bound,
     program_of,
     shares_of_multipliers,
@@ -209,10 +208,8 @@ def _solution(
     )
     if state is None:
         return solution
-    if program.certain:
-        bound = unit.length(state_bound(program, state, solution.multipliers.ravel()))
-    else:
-        bound = bound_of(program, unit, solution)
+    seen = state if program.certain else witness.state
+    bound = unit.length(state_bound(program, seen, solution.multipliers.ravel()))
     granted = float(state.values.max()) <= 0 and np.isfinite(solution.query).all()
     close = granted and _length(solution.query) < (1 + CLOSE_ENOUGH) * bound
     return replace(solution, status="solved" if close else "stalled")
