@@ -32,7 +32,7 @@ MOST_MOVED, SHORT = 64, 256  # coordinates that a query is levelled with, and ab
 MOST_ROUNDINGS = 8
 DIGITS = 60  # of logarithms
 NEAR = 0.1  # values nearer to 0 are worth a closer look
-EXACT = 1e-8  # how well the multipliers must explain the query
+EXACT = 1e-5  # how well the multipliers must explain the query
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,13 @@ def search(program: Program, tick: Callable[[], None], tolerance: float) -> Foun
     return found
 
 
-def _path(program: Program, tick: Callable[[], None], start: Descent | None = None, nothing: float = NOTHING) -> Found:
+def _path(
+    program: Program,
+    tick: Callable[[], None],
+    start: Descent | None = None,
+    nothing: float = NOTHING,
+    last: int = LAST,
+) -> Found:
     """Down to no smoothing at all; from another descent's end, if there is one."""
     if program.certain:
         descent = _begun(program, start, 0.0, tick)
@@ -58,10 +64,10 @@ def _path(program: Program, tick: Callable[[], None], start: Descent | None = No
     descent = _begun(program, start, 10.0**-exponent, tick)
     descent.run(nothing=FAR)
     witness, before, jump = descent, descent.state.query, 1
-    while exponent < LAST:
+    while exponent < last:
         if _surely_impossible(descent, nothing):
             return Found(descent, descent)
-        exponent = min(exponent + jump, WITNESSED if exponent < WITNESSED else LAST)
+        exponent = min(exponent + jump, WITNESSED if exponent < WITNESSED else last, last)
         query, iterations = descent.state.query, descent.iterations
         ahead = query + 0.1 * (query - before)  # the path is nearly straight, and a kink's score goes down with it
         before = query
@@ -102,7 +108,7 @@ def _by_rounds(program: Program, tick: Callable[[], None], tolerance: float) -> 
     """Solve for few rows, look at all keys, pick the rows anew. Without an end: where to start on all keys."""
     model, start, least, steepest = strided(program), None, math.inf, math.inf
     for number in range(MOST_ROUNDS):
-        few = _path(model, tick, start, STILL / 10)
+        few = _path(model, tick, start, STILL / 10, LAST if number else RESUMED)  # the first model is a rough one
         start = few.last
         found = Found(_on_all(program, few.last), few.witness)
         if start.status == "impossible":

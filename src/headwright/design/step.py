@@ -185,11 +185,12 @@ class _ActiveSet:
 def _least(A: Float[np.ndarray, "d p"], wins: Float[np.ndarray, " p"]) -> Float[np.ndarray, " p"]:
     """The minimum of |A x|^2 / 2 - <wins, x>; a pinch of |x|^2 keeps parallel columns apart."""
     p = A.shape[1]
-    lengths = np.sqrt(np.square(A).sum(axis=0))
+    squares = np.square(A).sum(axis=0)
+    lengths = np.sqrt(squares)
     lengths[lengths == 0] = 1.0
     x: Float[np.ndarray, " p"]
     if p <= 1:
-        x = wins / (lengths**2 * (1 + PINCH**2))
+        x = wins / (squares + (PINCH * lengths) ** 2)
         return x
     R = dgeqrf(np.vstack([A / lengths, PINCH * np.eye(p)]))[0][:p]
     x = _solve(R, _solve(R, wins / lengths, trans=True)) / lengths
