@@ -136,7 +136,7 @@ def _deployed(
         layer_heads = tuple(head for head in done if head is not None)
         if len(layer_heads) < len(heads):
             continue
-        layer = HeadLayer(layer_heads, rules.causal, dtype)
+        layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask)
         claims = tuple(claim for designed in ready for claim in designed.claims)
         verified = _verified(rules, claims, layer, _bounds(ready, minimise))
         if verified is not None:

@@ -45,22 +45,35 @@ def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: 
     >>> layer = HeadLayer((Head(3 * X, 3 * X, X),), causal=False, dtype="float32")
     >>> rule = Rule(0, attend={0: Fraction(9, 10)})
     >>> print(verify(certificate(Rules((X,), (rule,)), [rule], layer, [])).words)
-    For these 2 tokens in R^2, these W_Q, W_K, W_V of type float32 make sure that token 0 of sequence 0 in head 0 ...
+    For these 2 tokens in R^2 (sha256 ...), these W_Q, W_K, W_V of type float32 (sha256 ...) make sure that token 0 ...
     """
-    if layer.causal != rules.causal:
-        raise InputError(f"the layer is {'' if layer.causal else 'not '}causal and the rules are otherwise: "
-                         "expected both or neither")  # fmt: skip
+    if (layer.causal, layer.mask) != (rules.causal, rules.mask):
+        raise InputError("the layer and the rules have different masks: expected the same (causal or not, or rows)")
     statement = {
-        "claim": "heads",
-        "causal": rules.causal,
-        "sequences": [_rows(X) for X in rules.sequences],
-        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
-        "rules": [_rule(rule) for rule in claims],
+        **_about("heads", rules, claims),
         "dtype": layer.dtype,
         "heads": [{"W_Q": _rows(h.W_Q), "W_K": _rows(h.W_K), "W_V": _rows(h.W_V)} for h in layer.heads],
         "bounds": [{"head": bound.head, "norm": bound.norm, "least": str(bound.least)} for bound in bounds],
     }
-    evidence = {"bounds": [_evidence(bound) for bound in bounds]}
+    return _document(statement, {"bounds": [_evidence(bound) for bound in bounds]})
+
+
+def none_at_all(rules: Rules, claims: Sequence[Rule], evidence: dict[str, Any]) -> str:
+    """A certificate that no head keeps these rules: with shares that cancel, or outputs that do; none.py finds them."""
+    return _document(_about("no heads", rules, claims), evidence)
+
+
+def _about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
+    return {
+        "claim": claim,
+        "mask": list(rules.mask) or ("causal" if rules.causal else "none"),
+        "sequences": [_rows(X) for X in rules.sequences],
+        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
+        "rules": [_rule(rule) for rule in claims],
+    }
+
+
+def _document(statement: dict[str, Any], evidence: dict[str, Any]) -> str:
     document = {"format": FORMAT, "version": VERSION, "statement": statement, "evidence": evidence}
     return json.dumps(document, indent=1) + "\n"
 
@@ -69,8 +82,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "sequence": rule.sequence,
         "token": rule.token,
-        "head": rule.head,
+        "head": "sum" if rule.head is None else rule.head,
         "attend": {str(a): str(p) for a, p in sorted((rule.attend or {}).items())},
+        "at_most": {str(a): str(p) for a, p in sorted((rule.at_most or {}).items())},
         "output": [str(x) for x in rule.output or ()],
         "tolerance": str(rule.tolerance if rule.output is not None else 0),
     }

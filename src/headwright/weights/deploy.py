@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.head import Head
-from headwright.weights.measure import error, pattern_below
+from headwright.weights.measure import error, pattern_below, weight_above
 from headwright.weights.plan import Task
 from headwright.weights.rules import Rules
 
@@ -60,6 +60,8 @@ def keeps(rules: Rules, tasks: tuple[Task, ...], M: Float[np.ndarray, "D D"], W_
     for task in tasks:
         below = pattern_below(rules, task.rule, M)
         if any(below[a] < float(p) * (1 - 1e-14) for a, p in task.floors.items()):
+            return False
+        if any(weight_above(rules, task.rule, M, a) > float(q) for a, q in (task.rule.at_most or {}).items()):
             return False
         if task.rule.output is not None and error(rules, task.rule, M, W_V) > float(task.rule.tolerance):
             return False

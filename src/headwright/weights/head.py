@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from headwright import attention
 from headwright.errors import InputError
@@ -63,6 +63,20 @@ class HeadLayer:
     heads: tuple[Head, ...]
     causal: bool  # token i sees tokens 0..i
     dtype: str  # "float64", "float32", "bfloat16": every number in the weights is one of these
+    mask: tuple[str, ...] = ()  # rows of 0 and 1: token i sees token j where row i has a 1 in place j
+
+    def visible(self, T: int) -> Bool[np.ndarray, "T T"] | None:
+        """Who sees whom in a sequence of T tokens; None: everyone sees all.
+
+        >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), False, "float64", mask=("10", "11"))
+        >>> layer.visible(2).tolist()
+        [[True, False], [True, True]]
+        """
+        if self.mask and len(self.mask) < T:
+            raise InputError(f"{T} tokens, and the layer's mask is for {len(self.mask)}: expected no more")
+        if self.mask:
+            return np.array([[digit == "1" for digit in row[:T]] for row in self.mask[:T]])
+        return np.tril(np.ones((T, T), dtype=bool)) if self.causal else None
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -87,7 +101,7 @@ def patterns(layer: HeadLayer, X: Float[np.ndarray, "T D"]) -> Float[np.ndarray,
     for head in layer.heads:
         K, Q = X @ head.W_K.T.astype(np.float64), X @ head.W_Q.T.astype(np.float64)  # (T, r) each
         s = attention.scores(K, Q)  # (T, T)
-        found.append(attention.pattern(s, attention.causal(s) if layer.causal else None))
+        found.append(attention.pattern(s, layer.visible(len(X))))
     return np.stack(found)
 
 

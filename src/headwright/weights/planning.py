@@ -57,7 +57,8 @@ class Designed:
         """Who attends to whom, in words."""
         words = []
         for task in self.tasks:
-            tokens = sorted(task.mixture)
+            if not (tokens := sorted(task.mixture)):
+                continue
             many = len(tokens) > 1
             listed = f"{', '.join(map(str, tokens[:-1]))} and {tokens[-1]}" if many else str(tokens[0])
             words.append(f"{task.rule.name} attends to token{'s' if many else ''} {listed}")

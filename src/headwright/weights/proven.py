@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.trusted.head import Rule as Claim
-from headwright.trusted.head import Run
 from headwright.trusted.numbers import sqrt_above
+from headwright.trusted.run import Rule as Claim
+from headwright.trusted.run import Run, World, error_above
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 
@@ -53,9 +53,9 @@ def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple
     runs = _runs(rules, layer)
     found = []
     for rule in claims:
-        claim, run = _claim(rules, rule), runs[rule.head]
-        below = run.pattern_below(claim)
-        error = up(run.error(claim, below)) if rule.output else 0.0
+        claim, mine = _claim(rules, rule), runs if rule.head is None else [runs[rule.head]]
+        below = dict(zip(claim.seen, mine[0].pattern_below(claim), strict=True)) if rule.attend else {}
+        error = up(error_above(claim, mine)) if rule.output else 0.0
         found.append((error, {a: down(below[a]) for a in rule.attend or {}}))
     return found
 
@@ -79,15 +79,15 @@ def down(x: Fraction) -> float:
 
 def _runs(rules: Rules, layer: HeadLayer) -> list[Run]:
     sequences = [exact(X) for X in rules.sequences]
-    stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
-    rooms = [tuple(rules.ball + stretch * sqrt_above(_dot(x, x)) for x in X) for X in sequences]
-    return [Run(sequences, rooms, exact(h.W_Q), exact(h.W_K), exact(h.W_V)) for h in layer.heads]
+    world = World(rules.ball, *rules.scale)
+    return [Run(sequences, world, exact(h.W_Q), exact(h.W_K), exact(h.W_V)) for h in layer.heads]
 
 
 def _claim(rules: Rules, rule: Rule) -> Claim:
     return Claim(
-        rule.sequence, rule.token, rule.head, rule.attend or {}, rule.output or (), rule.tolerance, rules.visible(rule)
-    )
+        rule.sequence, rule.token, rule.head, rule.attend or {}, rule.at_most or {}, rule.output or (), rule.tolerance,
+        rules.seen(rule),
+    )  # fmt: skip
 
 
 def _dot(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Fraction:

@@ -20,6 +20,7 @@ from headwright.weights.multipliers import Term, by_multipliers, from_near, squa
 
 EVENED = 1e-4  # what is left to others, from which on the weights of several targets are fixed
 LARGEST = 6000  # unknowns; a Newton step costs their cube
+Cap = tuple[Float[np.ndarray, " n"], float]  # a combination of the keys' scores, and what it may be at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ class Aim:
     targets: tuple[int, ...]
     slacks: Float[np.ndarray, " m"]
     left: float | None = None  # by all targets together to others, where it is known better than from the slacks
+    caps: tuple[Cap, ...] = ()  # more constraints, which are linear
 
     @property
     def over(self) -> float:
@@ -132,6 +134,7 @@ class Reduced:
 def reduced(aims: Sequence[Aim]) -> Reduced | None:
     """The constraints; None if there are none, since every target is alone with itself."""
     terms = [term for aim in aims if len(aim.keys) > 1 for term in (_evened(aim) if aim.evened else _plain(aim))]
+    terms += [Term((cap @ aim.keys)[None], aim.query, bound) for aim in aims for cap, bound in aim.caps]
     if not terms:
         return None
     left, right = _span([term.rows for term in terms]), _span([term.query[None] for term in terms])
