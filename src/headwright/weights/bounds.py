@@ -42,8 +42,8 @@ def lower_bound(
     shares = _shares(aims, found)
     multipliers = {
         (place, a): float(x)
-        for place, aim, mine in zip(places, aims, shares, strict=True)
-        for a, x in zip(aim.targets, mine, strict=True)
+        for place, task, mine in zip(places, tasks, shares, strict=True)
+        for a, x in zip(task.floors, mine, strict=True)
     }
     return Bound(head, norm, Fraction(f"{least:.15g}"), factors(space.lifted(found.matrix)), multipliers)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from headwright.design import at_least, design
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights.bounds import lower_bound
 from headwright.weights.certify import Bound, certificate
 from headwright.weights.head import DTYPES, HeadLayer
+from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
 from headwright.weights.proven import down, frobenius_above, judged, nuclear_above
 from headwright.weights.rules import Rule, Rules
@@ -199,14 +199,10 @@ def _verified(
 
 
 def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str) -> Built:
-    """No head was found: perhaps a single rule is impossible, which is a statement about keys and one query."""
-    for rule in mine:
-        if rule.attend is None:
-            continue
-        found = design(rules.tokens(rule), at_least(dict(rule.attend)))
-        if found.verdict == "impossible":
-            words = f"what {rule.name} should attend to is impossible for any head. {found.words}"
-            return Built(rules, "impossible", words, certificate=found.certificate, minimise=minimise)
+    """No head was found: perhaps no head keeps the rules at all."""
+    proof = prove_impossible(rules, mine)
+    if proof is not None:
+        return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
     why = f"neither a head for the rules of head {mine[0].head} nor a proof that there is none was found"
     if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
         why += f"; there is one of a larger dimension than {head_dim}"

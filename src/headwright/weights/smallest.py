@@ -137,7 +137,7 @@ def reduced(aims: Sequence[Aim]) -> Reduced | None:
     terms += [Term((cap @ aim.keys)[None], aim.query, bound) for aim in aims for cap, bound in aim.caps]
     if not terms:
         return None
-    left, right = _span([term.rows for term in terms]), _span([term.query[None] for term in terms])
+    left, right = span([term.rows for term in terms]), span([term.query[None] for term in terms])
     unit = max(float(np.linalg.norm(t.rows, axis=1).max() * np.linalg.norm(t.query)) for t in terms) or 1.0
     inside = [replace(t, rows=t.rows @ left / unit, query=t.query @ right) for t in terms]
     return Reduced(inside, left, right, unit)
@@ -195,7 +195,7 @@ def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]
     return plain
 
 
-def _span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:
+def span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:
     """An orthonormal basis of the rows; at least one column."""
     _, sizes, basis = np.linalg.svd(np.vstack(parts), full_matrices=False)
     rank = max(1, int((sizes > 1e-13 * sizes[0]).sum()))
