@@ -2,12 +2,14 @@
 
 None smaller: for multipliers lambda_c >= 0 of targets in rules, and any distributions pi, every M that gives these
 their least weights p has <M, G> <= -right, G = sum_c lambda_c (sum_l pi^c_l x_l - x_a) x_i^T, right = sum_c lambda_c
-(H(pi^c) + ln p_c). So |M|_F |G|_F >= right, and |M|_* |G|_2 >= right for the sum |M|_* of the singular values. If G is
-exactly 0 and right > 0, there is no such M at all.
+(H(pi^c) + ln p_c + sum_l pi^c_l bias_il - bias_ia). So |M|_F |G|_F >= right, and |M|_* |G|_2 >= right for the sum |M|_*
+of the singular values. If G is exactly 0 and right > 0, there is no such M at all. Where heads have biases b_Q and b_V,
+all this holds for M = W_K^T (W_Q | b_Q), with (x_i, 1) for x_i.
 
 Outputs: a token attends to a mixture y_i of the tokens it sees and outputs W_V y_i. Equal tokens that see the same have
-the same y_i; it is known where all that is seen is equal, and for the token 0, which sees all alike. If so
-sum_i mu_i y_i = 0 whatever the head, the outputs cancel as well: |sum_i mu_i wanted_i| <= sum_i |mu_i| tolerance_i.
+the same y_i; it is known where all that is seen is equal, and for the token 0, which sees all alike unless there are
+biases (b_Q, or of places: then only equal tokens count). If so sum_i mu_i y_i = 0 (and sum_i mu_i = 0 for b_V) whatever
+the head, the outputs cancel as well: |sum_i mu_i wanted_i| <= sum_i |mu_i| tolerance_i.
 """
 
 from __future__ import annotations
@@ -16,17 +18,38 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
 from headwright.trusted.numbers import Reject, ln_below, rational, shown
-from headwright.trusted.run import CERTAIN, NONE, Rows, Rule, Run, World, dot, error_above, product, turned
+from headwright.trusted.run import CERTAIN, NONE, Head, Rows, Rule, Run, World, added_to, dot, error_above, product
+from headwright.trusted.run import turned as _turned
 from headwright.trusted.run import whole_numbers as _whole
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with
 SHORT = 160  # bits of an output that is written out in words
-ABOUT = ("claim", "mask", "sequences", "world", "rules")
+ABOUT = ("claim", "mask", "sequences", "world", "biases", "bias", "rules")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a statement is about: tokens, a world, rules, and what heads have besides W_Q, W_K and W_V."""
+
+    sequences: Sequence[Rows]
+    world: World
+    rules: Sequence[Rule]
+    biases: bool  # heads have b_Q and b_V
+    bias: Sequence[Rows]  # for each head, or none: what is added to scores, by place
+
+    def asking(self, rule: Rule) -> Vector:
+        """x_i of a rule's token; (x_i, 1) where there are biases."""
+        return (*self.sequences[rule.sequence][rule.token], *([Fraction(1)] if self.biases else []))
+
+    def bias_of(self, head: int) -> Rows:
+        """What is added to scores in a head."""
+        return self.bias[head] if self.bias else ()
 
 
 def check_heads(said: Json, proof: Json) -> str:
@@ -37,34 +60,48 @@ def check_heads(said: Json, proof: Json) -> str:
     sequences = [_matrix(X, D, "a token") for X in listed(s["sequences"], "sequences")]
     if sum(map(len, sequences)) > MOST or len(listed(s["rules"], "rules", 1)) > MOST:
         raise Reject(f"expected at most {MOST} tokens, and as many rules")
-    world = _world(s["world"])
+    if type(s["biases"]) is not bool:
+        raise Reject("expected true or false for biases")
+    T = max(map(len, sequences))
+    bias = [[vector(row, T, "a bias") for row in listed(B, "a bias", T)] for B in listed(s["bias"], "bias")]
     rules = [_rule(rule, sequences, s["mask"]) for rule in listed(s["rules"], "rules")]
+    scene = Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
     sizes, digest = " and ".join(str(len(X)) for X in sequences), _digest(map(_written, sequences))
-    about = f"For these {sizes} tokens in R^{D} ({digest})" + _mask_in_words(s["mask"]) + _world_in_words(world)
+    about = f"For these {sizes} tokens in R^{D} ({digest}){_mask_in_words(s['mask'])}{_world_in_words(scene.world)}"
+    about += f", with biases of places in the scores ({_digest(map(_written, bias))})" if bias else ""
     if none:
-        _check_none(proof, rules, sequences)
-        words = f"no W_Q, W_K and W_V whatever make sure that {'; '.join(map(_in_words, rules))}."
+        _check_none(proof, scene)
+        which = "W_Q, W_K, W_V and biases b_Q and b_V" if scene.biases else "W_Q, W_K and W_V"
+        words = f"no {which} whatever make sure that {'; '.join(map(_in_words, rules))}."
     else:
-        words = _check_some(s, proof, rules, sequences, world)
+        words = _check_some(s, proof, scene)
     whole_digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     return f"{about}, {words} (Statement: sha256 {whole_digest}.)"
 
 
-def _check_some(s: dict[str, Json], proof: Json, rules: list[Rule], sequences: Sequence[Rows], world: World) -> str:
-    runs, D = [], len(sequences[0][0])
-    for head in listed(s["heads"], "heads", 1):
-        h = named(head, "a head", "W_Q", "W_K", "W_V")
-        Q, K, V = (_matrix(h[name], D, name, str(s["dtype"])) for name in ("W_Q", "W_K", "W_V"))
-        if len(Q) != len(K):
-            raise Reject(f"W_Q has {len(Q)} rows and W_K has {len(K)}: expected as many")
-        runs.append(Run(sequences, world, Q, K, V))
+def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
+    heads = [_head(head, str(s["dtype"]), scene, h) for h, head in enumerate(listed(s["heads"], "heads", 1))]
+    runs = [Run(scene.sequences, scene.world, head) for head in heads]
+    if len(scene.bias) not in (0, len(heads)):
+        raise Reject("expected biases of places for each head, or none")
     claims, proofs = listed(s["bounds"], "bounds"), listed(named(proof, "the evidence", "bounds")["bounds"], "bounds")
-    for rule in rules:
+    for rule in scene.rules:
         _check_rule(rule, runs)
-    words = [_in_words(rule) for rule in rules]
-    words += [_check_bound(claim, shown, rules, runs) for claim, shown in zip(claims, proofs, strict=True)]
-    digest = _digest(_written(W) for run in runs for W in (run.Q, run.K, run.V))
-    return f"these W_Q, W_K, W_V of type {s['dtype']} ({digest}) make sure that {'; '.join(words)}."
+    words = [_in_words(rule) for rule in scene.rules]
+    words += [_check_bound(claim, shown, scene, heads) for claim, shown in zip(claims, proofs, strict=True)]
+    digest = _digest(_written(W) for head in heads for W in (head.Q, head.K, head.V, [head.b_Q], [head.b_V]))
+    names = "W_Q, W_K, W_V, b_Q, b_V" if scene.biases else "W_Q, W_K, W_V"
+    return f"these {names} of type {s['dtype']} ({digest}) make sure that {'; '.join(words)}."
+
+
+def _head(given: Json, dtype: str, scene: Scene, number: int) -> Head:
+    h, D = named(given, "a head", "W_Q", "W_K", "W_V", "b_Q", "b_V"), len(scene.sequences[0][0])
+    Q, K, V = (_matrix(h[name], D, name, dtype) for name in ("W_Q", "W_K", "W_V"))
+    if len(Q) != len(K):
+        raise Reject(f"W_Q has {len(Q)} rows and W_K has {len(K)}: expected as many")
+    long = (len(Q), len(V)) if scene.biases else (0, 0)
+    b_Q, b_V = (_matrix([h[name]], n, name, dtype)[0] for name, n in zip(("b_Q", "b_V"), long, strict=True))
+    return Head(Q, K, V, tuple(b_Q), tuple(b_V), scene.bias_of(number))
 
 
 def _world(given: Json) -> World:
@@ -105,9 +142,9 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: Json) -> Rule:
     return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
 
 
-def _check_rule(rule: Rule, runs: list[Run]) -> None:
+def _check_rule(rule: Rule, runs: Sequence[Run]) -> None:
     mine = runs if rule.head is None else runs[rule.head : rule.head + 1]
-    if not mine or any(len(rule.output) not in (0, len(run.V)) for run in mine):
+    if not mine or any(len(rule.output) not in (0, len(run.head.V)) for run in mine):
         raise Reject(f"{rule}: there is no such head, or its values are not as long as the output")
     below = dict(zip(rule.seen, mine[0].pattern_below(rule), strict=True)) if rule.attend else {}
     for target, least in rule.attend.items():
@@ -120,97 +157,98 @@ def _check_rule(rule: Rule, runs: list[Run]) -> None:
         raise Reject(f"{rule} is not certain to output what is wanted within {shown(rule.tolerance)}")
 
 
-def _check_bound(claimed: Json, evidence: Json, rules: list[Rule], runs: list[Run]) -> str:
-    claim = named(claimed, "a bound", "head", "norm", "least")
+def _check_bound(claimed: Json, evidence: Json, scene: Scene, heads: Sequence[Head]) -> str:
+    claim, rules = named(claimed, "a bound", "head", "norm", "least"), scene.rules
     e = named(evidence, "a bound's evidence", "W_Q", "W_K", "constraints")
-    head, least, norm = whole(claim["head"], 0, len(runs) - 1, "a head"), rational(claim["least"]), claim["norm"]
-    sequences, D = runs[head].sequences, len(runs[head].sequences[0][0])
-    Q, K = (
-        W if e[name] is None else _matrix(e[name], D, name)
-        for name, W in (("W_Q", runs[head].Q), ("W_K", runs[head].K))
-    )
-    run = Run(sequences, CERTAIN, Q, K, Q)
+    number, least, norm = whole(claim["head"], 0, len(heads) - 1, "a head"), rational(claim["least"]), claim["norm"]
+    head, D = heads[number], len(scene.sequences[0][0])
+    if (e["W_Q"], e["W_K"]) != (None, None):
+        K, QB = _matrix(e["W_K"], D, "W_K"), _matrix(e["W_Q"], D + scene.biases, "W_Q")  # a witness: (W_Q | b_Q)
+        b_Q = tuple(row[D] for row in QB) if scene.biases else ()
+        head = Head([row[:D] for row in QB], K, head.V, b_Q, head.b_V, head.bias)
+    run = Run(scene.sequences, CERTAIN, head)
     used: dict[int, dict[int, Fraction]] = {}
     for entry in listed(e["constraints"], "constraints", 1):
         c = named(entry, "a constraint", "rule", "target", "multiplier")
         rule, multiplier = whole(c["rule"], 0, len(rules) - 1, "a rule"), rational(c["multiplier"])
         mine, target = used.setdefault(rule, {}), whole(c["target"], 0, MOST, "a target")
-        if rules[rule].head != head or target not in rules[rule].attend or target in mine or multiplier < 0:
+        if rules[rule].head != number or target not in rules[rule].attend or target in mine or multiplier < 0:
             raise Reject("a constraint is of another head or no rule, or used twice, or has a negative multiplier")
         mine[target] = multiplier
     parts = []
     for rule, mine in used.items():
         pi = run.pattern_below(rules[rule])
         pi[pi.index(max(pi))] += 1 - sum(pi, NONE)  # any distribution will do
-        parts.append(_part(rules[rule], sequences, dict(zip(rules[rule].seen, pi, strict=True)), mine))
-    A, B, right = _gram(parts, [rules[rule] for rule in used], sequences)
+        parts.append(_part(rules[rule], scene, dict(zip(rules[rule].seen, pi, strict=True)), mine))
+    A, B, right = _gram(parts)
     if norm not in ("frobenius", "nuclear") or least <= 0 or right <= 0:
         raise Reject("a bound is of no known norm, is not above 0, or rests on nothing that is certain to be above 0")
     squared = sum(map(dot, A, B), NONE)  # |G|_F^2
     if not (least**2 * squared <= right**2 if norm == "frobenius" else _spectral(A, B, right / least)):
-        raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {head} is at least {shown(least)}")
-    return f"no W_K^T W_Q whose {norm} norm is below {shown(least)} makes head {head} attend as much"
+        raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {number} is at least {shown(least)}")
+    product_of = "W_K^T (W_Q | b_Q)" if scene.biases else "W_K^T W_Q"
+    return f"no {product_of} whose {norm} norm is below {shown(least)} makes head {number} attend as much"
 
 
-def _check_none(proof: Json, rules: list[Rule], sequences: Sequence[Rows]) -> None:
+def _check_none(proof: Json, scene: Scene) -> None:
     """No head at all keeps the rules: either what they attend to cancels, or what they output does."""
-    e = named(proof, "the evidence", "attend", "output")
+    e, rules = named(proof, "the evidence", "attend", "output"), scene.rules
     if len({rule.head for rule in rules}) > 1 or rules[0].head is None:
         raise Reject("the rules are not of one head")
     if e["output"] != []:
-        return _check_outputs(e["output"], rules, sequences)
-    parts, used = [], []
+        return _check_outputs(e["output"], scene, scene.bias_of(rules[0].head))
+    parts = []
     for entry in listed(e["attend"], "attend", 1):
         c = named(entry, "an entry", "rule", "multipliers", "distribution")
-        used.append(rules[whole(c["rule"], 0, len(rules) - 1, "a rule")])
+        rule = rules[whole(c["rule"], 0, len(rules) - 1, "a rule")]
         mine, shares = table(c["multipliers"], MOST, "multipliers"), table(c["distribution"], MOST, "a distribution")
-        if not set(shares) <= set(used[-1].seen) or not set(mine) <= set(used[-1].attend):
+        if not set(shares) <= set(rule.seen) or not set(mine) <= set(rule.attend):
             raise Reject("a distribution is over tokens that are not seen, or a multiplier has no target")
         if any(x < 0 for x in (*shares.values(), *mine.values())) or sum(shares.values()) != 1:
             raise Reject("a multiplier or a share is below 0, or shares do not sum to 1")
-        parts.append(_part(used[-1], sequences, shares, mine))
-    A, B, right = _gram(parts, used, sequences)
+        parts.append(_part(rule, scene, shares, mine))
+    A, B, right = _gram(parts)
     if sum(map(dot, A, B), NONE) != 0 or right <= 0:
         raise Reject("the tokens do not cancel exactly, or the entropy does not exceed what the rules leave open")
     return None
 
 
-def _check_outputs(given: Json, rules: list[Rule], sequences: Sequence[Rows]) -> None:
+def _check_outputs(given: Json, scene: Scene, bias: Rows) -> None:
     mixed: dict[tuple[object, ...], Fraction] = {}
-    off, room = [NONE] * len(rules[0].output), NONE
-    total = [NONE] * len(sequences[0][0])
+    off, room, total = [NONE] * len(scene.rules[0].output), NONE, [NONE] * (len(scene.sequences[0][0]) + 1)
     for entry in listed(given, "output", 1):
         c = named(entry, "an entry", "rule", "multiplier")
-        rule, mu = rules[whole(c["rule"], 0, len(rules) - 1, "a rule")], rational(c["multiplier"])
-        x, seen = sequences[rule.sequence][rule.token], [sequences[rule.sequence][j] for j in rule.seen]
+        rule, mu = scene.rules[whole(c["rule"], 0, len(scene.rules) - 1, "a rule")], rational(c["multiplier"])
+        x, seen = scene.sequences[rule.sequence][rule.token], [scene.sequences[rule.sequence][j] for j in rule.seen]
         off = [o + mu * w for o, w in zip(off, rule.output, strict=True)]
         room += abs(mu) * rule.tolerance
-        if any(x) and any(y != seen[0] for y in seen):  # its mixture is not known, only who shares it
-            same = (tuple(x), *sorted(map(tuple, seen)))
+        if (any(x) or scene.biases or bias) and any(y != seen[0] for y in seen):  # not known, but who shares it is
+            same = (tuple(x), *sorted(zip(map(tuple, seen), added_to(rule, bias), strict=True)))
             mixed[same] = mixed.get(same, NONE) + mu
         else:
-            total = [t + mu * sum(column, NONE) / len(seen) for t, column in zip(total, turned(seen), strict=True)]
+            mean = [sum(column, NONE) / len(seen) for column in _turned(seen)]
+            total = [t + mu * y for t, y in zip(total, [*mean, Fraction(scene.biases)], strict=True)]
     if any(total) or any(mixed.values()) or not dot(off, off) > room**2:
         raise Reject("what the tokens attend to does not cancel, or the outputs do within their tolerances")
 
 
 def _part(
-    rule: Rule, sequences: Sequence[Rows], pi: dict[int, Fraction], mine: dict[int, Fraction]
-) -> tuple[Vector, Fraction]:
-    """sum_a lambda_a (sum_l pi_l x_l - x_a), and sum_a lambda_a (H(pi) + ln p_a) from below."""
-    mass, X = sum(mine.values(), NONE), sequences[rule.sequence]
+    rule: Rule, scene: Scene, pi: dict[int, Fraction], mine: dict[int, Fraction]
+) -> tuple[Vector, Vector, Fraction]:
+    """sum_a lambda_a (sum_l pi_l x_l - x_a); x_i; and sum_a lambda_a (H(pi) + ln p_a) with the bias, from below."""
+    mass, X = sum(mine.values(), NONE), scene.sequences[rule.sequence]
     entropy = sum((a * ln_below(1 / a) for a in pi.values() if a), NONE)
-    pull = {j: mass * pi.get(j, NONE) - mine.get(j, NONE) for j in rule.seen}
-    left = product([list(pull.values())], turned([X[j] for j in pull]))[0]
-    return tuple(left), sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE)
+    pull = [mass * pi.get(j, NONE) - mine.get(j, NONE) for j in rule.seen]
+    left = product([pull], _turned([X[j] for j in rule.seen]))[0]
+    moved = dot(pull, added_to(rule, scene.bias_of(rule.head or 0)))
+    right = sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE) + moved
+    return tuple(left), scene.asking(rule), right
 
 
-def _gram(
-    parts: list[tuple[Vector, Fraction]], rules: list[Rule], sequences: Sequence[Rows]
-) -> tuple[Rows, Rows, Fraction]:
+def _gram(parts: Sequence[tuple[Vector, Vector, Fraction]]) -> tuple[Rows, Rows, Fraction]:
     """G = sum_c left_c x_c^T: all that is needed of it are the inner products of its parts; and the right side."""
-    lefts, tokens = [left for left, _ in parts], [sequences[rule.sequence][rule.token] for rule in rules]
-    return product(lefts, lefts), product(tokens, tokens), sum((value for _, value in parts), NONE)
+    lefts, tokens, values = zip(*parts, strict=True)
+    return product(lefts, lefts), product(tokens, tokens), sum(values, NONE)
 
 
 def _spectral(A: Rows, B: Rows, most: Fraction) -> bool:

@@ -81,9 +81,10 @@ def _values(rules: Rules, mine: tuple[Rule, ...], way: tuple[Mixture, ...]) -> F
     """The smallest W_V for these mixtures; None where none comes near enough to all that is wanted."""
     told = [(rule, mixture) for rule, mixture in zip(mine, way, strict=True) if rule.output is not None]
     if not told:
-        return np.zeros((rules.width, rules.dimension))
+        return np.zeros((rules.width, rules.dimension + rules.biases))
     Y = np.array([
-        sum(float(w) * rules.sequences[rule.sequence][a] for a, w in mixture.items()) for rule, mixture in told
+        sum(float(w) * rules.asking(rules.sequences[rule.sequence][a]) for a, w in mixture.items())
+        for rule, mixture in told
     ])  # fmt: skip
     wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
     W = smallest_values(Y, wanted)

@@ -138,7 +138,7 @@ def _deployed(
         layer_heads = tuple(head for head in done if head is not None)
         if len(layer_heads) < len(heads):
             continue
-        layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask)
+        layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask, rules.bias)
         claims = _claims(rules, ready)
         verified = _verified(rules, claims, layer, _bounds(ready, minimise))
         if verified is not None:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from headwright.design.statement import hex_floats
 from headwright.errors import InputError
 from headwright.trusted.certificate import FORMAT, VERSION
-from headwright.weights.head import HeadLayer
+from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 
 
@@ -29,7 +29,9 @@ class Bound:
     head: int
     norm: str  # "frobenius" or "nuclear"
     least: Fraction
-    witness: tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None  # W_Q and W_K; None: those deployed
+    witness: (
+        tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None
+    )  # (W_Q | b_Q) and W_K; None: those deployed
     multipliers: dict[tuple[int, int], float]  # (number of the rule, target) -> multiplier
 
 
@@ -49,10 +51,12 @@ def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: 
     """
     if (layer.causal, layer.mask) != (rules.causal, rules.mask):
         raise InputError("the layer and the rules have different masks: expected the same (causal or not, or rows)")
+    if (layer.biases, layer.bias) != (rules.biases, rules.bias):
+        raise InputError("the layer and the rules have different biases: expected the same kinds, and the same tables")
     statement = {
         **_about("heads", rules, claims),
         "dtype": layer.dtype,
-        "heads": [{"W_Q": _rows(h.W_Q), "W_K": _rows(h.W_K), "W_V": _rows(h.W_V)} for h in layer.heads],
+        "heads": [_head(head) for head in layer.heads],
         "bounds": [{"head": bound.head, "norm": bound.norm, "least": str(bound.least)} for bound in bounds],
     }
     return _document(statement, {"bounds": [_evidence(bound) for bound in bounds]})
@@ -69,8 +73,16 @@ def _about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
         "mask": list(rules.mask) or ("causal" if rules.causal else "none"),
         "sequences": [_rows(X) for X in rules.sequences],
         "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
+        "biases": rules.biases,
+        "bias": [[[str(x) for x in row] for row in table] for table in rules.bias],
         "rules": [_rule(rule) for rule in claims],
     }
+
+
+def _head(head: Head) -> dict[str, Any]:
+    matrices = {name: _rows(getattr(head, name)) for name in ("W_Q", "W_K", "W_V")}
+    vectors = {name: [] if (b := getattr(head, name)) is None else _rows(b[None])[0] for name in ("b_Q", "b_V")}
+    return {**matrices, **vectors}
 
 
 def _document(statement: dict[str, Any], evidence: dict[str, Any]) -> str:

@@ -51,7 +51,9 @@ def deployed(
     for W_Q, W_K in _ways(M, dtype, head_dim):
         Q, K = rounded(W_Q, dtype), rounded(W_K, dtype)
         if np.isfinite(Q).all() and np.isfinite(K).all() and keeps(rules, tasks, K.T @ Q, W_V):
-            return Head(Q, K, W_V)
+            D = rules.dimension
+            b_Q, b_V = (Q[:, D], W_V[:, D]) if rules.biases else (None, None)
+            return Head(np.ascontiguousarray(Q[:, :D]), K, np.ascontiguousarray(W_V[:, :D]), b_Q, b_V)
     return None
 
 

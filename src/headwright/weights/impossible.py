@@ -87,9 +87,11 @@ class Descent:
         """Of all targets of some rules; the unit of M is such that scores are near 1."""
         terms, places = [], []
         for number, rule in enumerate(told):
-            X, x = rules.sequences[rule.sequence], rules.sequences[rule.sequence][rule.token]
+            X, added, seen = rules.sequences[rule.sequence], rules.added(rule), rules.seen(rule)
+            x = rules.asking(X[rule.token])
             for a, p in (rule.attend or {}).items():
-                terms.append(Term(rules.tokens(rule) - X[a], x, -math.log(p)))
+                by = added - added[seen.index(a)]
+                terms.append(Term(rules.tokens(rule) - X[a], x, -math.log(p), shifts=by))
                 places.append((number, a))
         left, right = span([term.rows for term in terms]), span([term.query[None] for term in terms])
         unit = max(float(np.linalg.norm(t.rows, axis=1).max() * np.linalg.norm(t.query)) for t in terms) or 1.0
@@ -149,10 +151,11 @@ def _cancelling(
             unknowns += [(number, j, 1, round(x * ONE)) for j, x in shares if x > 0]
             unknowns += [(number, descent.places[c][1], -1, round(multipliers[c] * ONE)) for c in mine]
     left = _independent(np.vstack([rules.tokens(rule) for rule in told]))
-    right = _independent(np.vstack([rules.sequences[rule.sequence][rule.token] for rule in told]))
+    right = _independent(np.vstack([rules.asking(rules.sequences[rule.sequence][rule.token]) for rule in told]))
 
     def column(number: int, token: int, sign: int) -> list[fmpq]:
-        X, x = rules.sequences[told[number].sequence], rules.sequences[told[number].sequence][told[number].token]
+        X = rules.sequences[told[number].sequence]
+        x = rules.asking(X[told[number].token])
         keys, query = [_exact(X[token, p]) for p in left], [_exact(x[q]) * sign for q in right]
         same = [fmpq(sign if n == number else 0) for n in range(len(told))]
         return [*(k * z for k in keys for z in query), *same, fmpq(int(sign < 0))]
@@ -192,12 +195,15 @@ def _outputs(rules: Rules, mine: Sequence[Rule]) -> Iterator[tuple[list[Rule], d
         return
     X = [rules.tokens(rule) for rule in told]
     own = [rules.sequences[rule.sequence][rule.token] for rule in told]
-    known = [not x.any() or bool((S[0] == S).all()) for x, S in zip(own, X, strict=True)]
-    kinds = [(tuple(x.tolist()), tuple(sorted(map(tuple, S.tolist())))) for x, S in zip(own, X, strict=True)]
+    plain = not rules.biases and not rules.bias
+    known = [(plain and not x.any()) or bool((S[0] == S).all()) for x, S in zip(own, X, strict=True)]
+    places = [np.column_stack([S, rules.added(rule)]) for S, rule in zip(X, told, strict=True)]
+    kinds = [(tuple(x.tolist()), tuple(sorted(map(tuple, S.tolist())))) for x, S in zip(own, places, strict=True)]
     unknown = sorted({kind for kind, sure in zip(kinds, known, strict=True) if not sure})
     columns = []
     for S, kind, sure in zip(X, kinds, known, strict=True):
         y = [sum((_exact(v) for v in column), fmpq(0)) / len(S) if sure else fmpq(0) for column in S.T]
+        y.append(fmpq(int(rules.biases and sure)))
         columns.append(y + [fmpq(int(kind == other and not sure)) for other in unknown])
     for last in range(len(told)):
         mu = _solve(columns[:last], [-v for v in columns[last]])
@@ -210,7 +216,7 @@ def _outputs(rules: Rules, mine: Sequence[Rule]) -> Iterator[tuple[list[Rule], d
 
 def _equations(rules: Rules, told: Sequence[Rule]) -> int:
     keys = np.vstack([rules.tokens(rule) for rule in told])
-    queries = np.vstack([rules.sequences[rule.sequence][rule.token][None] for rule in told])
+    queries = np.vstack([rules.asking(rules.sequences[rule.sequence][rule.token]) for rule in told])
     return int(np.linalg.matrix_rank(keys) * np.linalg.matrix_rank(queries)) + len(told) + 1
 
 

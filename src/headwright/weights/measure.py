@@ -13,7 +13,14 @@ from headwright.weights.rules import Rule, Rules
 Ends = Float[np.ndarray, "2 2 n"]  # of a piece of the scale's range: at both ends, all scores at lowest and highest
 
 
-def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Iterator[Ends]:
+def scores_at(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " n"]:
+    """The scores of what is seen, with tokens at their places."""
+    x = rules.asking(rules.sequences[rule.sequence][rule.token])
+    found: Float[np.ndarray, " n"] = rules.tokens(rule) @ (M @ x) + rules.added(rule)
+    return found
+
+
+def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Iterator[Ends]:
     """As run.py of the checker has them: for each piece of the range of lengths, the scores of what is seen.
 
     >>> from fractions import Fraction
@@ -21,40 +28,43 @@ def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Iterator[En
     >>> len(list(pieces(rules, rules.rules[0], np.eye(2))))
     32
     """
-    seen, X = np.array(rules.seen(rule)), rules.tokens(rule)
+    seen, X, D = np.array(rules.seen(rule)), rules.tokens(rule), rules.dimension
     x = rules.sequences[rule.sequence][rule.token]
-    scores = X @ (M @ x)
+    scores, bias = X @ (M[:, :D] @ x), rules.added(rule)
+    added = X @ M[:, D] if rules.biases else np.zeros(len(X))
     (low, high), ball = map(float, rules.scale), float(rules.ball)
     if ball or low == high:
         room = ball + max(1 - low, high - 1) * np.linalg.norm(X, axis=1) if ball else np.zeros(len(X))
         own = ball + max(1 - low, high - 1) * float(np.linalg.norm(x)) if ball else 0.0
-        back = np.linalg.norm((X - X.mean(axis=0)) @ M, axis=1)
-        off = room * np.linalg.norm(M @ x) + own * back + own * room * np.linalg.norm(M)
-        yield np.array([[scores - off, scores + off]] * 2)
+        back = np.linalg.norm((X - X.mean(axis=0)) @ M[:, :D], axis=1)
+        along, size = np.linalg.norm(M @ rules.asking(x)), np.linalg.norm(M[:, :D])
+        off, whole = room * along + own * back + own * room * size, scores + added + bias
+        yield np.array([[whole - off, whole + off]] * 2)
         return
-    width, itself, up = (high - low) / PIECES, seen == rule.token, scores > 0
+    width, itself = (high - low) / PIECES, seen == rule.token
     for u in low + width * np.arange(PIECES):
         ends = []
         for c in (u, u + width):
             line = 2 * (u + width / 2) * c - (u + width / 2) ** 2
-            least, most = np.where(itself, line, c * low), np.where(itself, c * c, c * high)
-            ends.append([scores * np.where(up, least, most), scores * np.where(up, most, least)])
+            one = np.where(itself, scores * line + c * added, low * (c * scores + added)) + bias
+            two = np.where(itself, scores * c * c + c * added, high * (c * scores + added)) + bias
+            ends.append([np.minimum(one, two), np.maximum(one, two)])
         yield np.array(ends)
 
 
-def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Float[np.ndarray, " T"]:
+def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
     """By how much the world raises the logarithm of what competes with each token; 0 for those that are not seen."""
     found = np.zeros(len(rules.sequences[rule.sequence]))
     seen = list(rules.seen(rule))
     if rules.certain or len(seen) == 1:
         return found
-    scores = rules.tokens(rule) @ (M @ rules.sequences[rule.sequence][rule.token])
+    scores = scores_at(rules, rule, M)
     worst = np.max([_rivals(low, high) for piece in pieces(rules, rule, M) for low, high in piece], axis=0)
     found[seen] = np.maximum(0.0, worst - _rivals(scores, scores))
     return found
 
 
-def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Float[np.ndarray, " T"]:
+def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
     """The least weight that each token can get; 0 for those that are not seen."""
     found, least = np.zeros(len(rules.sequences[rule.sequence])), np.float64(np.inf)
     for lows, highs in (end for piece in pieces(rules, rule, M) for end in piece):
@@ -64,7 +74,7 @@ def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Floa
     return found
 
 
-def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"], token: int) -> float:
+def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], token: int) -> float:
     """The largest weight that a token can get."""
     at, worst = rules.seen(rule).index(token), 0.0
     for piece in pieces(rules, rule, M):
@@ -73,19 +83,20 @@ def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"], token: i
     return worst
 
 
-def moved(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m D"]) -> float:
+def moved(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
     """How far values can be from those of tokens at their places."""
     stretch = float(max(1 - rules.scale[0], rules.scale[1] - 1))
-    values = np.linalg.norm(rules.tokens(rule) @ W_V.T, axis=1)
-    return stretch * float(values.max()) + float(rules.ball) * float(np.linalg.norm(W_V))
+    W = W_V[:, : rules.dimension]
+    values = np.linalg.norm(rules.tokens(rule) @ W.T, axis=1)
+    return stretch * float(values.max()) + float(rules.ball) * float(np.linalg.norm(W))
 
 
-def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"], W_V: Float[np.ndarray, "m D"]) -> float:
+def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], W_V: Float[np.ndarray, "m k"]) -> float:
     """How far the output can be from what the rule wants; 0 where it wants none."""
     if rule.output is None:
         return 0.0
     below = pattern_below(rules, rule, M)[list(rules.seen(rule))]
-    u = rules.tokens(rule) @ W_V.T - np.array([float(x) for x in rule.output])
+    u = rules.asking(rules.tokens(rule)) @ W_V.T - np.array([float(x) for x in rule.output])
     rest = max(0.0, 1 - float(below.sum())) * float(np.linalg.norm(u, axis=1).max()) if not rules.certain else 0.0
     return float(np.linalg.norm(below @ u)) + rest + moved(rules, rule, W_V)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.measure import weight_above
+from headwright.weights.measure import scores_at, weight_above
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.smallest import Aim, Cap
 
@@ -50,6 +50,14 @@ class Space:
     basis: Float[np.ndarray, "D k"]  # orthonormal columns
     tokens: tuple[Float[np.ndarray, "T k"], ...]
 
+    @property
+    def asking(self) -> Float[np.ndarray, "D k"]:
+        """The basis of what queries are made of: one more where heads have biases, for the 1 after each token."""
+        D, k = self.basis.shape
+        if not self.rules.biases:
+            return self.basis
+        return np.block([[self.basis, np.zeros((D, 1))], [np.zeros((1, k)), np.ones((1, 1))]])
+
     @classmethod
     def of(cls, rules: Rules) -> Space:
         """Only directions inside the span of the tokens matter."""
@@ -87,7 +95,8 @@ class Space:
             left = float(over) * (1 - room * float(sum(p * p for p in floors.values()))) if spent is None else None
             caps = () if near is None else tuple(self._caps(task.rule, room, near))
             targets = tuple(seen.index(a) for a in floors)
-            found.append(Aim(X[list(seen)], X[task.rule.token], targets, np.array(slacks), left, caps))
+            x, added = self.rules.asking(X[task.rule.token]), self.rules.added(task.rule)
+            found.append(Aim(X[list(seen)], x, targets, np.array(slacks), left, caps, added))
         return found
 
     def _caps(self, rule: Rule, room: float, M: Float[np.ndarray, "D D"]) -> Iterator[Cap]:
@@ -96,7 +105,7 @@ class Space:
         alpha_t <= q is ln sum_{l != t} exp(s_l - s_t) >= ln(1/q - 1), and the left side is at least
         sum_l pi_l (s_l - s_t) + H(pi) for any distribution pi over the others, with equality for their pattern.
         """
-        scores = self.rules.tokens(rule) @ (M @ self.rules.sequences[rule.sequence][rule.token])
+        scores = scores_at(self.rules, rule, M)
         for token, most in (rule.at_most or {}).items():
             at, q = self.rules.seen(rule).index(token), float(most) * (1 - room)
             others = np.delete(scores, at)
@@ -109,7 +118,12 @@ class Space:
                 worst = float(np.log((1 / now - 1) / max(1 / above - 1, 1e-300))) if now < 1 else 0.0
             yield -np.insert(pi, at, -1.0), entropy - float(np.log(1 / q - 1)) - min(worst, LOST)
 
-    def lifted(self, N: Float[np.ndarray, "k k"]) -> Float[np.ndarray, "D D"]:
+    def lifted(self, N: Float[np.ndarray, "k l"]) -> Float[np.ndarray, "D m"]:
         """A matrix of scores, back among the tokens as they were given."""
-        M: Float[np.ndarray, "D D"] = self.basis @ N @ self.basis.T
+        M: Float[np.ndarray, "D m"] = self.basis @ N @ self.asking.T
         return M
+
+    def inside(self, M: Float[np.ndarray, "D m"]) -> Float[np.ndarray, "k l"]:
+        """The other way round."""
+        N: Float[np.ndarray, "k l"] = self.basis.T @ M @ self.asking
+        return N

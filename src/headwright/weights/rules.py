@@ -13,6 +13,7 @@ from headwright.design.wish import Wish
 from headwright.errors import InputError
 from headwright.trusted.numbers import shown
 from headwright.weights.expression import Vector
+from headwright.weights.head import Table
 
 MOST_TOKENS = 4096  # in all sequences; the checker reads no more
 MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
@@ -72,6 +73,8 @@ class Rules:
     scale: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))  # for any c between these two
     names: tuple[tuple[str, ...], ...] = ()  # of the tokens in each sequence, for pictures
     mask: tuple[str, ...] = ()  # rows of 0 and 1, such as '110' for a token 0 that sees 0 and 1; or none at all
+    biases: bool = False  # heads may have b_Q and b_V
+    bias: tuple[Table, ...] = ()  # for each head, or none: what is added to scores, by place
 
     def __post_init__(self) -> None:
         self._check_tokens()
@@ -84,6 +87,7 @@ class Rules:
                              "radius of 0 or more, and a range above 0 that holds 1")  # fmt: skip
         for rule in self.rules:
             self._check(rule)
+        check_bias(self.bias, max(map(len, self.sequences)), self.heads)
         object.__setattr__(self, "rules", merged(self.rules))
         widths = {len(rule.output) for rule in self.rules if rule.output is not None}
         if len(widths) > 1:
@@ -129,6 +133,15 @@ class Rules:
         if self.mask:
             return tuple(j for j in range(T) if self.mask[rule.token][j] == "1")
         return tuple(range(rule.token + 1 if self.causal else T))
+
+    def asking(self, X: Float[np.ndarray, "*n D"]) -> Float[np.ndarray, "*n k"]:
+        """Tokens as W_Q and W_V take them: with a 1 after each, for b_Q and b_V, where heads have biases."""
+        return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1) if self.biases else X
+
+    def added(self, rule: Rule) -> Float[np.ndarray, " n"]:
+        """What is added to the scores of the tokens that the rule's token sees."""
+        seen = self.seen(rule)
+        return np.array([float(self.bias[rule.head or 0][rule.token][j]) if self.bias else 0.0 for j in seen])
 
     def tokens(self, rule: Rule) -> Float[np.ndarray, "n D"]:
         """The tokens that the rule's token sees, in their order."""
@@ -218,7 +231,7 @@ class Rules:
     def _check_twins(self) -> None:
         """Two tokens that are the same and see the same do the same, whatever the head."""
         found: dict[tuple[object, ...], Rule] = {}
-        for rule in self.rules:
+        for rule in self.rules if not self.bias else ():
             if rule.output is None:
                 continue
             seen = tuple(sorted(tuple(x) for x in self.tokens(rule).tolist()))
@@ -227,6 +240,22 @@ class Rules:
                 raise InputError(f"{other.name} and {rule.name} are the same and see the same, and should output "
                                  "different vectors: no head does that; expected positions that tell them apart, "
                                  "or rules that agree")  # fmt: skip
+
+
+def check_bias(bias: tuple[Table, ...], T: int, heads: int) -> None:
+    """Refuse biases of places that are not a table of T x T numbers for each head.
+
+    >>> check_bias(((),), 2, 1)
+    Traceback (most recent call last):
+    headwright.errors.InputError: biases of places: expected a table of 2 x 2 numbers for each of the heads, 1 in all
+    """
+    if bias and (len(bias) != heads or any([len(row) for row in table] != [T] * T for table in bias)):
+        raise InputError(
+            f"biases of places: expected a table of {T} x {T} numbers for each of the heads, {heads} in all"
+        )
+    for table in bias:
+        for row in table:
+            check_sizes(row, "a bias of places")
 
 
 def check_sizes(vector: Iterable[Fraction], what: str) -> None:

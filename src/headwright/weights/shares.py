@@ -53,9 +53,9 @@ def _mixture(rules: Rules, rule: Rule) -> Float[np.ndarray, " D"]:
     """What a token attends to in a head, with weights in the ratio of their floors."""
     attend = rule.attend or {}
     total = sum(attend.values())
-    X = rules.sequences[rule.sequence]
+    X = rules.asking(rules.sequences[rule.sequence])
     found: Float[np.ndarray, " D"] = sum(
-        (float(p / total) * X[a] for a, p in attend.items()), np.zeros(rules.dimension)
+        (float(p / total) * X[a] for a, p in attend.items()), np.zeros(rules.dimension + rules.biases)
     )
     return found
 
@@ -64,7 +64,9 @@ def _side_by_side(rules: Rules, rule: Rule, alone: dict[tuple[int, int, int | No
     """The mixtures of all heads that the rule is about, 0 for the others."""
     heads = range(rules.heads)
     parts = [
-        _mixture(rules, alone[(rule.sequence, rule.token, h)]) if rule.head in (None, h) else np.zeros(rules.dimension)
+        _mixture(rules, alone[(rule.sequence, rule.token, h)])
+        if rule.head in (None, h)
+        else np.zeros(rules.dimension + rules.biases)
         for h in heads
     ]
     return np.concatenate(parts)
@@ -77,6 +79,6 @@ def _shares(
     found = []
     for h in range(rules.heads):
         mine = alone[(rule.sequence, rule.token, h)]
-        part = W[:, h * rules.dimension : (h + 1) * rules.dimension] @ _mixture(rules, mine)
+        part = np.split(W, rules.heads, axis=1)[h] @ _mixture(rules, mine)
         found.append(mine.output if mine.output is not None else tuple(Fraction(float(f"{x:.15g}")) for x in part))
     return found

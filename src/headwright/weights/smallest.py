@@ -37,6 +37,12 @@ class Aim:
     slacks: Float[np.ndarray, " m"]
     left: float | None = None  # by all targets together to others, where it is known better than from the slacks
     caps: tuple[Cap, ...] = ()  # more constraints, which are linear
+    added: Float[np.ndarray, " n"] | None = None  # to the scores of the keys
+
+    @property
+    def shifts(self) -> Float[np.ndarray, " n"]:
+        """What is added to the scores of the keys."""
+        return np.zeros(len(self.keys)) if self.added is None else self.added
 
     @property
     def over(self) -> float:
@@ -134,7 +140,7 @@ class Reduced:
 def reduced(aims: Sequence[Aim]) -> Reduced | None:
     """The constraints; None if there are none, since every target is alone with itself."""
     terms = [term for aim in aims if len(aim.keys) > 1 for term in (_evened(aim) if aim.evened else _plain(aim))]
-    terms += [Term((cap @ aim.keys)[None], aim.query, bound) for aim in aims for cap, bound in aim.caps]
+    terms += [Term((cap @ aim.keys)[None], aim.query, b - cap @ aim.shifts) for aim in aims for cap, b in aim.caps]
     if not terms:
         return None
     left, right = span([term.rows for term in terms]), span([term.query[None] for term in terms])
@@ -145,7 +151,12 @@ def reduced(aims: Sequence[Aim]) -> Reduced | None:
 
 def _plain(aim: Aim) -> list[Term]:
     return [
-        Term(np.delete(aim.keys, a, axis=0) - aim.keys[a], aim.query, float(np.log(slack)))
+        Term(
+            np.delete(aim.keys, a, axis=0) - aim.keys[a],
+            aim.query,
+            float(np.log(slack)),
+            shifts=np.delete(aim.shifts, a) - aim.shifts[a],
+        )
         for a, slack in zip(aim.targets, aim.slacks, strict=True)
     ]
 
@@ -157,12 +168,13 @@ def _evened(aim: Aim) -> list[Term]:
     """
     first, *rest = aim.targets
     p = 1 / (1 + aim.slacks)
-    others = np.delete(aim.keys, aim.targets, axis=0) - aim.keys[first]
+    others, by = np.delete(aim.keys, aim.targets, axis=0) - aim.keys[first], aim.shifts - aim.shifts[first]
     held = [
-        Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0])), equal=True)
+        Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0]) - by[a]), equal=True)
         for a, x in zip(rest, p[1:], strict=True)
     ]
-    return [Term(others, aim.query, float(np.log(aim.over / p[0]))), *held] if len(others) else held
+    rivals = Term(others, aim.query, float(np.log(aim.over / p[0])), shifts=np.delete(by, aim.targets))
+    return [rivals, *held] if len(others) else held
 
 
 def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -184,7 +196,7 @@ def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[n
 
 def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]) -> Float[np.ndarray, " m"]:
     """Multipliers of the plain constraints that add up to the same slope as those of `_evened`."""
-    scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query
+    scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query + aim.shifts
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
     push, *held = found if len(found) == len(aim.targets) else [0.0, *found]  # there may be no others

@@ -16,7 +16,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from headwright.design.wish import average, exact
 from headwright.errors import InputError
 from headwright.weights.expression import NAME, Vector, read_vector
-from headwright.weights.rules import MOST_NUMBERS, MOST_TOKENS, TOLERANCE, Rule, Rules, check_mask, check_sizes
+from headwright.weights.head import Table
+from headwright.weights.rules import (
+    MOST_NUMBERS,
+    MOST_TOKENS,
+    TOLERANCE,
+    Rule,
+    Rules,
+    check_bias,
+    check_mask,
+    check_sizes,
+)
 
 Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
@@ -53,6 +63,9 @@ class _Rules(_Entry):
     sequences: list[list[Written]] | None = None
     mask: Literal["none", "causal"] | list[str] = "none"
     window: Annotated[int, Field(ge=1)] | None = None
+    biases: bool = False
+    bias: list[list[Number]] | None = None
+    alibi: Number | list[Number] | None = None
     positions: Literal["none", "sinusoidal"] | list[Written] = "none"
     world: _World | None = None
     rule: list[_Rule] = []
@@ -116,7 +129,27 @@ def parse_rules(text: str) -> Rules:
     world = given.world or _World.model_validate({})
     low, high = (exact(end, "an end of the world's scale") for end in world.scale)
     names = tuple(tuple(x if isinstance(x, str) else f"token {i}" for i, x in enumerate(X)) for X in written)
-    return Rules(arrays, rules, causal, exact(world.ball, "the world's ball"), (low, high), names, mask)
+    heads = 1 + max((rule.head for rule in rules if rule.head is not None), default=0)
+    bias = _bias(given, max(map(len, sequences)), heads)
+    ball = exact(world.ball, "the world's ball")
+    return Rules(arrays, rules, causal, ball, (low, high), names, mask, given.biases, bias)
+
+
+def _bias(given: _Rules, T: int, heads: int) -> tuple[Table, ...]:
+    """A table for each head of what is added to scores: as it is written, or minus a slope for each place between."""
+    if given.bias is not None and given.alibi is not None:
+        raise InputError("bias and alibi: expected one of the two")
+    if given.bias is not None:
+        rows = tuple(tuple(exact(x, "a bias") for x in row) for row in given.bias)
+        check_bias((rows,), T, 1)
+        return (rows,) * heads
+    if given.alibi is None:
+        return ()
+    slopes = given.alibi if isinstance(given.alibi, list) else [given.alibi] * heads
+    if len(slopes) != heads:
+        raise InputError(f"alibi has {len(slopes)} slopes, and there are {heads} heads: expected one for each, or one")
+    exactly = [exact(slope, "a slope of alibi") for slope in slopes]
+    return tuple(tuple(tuple(-slope * abs(i - j) for j in range(T)) for i in range(T)) for slope in exactly)
 
 
 def _mask(given: _Rules, T: int) -> tuple[bool, tuple[str, ...]]:

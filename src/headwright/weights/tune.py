@@ -80,7 +80,7 @@ def _first(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> Task:
     if task.rule.output is None:
         return task
     wanted = np.array([float(x) for x in task.rule.output])
-    farthest = float(np.linalg.norm(space.rules.tokens(task.rule) @ W_V.T - wanted, axis=1).max())
+    farthest = float(np.linalg.norm(space.rules.asking(space.rules.tokens(task.rule)) @ W_V.T - wanted, axis=1).max())
     return _leaving(task, float(task.rule.tolerance) / max(2 * farthest, 1e-300))
 
 
@@ -104,7 +104,7 @@ def _base(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> float:
     """The part of the error that no pattern takes away: of the values themselves, and of tokens off their places."""
     if task.rule.output is None:
         return -1.0
-    X = space.rules.sequences[task.rule.sequence]
+    X = space.rules.asking(space.rules.sequences[task.rule.sequence])
     y = sum(float(w) * X[a] for a, w in task.mixture.items())
     missed = float(np.linalg.norm(W_V @ y - np.array([float(x) for x in task.rule.output])))
     return missed + moved(space.rules, task.rule, W_V)
