@@ -67,7 +67,8 @@ def check_heads(said: Json, proof: Json) -> str:
     rules = [_rule(rule, sequences, s["mask"]) for rule in listed(s["rules"], "rules")]
     scene = Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
     sizes, digest = " and ".join(str(len(X)) for X in sequences), _digest(map(_written, sequences))
-    about = f"For these {sizes} tokens in R^{D} ({digest}){_mask_in_words(s['mask'])}{_world_in_words(scene.world)}"
+    about = f"For these {sizes} tokens in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}"
+    about += _world_in_words(scene.world)
     about += f", with biases of places in the scores ({_digest(map(_written, bias))})" if bias else ""
     if none:
         _check_none(proof, scene)

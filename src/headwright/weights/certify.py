@@ -47,7 +47,7 @@ def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: 
     >>> layer = HeadLayer((Head(3 * X, 3 * X, X),), causal=False, dtype="float32")
     >>> rule = Rule(0, attend={0: Fraction(9, 10)})
     >>> print(verify(certificate(Rules((X,), (rule,)), [rule], layer, [])).words)
-    For these 2 tokens in R^2 (sha256 ...), these W_Q, W_K, W_V of type float32 (sha256 ...) make sure that token 0 ...
+    For these 2 tokens in R^2 (float64, sha256 ...), these W_Q, W_K, W_V of type float32 (sha256 ...) make sure ...
     """
     if (layer.causal, layer.mask) != (rules.causal, rules.mask):
         raise InputError("the layer and the rules have different masks: expected the same (causal or not, or rows)")

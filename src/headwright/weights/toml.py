@@ -6,6 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -125,7 +126,7 @@ def parse_rules(text: str) -> Rules:
         for sequence in _places(entry.sequence, len(sequences))
         for token in _tokens_of(entry, len(sequences[sequence]) if sequence < len(sequences) else 0)
     )
-    arrays = tuple(_placed(np.array(X, dtype=object).astype(np.float64), given.positions, axes) for X in sequences)
+    arrays = tuple(_placed(X, given.positions, axes) for X in sequences)
     world = given.world or _World.model_validate({})
     low, high = (exact(end, "an end of the world's scale") for end in world.scale)
     names = tuple(tuple(x if isinstance(x, str) else f"token {i}" for i, x in enumerate(X)) for X in written)
@@ -210,21 +211,19 @@ def _vector(written: Written, vectors: Mapping[str, Vector], D: int) -> Vector:
     return vector
 
 
-def _placed(
-    X: Float[np.ndarray, "T D"], positions: str | list[Written], axes: Mapping[str, Vector]
-) -> Float[np.ndarray, "T D"]:
-    """The tokens with what their places add to them."""
-    if positions == "none":
-        return X
+def _placed(X: list[Vector], positions: str | list[Written], axes: Mapping[str, Vector]) -> Float[np.ndarray, "T D"]:
+    """The tokens with what their places add to them, as the nearest float64: rounded once, at the end."""
+    if isinstance(positions, list):
+        if len(positions) < len(X):
+            raise InputError(f"{len(positions)} positions for a sequence of {len(X)} tokens: expected one for each")
+        rows = [_vector(row, axes, len(X[0])) for row in positions[: len(X)]]
+        X = [tuple(map(add, x, row)) for x, row in zip(X, rows, strict=True)]
+    found: Float[np.ndarray, "T D"] = np.array(X, dtype=object).astype(np.float64)
     if positions == "sinusoidal":
         from headwright.positions import Sinusoidal
 
-        embedded: Float[np.ndarray, "T D"] = Sinusoidal(X.shape[1]).embed(X)
-        return embedded
-    if len(positions) < len(X):
-        raise InputError(f"{len(positions)} positions for a sequence of {len(X)} tokens: expected one for each")
-    rows = [_vector(row, axes, X.shape[1]) for row in positions[: len(X)]]
-    return X + np.array(rows, dtype=object).astype(np.float64)
+        found = Sinusoidal(found.shape[1]).embed(found)
+    return found
 
 
 def _places(given: int | list[int] | str, n: int) -> list[int]:
