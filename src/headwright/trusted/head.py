@@ -29,7 +29,7 @@ from headwright.trusted.run import whole_numbers as _whole
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with
-SHORT = 160  # bits of an output that is written out in words
+SHORT = 160  # bits of numbers that are written out in words
 ABOUT = ("claim", "mask", "sequences", "world", "biases", "bias", "rules")
 
 
@@ -136,8 +136,10 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: Json) -> Rule:
     )
     output, seen = vector(r["output"], len(listed(r["output"], "an output")), "an output"), _seen(mask, token, T)
     weights = {**attend, **at_most}
-    if not all(0 < p <= 1 for p in (*attend.values(), *at_most.values())) or tolerance < 0 or not (weights or output):
-        raise Reject("a rule has a weight that is not above 0 and at most 1, a tolerance below 0, or no wish")
+    if not all(0 < p <= 1 for p in (*attend.values(), *at_most.values())) or not (weights or output):
+        raise Reject("a rule has a weight that is not above 0 and at most 1, or no wish")
+    if tolerance < 0 or (tolerance and not output):
+        raise Reject("a rule has a tolerance that is below 0, or one without an output")
     if not set(weights) <= set(seen) or (head is None and weights):
         raise Reject("a rule is about a token that the mask hides, or about weights in the sum of all heads")
     return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
@@ -281,9 +283,7 @@ def _in_words(rule: Rule) -> str:
     said = [f"attends to token {a} with at least {shown(p)}" for a, p in rule.attend.items()]
     said += [f"attends to token {a} with at most {_shown_above(p)}" for a, p in rule.at_most.items()]
     if rule.output:
-        short = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in rule.output) <= SHORT
-        wanted = f"({', '.join(map(str, rule.output))})" if short else _digest([_written([rule.output])])
-        said.append(f"outputs {wanted} within {_shown_above(rule.tolerance)}")
+        said.append(f"outputs ({_short(rule.output)}) within {_shown_above(rule.tolerance)}")
     return f"{rule} {' and '.join(said)}"
 
 
@@ -297,14 +297,18 @@ def _mask_in_words(mask: Json) -> str:
 def _world_in_words(world: World) -> str:
     if world == CERTAIN:
         return ""
-    ball, low, high = (
-        text if len(text := str(x)) <= 40 else _digest([text]) for x in (world.ball, world.low, world.high)
-    )
+    ball, low, high = (_short([x]) for x in (world.ball, world.low, world.high))
     return f", wherever in this world they are (any c x + e with {low} <= c <= {high} and |e| <= {ball})"
 
 
 def _shown_above(x: Fraction) -> str:
     return shown(-x).lstrip("-")
+
+
+def _short(numbers: Sequence[Fraction]) -> str:
+    """Numbers as they are, or their digest where these are long."""
+    few = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in numbers) <= SHORT
+    return ", ".join(map(str, numbers)) if few else _digest([_written([numbers])])
 
 
 def _written(rows: Rows) -> str:
