@@ -213,7 +213,7 @@ def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> di
         "assignment": list(found.assignment),
         "dtype": found.layer.dtype if found.layer else None,
         "heads": [
-            {"W_Q": head.W_Q.tolist(), "W_K": head.W_K.tolist(), "W_V": head.W_V.tolist()}
+            {name: W.tolist() for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V") if (W := getattr(head, name)) is not None}
             for head in (found.layer.heads if found.layer else ())
         ],
         "certificate": written,
