@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwright.cli.circuit import design_circuit
 from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
 from headwright.cli.options import ARRAY, Json, Plot, read_indices, read_keys
 from headwright.errors import InputError
@@ -52,6 +53,11 @@ def design(
     if rules is not None:
         for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--world": world}
         _refuse(for_keys, "--rules", "--keys")
+        from headwright.weights.circuit import read_circuit
+
+        if (circuit := read_circuit(rules)) is not None:
+            _refuse({"--head-dim": head_dim, "--export": export, "--plot": plot}, "rules with layers", "one layer")
+            raise typer.Exit(EXIT[design_circuit(circuit, minimise or "size", dtype or "float64", out, json=json)])
         check_picture(plot)
         found = _build(rules, minimise or "size", head_dim, dtype or "float64")
         _finish_heads(found, out, export, json=json)
