@@ -18,14 +18,14 @@ from headwright.weights import build, parse_rules
 CORPUS = Path(__file__).parents[1] / "certificates" / "head-accept"
 KINDS = [
     "route-designed", "world-ball", "at-most", "sum-of-heads", "mask-window", "biases", "alibi", "two-sequences",
-    "route-bfloat16", "no-heads-opposite-ends", "no-heads-output-relation",
+    "route-bfloat16", "no-heads-opposite-ends", "no-heads-output-relation", "circuit",
 ]  # fmt: skip
 
 
 def words(document: Any) -> tuple[str, str]:
     """The verdict, and its words without the digest of the whole statement."""
     verdict = verify(json.dumps(document))
-    return verdict.word, re.sub(r" \(Statement: sha256 [0-9a-f]{64}\.\)$", "", verdict.words)
+    return verdict.word, re.sub(r" \(Statement: sha256 [0-9a-f]{64}\.\)", "", verdict.words)
 
 
 def leaves(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -102,6 +102,7 @@ def build_circuit(
     ... directions = { x = 1.0, y = 1.0, after_x = 1.0 }
     ... tokens = ["x", "y", "x"]
     ... [[layer]]
+    ... mask = "causal"
     ... rule = [{ token = 1, copy = 0, output = "after_x" }]
     ... [[layer]]
     ... rule = [{ token = 2, copy = 1 }]
