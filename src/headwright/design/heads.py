@@ -99,9 +99,7 @@ def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
     return [] if best is None else best[1]
 
 
-def _served(
-    question: Question, guard: Guard | None, group: Group, factor: Fraction
-) -> Float[np.ndarray, " d"] | None:
+def _served(question: Question, guard: Guard | None, group: Group, factor: Fraction) -> Float[np.ndarray, " d"] | None:
     least = {a: question.wish.least[a] * factor for a in group}
     total = sum(least.values())
     if total > 1 or (total == 1 and len(group) < question.n):
@@ -124,9 +122,7 @@ def _certified(
     bound, least = best_common_bound(question, mine.mean(axis=0))
     for shrink in SHRINKS if bound is not None and least > 0 else ():
         none_shorter = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
-        stronger = certificate(
-            question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard
-        )
+        stronger = certificate(question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard)
         verdict = checker.verify(stronger)
         if verdict.word == "verified":
             claimed, text, words = none_shorter, stronger, verdict.words

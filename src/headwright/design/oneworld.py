@@ -116,9 +116,7 @@ def _scales(question: Question, query: Float[np.ndarray, " d"]) -> list[dict[int
     return [{}, worst] if worst else [{}]
 
 
-def _each(
-    question: Question, scenario: int, scales: dict[int, Fraction], among: tuple[int, ...]
-) -> Iterator[Alone]:
+def _each(question: Question, scenario: int, scales: dict[int, Fraction], among: tuple[int, ...]) -> Iterator[Alone]:
     keys = question.keys[scenario]
     P, nominal = sum((question.wish.least[a] for a in among), Fraction(0)), np.ones(question.n, dtype=object)
     for entry in question.entries:

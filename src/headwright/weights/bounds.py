@@ -31,7 +31,7 @@ def lower_bound(
     if not tasks:
         return None
     aims = space.aims(tasks, 0.0)
-    found = smallest(aims, None if near is None else space.basis.T @ near @ space.basis)
+    found = smallest(aims, None if near is None else space.inside(near))
     if norm == "nuclear" and found.granted and found.matrix.any():
         found = smallest_nuclear(aims, found.matrix)
     if not found.multipliers or not found.matrix.any() or not np.isfinite(found.violation):
@@ -42,8 +42,8 @@ def lower_bound(
     shares = _shares(aims, found)
     multipliers = {
         (place, a): float(x)
-        for place, aim, mine in zip(places, aims, shares, strict=True)
-        for a, x in zip(aim.targets, mine, strict=True)
+        for place, task, mine in zip(places, tasks, shares, strict=True)
+        for a, x in zip(task.floors, mine, strict=True)
     }
     return Bound(head, norm, Fraction(f"{least:.15g}"), factors(space.lifted(found.matrix)), multipliers)
 
@@ -61,7 +61,7 @@ def value(aims: Sequence[Aim], found: Found, norm: str) -> float:
         for a, slack, x in zip(aim.targets, aim.slacks, mine, strict=True):
             others = np.delete(aim.keys, a, axis=0) - aim.keys[a]  # differences: all of this may nearly cancel
             scores = others @ found.matrix @ aim.query
-            e = np.exp(np.minimum(scores, 700.0))
+            e = np.exp(np.minimum(scores + np.delete(aim.shifts, a) - aim.shifts[a], 700.0))
             pi = e / (1 + e.sum())
             G += x * np.outer(pi @ others, aim.query)
             right += x * float(np.log1p(e.sum()) - np.log1p(slack) - pi @ scores)

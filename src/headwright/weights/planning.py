@@ -57,7 +57,8 @@ class Designed:
         """Who attends to whom, in words."""
         words = []
         for task in self.tasks:
-            tokens = sorted(task.mixture)
+            if not (tokens := sorted(task.mixture)):
+                continue
             many = len(tokens) > 1
             listed = f"{', '.join(map(str, tokens[:-1]))} and {tokens[-1]}" if many else str(tokens[0])
             words.append(f"{task.rule.name} attends to token{'s' if many else ''} {listed}")
@@ -73,8 +74,8 @@ def design_head(
     """
     space = Space.of(rules)
     if not mine:
-        zero = np.zeros((rules.dimension, rules.dimension))
-        return Designed(space, (), zero, np.zeros((rules.width, rules.dimension)), size_solver, room)
+        D, k = rules.dimension, rules.dimension + rules.biases
+        return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), size_solver, room)
     best = next((found for most in MIXED if (found := _best_way(space, mine, dtype, room, most)) is not None), None)
     if best is None:
         return None
@@ -146,9 +147,10 @@ def _of_small_rank(start: Designed, head_dim: int | None, room: float, *, smalle
 def _values(rules: Rules, mine: tuple[Rule, ...], way: Assignment, dtype: str) -> Float[np.ndarray, "m D"]:
     """W_V in the numbers of the type; the identity where no rule of any head wants an output."""
     if all(rule.output is None for rule in rules.rules):
-        return np.eye(rules.dimension)
+        return np.eye(rules.dimension, rules.dimension + rules.biases)
     told = [(rule, m) for rule, m in zip(mine, way.mixtures, strict=True) if rule.output is not None]
-    Y = np.array([sum(float(w) * rules.sequences[rule.sequence][a] for a, w in m.items()) for rule, m in told])
+    tokens = [rules.asking(X) for X in rules.sequences]
+    Y = np.array([sum(float(w) * tokens[rule.sequence][a] for a, w in m.items()) for rule, m in told])
     wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
     tolerances = np.array([float(rule.tolerance) for rule, _ in told])
 
