@@ -24,6 +24,7 @@ from fractions import Fraction
 from operator import mul
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
+from headwright.trusted.dimension import View, check_dimension
 from headwright.trusted.numbers import Reject, exp_between, ln_below, rational, shown, sqrt_above
 
 NONE = Fraction(0)
@@ -147,6 +148,8 @@ def _check_rule(rule: Rule, runs: list[Run]) -> str:
 
 def _check_bound(claimed: Json, evidence: Json, rules: list[Rule], runs: list[Run]) -> str:
     claim = named(claimed, "a bound", "head", "norm", "least")
+    if claim["norm"] == "dimension":
+        return _check_rows(claim, evidence, rules, runs)
     e = named(evidence, "a bound's evidence", "W_Q", "W_K", "constraints")
     head, least, norm = whole(claim["head"], 0, len(runs) - 1, "a head"), rational(claim["least"]), claim["norm"]
     sequences, D = runs[head].sequences, len(runs[head].sequences[0][0])
@@ -174,6 +177,17 @@ def _check_bound(claimed: Json, evidence: Json, rules: list[Rule], runs: list[Ru
     if not (least**2 * squared <= right**2 if norm == "frobenius" else _spectral(A, B, right / least)):
         raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {head} is at least {shown(least)}")
     return f"no W_K^T W_Q whose {norm} norm is below {shown(least)} makes head {head} attend as much"
+
+
+def _check_rows(claim: dict[str, Json], evidence: Json, rules: list[Rule], runs: list[Run]) -> str:
+    head, least = whole(claim["head"], 0, len(runs) - 1, "a head"), rational(claim["least"])
+    views = {}
+    for number, rule in enumerate(rules):
+        tokens = runs[head].sequences[rule.sequence]
+        if rule.head == head:
+            views[number] = View(tuple(tokens[rule.token]), [tuple(x) for x in tokens[: rule.seen]], rule.attend)
+    check_dimension(least, evidence, views)
+    return f"no W_Q and W_K with fewer than {least} rows make head {head} attend as much"
 
 
 def _part(run: Run, rule: Rule, mine: dict[int, Fraction]) -> tuple[Vector, Fraction]:

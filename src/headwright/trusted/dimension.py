@@ -1,0 +1,105 @@
+"""The head dimension: why no head with fewer rows in W_Q and W_K keeps some rules.
+
+A rule with least weights p_a, P in all, leaves token l at most 1 - P + p_l (p_l = 0 unless l is a target). So where
+p_a - p_l > 1 - P, the score of a is above that of l: a *beats* l. A token that gets more than 1/2 beats all others.
+
+None of dimension 1. There x scores y as (w_Q x)(w_K y), numbers all of them, and 'a beats l for x' is a fact
+(w_Q x)(w_K (a - l)) > 0. In a closed walk of facts that share by turns their x and their a - l, up to factors, the
+product of all is a product of squares and of these factors: where that is below 0, the facts contradict each other.
+
+None of dimension r (Radon). Keys k_t of r + 2 tokens in r dimensions have numbers c_t, not all 0, with sum_t c_t = 0
+and sum_t c_t k_t = 0, so sum_t c_t score_t = 0 for every query. But it is above 0 where all tokens with c_t > 0 beat
+all with c_t < 0, and below 0 the other way round. So of every r + 2 tokens, some split in two is made by no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from headwright.trusted.certificate import Json, Vector, listed, named, whole
+from headwright.trusted.numbers import Reject
+
+HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
+MOST = 4096  # rules
+
+
+@dataclass(frozen=True)
+class View:
+    """What one rule is about: a token, all that it sees (in one order), and the least weights of some of these.
+
+    >>> View((Fraction(1),), ((Fraction(1),), (Fraction(2),)), {1: Fraction(2, 3)}).beats(1, 0)
+    True
+    """
+
+    token: Vector
+    seen: Sequence[Vector]
+    attend: dict[int, Fraction]
+
+    def beats(self, a: int, other: int) -> bool:
+        """The score of a is above that of the other, in every head that keeps the rule."""
+        p = self.attend
+        return p.get(a, 0) - p.get(other, 0) > 1 - sum(p.values())
+
+    def parts(self, above: Sequence[Vector], below: Sequence[Vector]) -> bool:
+        """Each of these tokens, all of them seen, beats each of those."""
+        first, second = ([[i for i, y in enumerate(self.seen) if y == x] for x in part] for part in (above, below))
+        return all(any(self.beats(a, b) for a in i for b in j) for i in first for j in second)
+
+
+def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> None:
+    """No head of a dimension below `least` keeps the rules with these views; or Reject."""
+    if least == 2:
+        _check_walk(listed(named(evidence, "a dimension's evidence", "walk")["walk"], "a walk", 2), views)
+    elif least.denominator == 1 and 2 < least <= HIGHEST:
+        e = named(evidence, "a dimension's evidence", "rules", "tokens")
+        using = [_view(rule, views) for rule in listed(e["rules"], "rules", 1)]
+        seen, places = using[0].seen, listed(e["tokens"], "tokens")  # as the first of these rules sees them
+        if len(places) != least + 1:
+            raise Reject(f"there are {len(places)} tokens to split: expected {least + 1}")
+        _check_splits([seen[whole(i, 0, len(seen) - 1, "a token")] for i in places], using)
+    else:
+        raise Reject(f"expected a head dimension from 2 to {HIGHEST}")
+
+
+def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
+    facts = []
+    for step in walk:
+        s = named(step, "a step of a walk", "rule", "target", "rival")
+        view = _view(s["rule"], views)
+        a, other = (whole(s[name], 0, len(view.seen) - 1, "a token") for name in ("target", "rival"))
+        if not view.beats(a, other):
+            raise Reject(f"it does not follow from rule {s['rule']} that token {a} has a higher score than {other}")
+        facts.append((view.token, tuple(x - y for x, y in zip(view.seen[a], view.seen[other], strict=True))))
+    above = True  # the product of all factors is above 0
+    for number, (fact, after) in enumerate(zip(facts, facts[1:] + facts[:1], strict=True)):
+        above ^= _factor(fact[number % 2], after[number % 2]) < 0
+    if len(facts) % 2 or above:
+        raise Reject("the walk is no contradiction")
+
+
+def _check_splits(tokens: list[Vector], using: list[View]) -> None:
+    first, *rest = tokens
+    for size in range(len(rest)):
+        for chosen in combinations(range(len(rest)), size):
+            one = [first, *(rest[i] for i in chosen)]
+            two = [x for i, x in enumerate(rest) if i not in chosen]
+            if not any(view.parts(one, two) or view.parts(two, one) for view in using):
+                raise Reject("no rule splits the tokens in one of the ways")
+
+
+def _view(rule: Json, views: dict[int, View]) -> View:
+    number = whole(rule, 0, MOST, "a rule")
+    if number not in views:
+        raise Reject(f"rule {number} is of another head, or there is none")
+    return views[number]
+
+
+def _factor(x: Vector, y: Vector) -> Fraction:
+    """Which multiple of x is y; or Reject."""
+    i = next((i for i, a in enumerate(x) if a), None)
+    if i is None or not y[i] or any(a * y[i] != b * x[i] for a, b in zip(x, y, strict=True)):
+        raise Reject("two steps of a walk have nothing in common")
+    return y[i] / x[i]

@@ -1,0 +1,207 @@
+"""Why a head cannot be of a smaller dimension: evidence for the checker, whose theorems these are (trusted/dimension.py).
+
+* One dimension: 'a beats l for x' is (w_Q x)(w_K (a - l)) > 0. Give w_Q x and w_K (a - l) signs, one after the other;
+  where two ways to the same sign disagree, the facts on these ways contradict each other. Where none do, the signs of
+  the queries are where a search for a head of one dimension begins.
+* More: sets of tokens that rules split in all ways.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, islice
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.trusted.dimension import HIGHEST, View
+from headwright.weights.certify import DimensionBound
+from headwright.weights.rules import Rule, Rules
+
+MOST_NUMBERS = 400_000  # in the differences of tokens that are looked at
+MOST_SETS = 20_000  # of tokens that might be split in all ways
+Direction = tuple[tuple[int, Fraction], ...]  # a vector up to a factor: the places that are not 0, and their numbers
+Node = tuple[str, Direction]  # "query" and a token's, or "difference" and that of two
+
+
+@dataclass(frozen=True)
+class Fact:
+    """In one rule (its number), one token that is seen beats another."""
+
+    rule: int
+    target: int
+    rival: int
+
+
+@dataclass(frozen=True)
+class Top:
+    """What one rule lifts above all else that it sees; tokens have numbers, equal ones the same, and sets are bits."""
+
+    rule: int
+    lifts: int
+    ids: list[int]  # of the tokens that it sees, in their order
+
+    @property
+    def seen(self) -> int:
+        """The set of these."""
+        return sum({1 << i for i in self.ids})
+
+
+@dataclass
+class Signs:
+    """Signs of w_Q x and w_K (a - l), as far as facts fix them: relative to one of each connected part."""
+
+    sign: dict[Node, bool] = field(default_factory=dict)
+    part: dict[Node, int] = field(default_factory=dict)
+    walk: tuple[Fact, ...] = ()  # facts that contradict each other, if any do
+
+    def of(self, x: Float[np.ndarray, " D"]) -> tuple[int, int]:
+        """The sign of w_Q x, and the connected part that it belongs to; 0 and -1 where nothing is known."""
+        found = _direction(enumerate(x.tolist()))
+        if found is None or (node := ("query", found[0])) not in self.part:
+            return 0, -1
+        return (1 if self.sign[node] == found[1] else -1), self.part[node]
+
+
+def signs(rules: Rules, claims: Sequence[Rule], head: int = 0) -> Signs:
+    """The signs that a head of one dimension must have, up to one for each connected part; or a contradiction.
+
+    >>> X = np.eye(3)
+    >>> copies = [Rule(i, attend={i: Fraction(2, 3)}) for i in range(3)]
+    >>> len(signs(Rules((X,), tuple(copies)), copies).walk), len(signs(Rules((X,), tuple(copies)), copies[:2]).walk)
+    (6, 0)
+    """
+    edges: dict[Node, list[tuple[Node, bool, Fact]]] = {}
+    for fact, one, other, same in _edges(rules, claims, head):
+        edges.setdefault(one, []).append((other, same, fact))
+        edges.setdefault(other, []).append((one, same, fact))
+    found, parent = Signs(), dict[Node, tuple[Node, Fact]]()
+    for number, root in enumerate(edges):
+        if root in found.sign:
+            continue
+        found.sign[root], found.part[root] = True, number
+        waiting = deque([root])
+        while waiting:
+            node = waiting.popleft()
+            for other, same, fact in edges[node]:
+                sign = found.sign[node] == same
+                if other not in found.sign:
+                    found.sign[other], found.part[other], parent[other] = sign, number, (node, fact)
+                    waiting.append(other)
+                elif found.sign[other] != sign:
+                    found.walk = _closed(node, other, fact, parent)
+                    return found
+    return found
+
+
+def dimension_bound(rules: Rules, claims: Sequence[Rule], head: int) -> DimensionBound | None:
+    """The highest bound on the dimension of a head that evidence was found for; None where that is 1.
+
+    >>> X, p = np.eye(4), Fraction(2, 3)
+    >>> copies = [Rule(i, attend={(i + 1) % 4: p}) for i in range(4)]
+    >>> dimension_bound(Rules((X,), tuple(copies)), copies, 0).least
+    2
+    """
+    found = None
+    if walk := signs(rules, claims, head).walk:
+        steps = [{"rule": f.rule, "target": f.target, "rival": f.rival} for f in walk]
+        found = DimensionBound(head, 2, {"walk": steps})
+    tops = _tops(rules, claims, head)
+    for least in range(3, HIGHEST + 1) if found else ():
+        evidence = _shattered(tops, least + 1)
+        if evidence is None:
+            break
+        found = DimensionBound(head, least, evidence)
+    return found
+
+
+def _edges(rules: Rules, claims: Sequence[Rule], head: int) -> Iterator[tuple[Fact, Node, Node, bool]]:
+    """Each fact with what it connects, and whether these two have the same sign."""
+    directions: dict[tuple[int, int, int], tuple[Direction, bool] | None] = {}
+    looked = 0
+    for number, claim in enumerate(claims):
+        query = _direction(enumerate(rules.sequences[claim.sequence][claim.token].tolist()))
+        if query is None or claim.head != head:
+            continue
+        view = _view(rules, claim)
+        for a in claim.attend or ():
+            for other in (i for i in range(len(view.seen)) if view.beats(a, i)):
+                pair = claim.sequence, a, other
+                if pair not in directions:
+                    X, Y = rules.sequences[claim.sequence][a], rules.sequences[claim.sequence][other]
+                    where = np.flatnonzero(X != Y).tolist()
+                    looked += len(where)
+                    directions[pair] = _direction((i, Fraction(X[i]) - Fraction(Y[i])) for i in where)
+                if (difference := directions[pair]) is not None:
+                    one, two = ("query", query[0]), ("difference", difference[0])
+                    yield Fact(number, a, other), one, two, query[1] == difference[1]
+            if looked > MOST_NUMBERS:
+                return
+
+
+def _view(rules: Rules, claim: Rule) -> View:
+    """The rule as the checker looks at it; only places matter here, not numbers."""
+    return View((), [()] * rules.visible(claim), claim.attend or {})
+
+
+def _direction(entries: Iterable[tuple[int, float | Fraction]]) -> tuple[Direction, bool] | None:
+    """A vector up to a factor, and whether that is above 0; None for the vector 0."""
+    some = [(i, Fraction(x)) for i, x in entries if x]
+    if not some:
+        return None
+    first = some[0][1]
+    return tuple((i, x / first) for i, x in some), first > 0
+
+
+def _closed(one: Node, other: Node, fact: Fact, parent: dict[Node, tuple[Node, Fact]]) -> tuple[Fact, ...]:
+    """The fact that contradicts, then those from its query back to its difference."""
+    query, difference = (one, other) if one[0] == "query" else (other, one)
+    up, down = _path(query, parent), _path(difference, parent)
+    while up and down and up[-1] == down[-1]:
+        up, down = up[:-1], down[:-1]
+    return (fact, *up, *reversed(down))
+
+
+def _path(node: Node, parent: dict[Node, tuple[Node, Fact]]) -> list[Fact]:
+    """The facts from a node to the root of its part."""
+    facts = []
+    while node in parent:
+        node, fact = parent[node]
+        facts.append(fact)
+    return facts
+
+
+def _tops(rules: Rules, claims: Sequence[Rule], head: int) -> list[Top]:
+    """All the ways in which rules lift some tokens above all others that they see."""
+    names: dict[bytes, int] = {}
+    found = []
+    for number, claim in enumerate(claims):
+        view, p = _view(rules, claim), claim.attend or {}
+        ids = [names.setdefault((x + 0.0).tobytes(), len(names)) for x in rules.tokens(claim)]
+        order = sorted(p, key=lambda a: -p[a]) if claim.head == head else []
+        for k in range(1, len(order) + 1):
+            rest = [i for i in range(len(ids)) if i not in order[:k]]
+            if all(view.beats(a, b) for a in order[:k] for b in rest):
+                found.append(Top(number, sum({1 << ids[a] for a in order[:k]}), ids))
+    return found
+
+
+def _shattered(tops: Sequence[Top], size: int) -> dict[str, list[int]] | None:
+    """So many tokens that rules split in every way; None where none were found."""
+    ways = 2 ** (size - 1) - 1
+    most = max((top.lifts.bit_length() for top in tops), default=0)
+    lifted = [i for i in range(most) if any(top.lifts >> i & 1 for top in tops)]
+    for chosen in islice(combinations(lifted, size), MOST_SETS if len(tops) >= ways else 0):
+        points = sum(1 << i for i in chosen)
+        made: dict[int, Top] = {}
+        for top in tops:
+            if not points & ~top.seen and (part := top.lifts & points) not in (0, points):
+                made.setdefault(min(part, points & ~part), top)
+        if len(made) == ways:
+            using = sorted(made.values(), key=lambda top: top.rule)
+            numbers = list(dict.fromkeys(top.rule for top in using))
+            return {"tokens": [using[0].ids.index(i) for i in chosen], "rules": numbers}
+    return None
