@@ -29,10 +29,10 @@ from headwright.weights.multipliers import Term, worst
 from headwright.weights.smallest import Aim, Found, Reduced, reduced, smallest
 
 OUTER, INNER = 20, 400
-MISSED = 1e-6  # a constraint may be violated by so much; what is left is made up for by longer weights
-HOPELESS = 4  # rounds without a violation below 1/10, or one that falls
-LONGEST = 1e-4  # by which weights are lengthened at most, to make up for what was missed
-SMALL = 30_000  # numbers in all differences: then all starts are tried, and the smallest solution is taken
+MISSED = 1e-6  # by which constraints may be violated; twice as much is asked for beyond what is wanted
+HOPELESS = 6  # rounds without a violation below 1/10, or one that falls
+ENOUGH = 3  # starts are tried at least, and the smallest solution is taken,
+SMALL = 30_000  # where there are so many numbers in all differences at most; where there are more, the first is taken
 Rows = Float[np.ndarray, "r k"]
 
 
@@ -57,16 +57,15 @@ def factored(aims: Sequence[Aim], starts: Iterable[Factors]) -> Found | None:
         none = tuple(np.zeros(len(aim.targets)) for aim in aims)
         return Found(np.zeros((aims[0].keys.shape[1], len(aims[0].query))), none, 0.0)
     stack, best, least = Stack(task.terms), None, np.inf
-    for start in starts:
-        A, B, multipliers = smallest_factors(stack, *_begun(stack, task, start))
-        X = _lengthened(task.terms, A.T @ B)
-        X = _with_keys(aims, task, A) if X is None and any(aim.evened for aim in aims) else X
-        if X is not None and (size := float(np.linalg.norm(X, "nuc"))) < least * (1 - 1e-9):
-            best, least = task.found(aims, X, multipliers, worst(task.terms, X)), size
-        if best is None:
-            continue
-        if stack.rows.size > SMALL:
+    for tried, start in enumerate(starts):
+        if best is not None and (tried >= ENOUGH or stack.rows.size > SMALL):
             break
+        A, B, multipliers = smallest_factors(stack, *_begun(stack, task, start))
+        X = _exact(aims, task, A, B) if any(aim.evened for aim in aims) else A.T @ B
+        if X is None or worst(task.terms, X) > 0:
+            continue
+        if (size := float(np.linalg.norm(X, "nuc"))) < least * (1 - 1e-9):
+            best, least = task.found(aims, X, multipliers, worst(task.terms, X)), size
     return best
 
 
@@ -80,7 +79,7 @@ class Stack:
         self.first = np.cumsum([0, *lengths[:-1]])
         self.owner = np.repeat(np.arange(len(terms)), lengths)
         self.queries = np.array([term.query for term in terms])
-        self.bounds = np.array([term.bound for term in terms])
+        self.bounds = np.array([term.bound - (0.0 if term.equal else 2 * MISSED) for term in terms])
         self.floors = np.array([-np.inf if term.equal else 0.0 for term in terms])  # of multipliers
 
     def penalty(
@@ -126,7 +125,7 @@ def smallest_factors(stack: Stack, A: Rows, B: Rows) -> tuple[Rows, Rows, Float[
         if stalled == HOPELESS:
             break
         if miss > before / 4:
-            rho *= 5
+            rho *= 10
         before = miss
     return A, B, multipliers
 
@@ -173,9 +172,12 @@ def cut(M: Float[np.ndarray, "p q"], r: int) -> Factors:
 Valued = tuple[float, Rows, Rows]
 
 
-def _with_keys(aims: Sequence[Aim], task: Reduced, A: Rows) -> Float[np.ndarray, "p q"] | None:
-    """With these keys, the smallest queries: to the last digit, as scores that should be equal need it."""
-    keys = A @ task.left.T
+def _exact(aims: Sequence[Aim], task: Reduced, A: Rows, B: Rows) -> Float[np.ndarray, "p q"] | None:
+    """With these queries the smallest keys, or the other way round: to the last digit, as equal scores need it."""
+    keys, queries = A @ task.left.T, B @ task.right.T
+    found = smallest([replace(aim, query=queries @ aim.query) for aim in aims])
+    if found.granted:
+        return task.inside(found.matrix @ queries)
     found = smallest([replace(aim, keys=aim.keys @ keys.T) for aim in aims])
     return task.inside(keys.T @ found.matrix) if found.granted else None
 
@@ -210,12 +212,3 @@ def _descended(merit: Callable[[Rows, Rows], Valued], A: Rows, B: Rows) -> tuple
         found = minimize(both, np.concatenate([A.ravel(), B.ravel()]), (), "L-BFGS-B", jac=True, options=options)
     x: Float[np.ndarray, " n"] = found.x
     return x[: A.size].reshape(A.shape), x[A.size :].reshape(B.shape)
-
-
-def _lengthened(terms: list[Term], X: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"] | None:
-    """Longer by as little as grants what was missed; None where that does not help."""
-    for longer in (0.0, *10.0 ** np.arange(-12.0, np.log10(LONGEST) + 0.1, 0.5)):
-        long: Float[np.ndarray, "p q"] = X * (1 + longer)
-        if worst(terms, long) <= 0:
-            return long
-    return None
