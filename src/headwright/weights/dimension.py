@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, islice
@@ -17,14 +17,14 @@ from itertools import combinations, islice
 import numpy as np
 from jaxtyping import Float
 
-from headwright.trusted.dimension import HIGHEST, View
+from headwright.trusted.dimension import HIGHEST, View, check_dimension
+from headwright.trusted.numbers import Reject
 from headwright.weights.certify import DimensionBound
 from headwright.weights.rules import Rule, Rules
 
-MOST_NUMBERS = 400_000  # in the differences of tokens that are looked at
+DIGITS = 9  # after which vectors count as multiples of each other; the checker looks at all of them
 MOST_SETS = 20_000  # of tokens that might be split in all ways
-Direction = tuple[tuple[int, Fraction], ...]  # a vector up to a factor: the places that are not 0, and their numbers
-Node = tuple[str, Direction]  # "query" and a token's, or "difference" and that of two
+Node = tuple[str, bytes]  # "query" and a token's direction, or "difference" and that of two
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,8 @@ class Top:
 
     rule: int
     lifts: int
+    seen: int
     ids: list[int]  # of the tokens that it sees, in their order
-
-    @property
-    def seen(self) -> int:
-        """The set of these."""
-        return sum({1 << i for i in self.ids})
 
 
 @dataclass
@@ -60,10 +56,10 @@ class Signs:
 
     def of(self, x: Float[np.ndarray, " D"]) -> tuple[int, int]:
         """The sign of w_Q x, and the connected part that it belongs to; 0 and -1 where nothing is known."""
-        found = _direction(enumerate(x.tolist()))
-        if found is None or (node := ("query", found[0])) not in self.part:
+        ((direction, above),) = _directions(x[None])
+        if (node := ("query", direction)) not in self.part:
             return 0, -1
-        return (1 if self.sign[node] == found[1] else -1), self.part[node]
+        return (1 if self.sign[node] == above else -1), self.part[node]
 
 
 def signs(rules: Rules, claims: Sequence[Rule], head: int = 0) -> Signs:
@@ -108,38 +104,45 @@ def dimension_bound(rules: Rules, claims: Sequence[Rule], head: int) -> Dimensio
     found = None
     if walk := signs(rules, claims, head).walk:
         steps = [{"rule": f.rule, "target": f.target, "rival": f.rival} for f in walk]
-        found = DimensionBound(head, 2, {"walk": steps})
+        found = _agreed(rules, claims, DimensionBound(head, 2, {"walk": steps}))
     tops = _tops(rules, claims, head)
     for least in range(3, HIGHEST + 1) if found else ():
         evidence = _shattered(tops, least + 1)
-        if evidence is None:
+        higher = None if evidence is None else _agreed(rules, claims, DimensionBound(head, least, evidence))
+        if higher is None:
             break
-        found = DimensionBound(head, least, evidence)
+        found = higher
     return found
+
+
+def _agreed(rules: Rules, claims: Sequence[Rule], bound: DimensionBound) -> DimensionBound | None:
+    """The bound, if the checker takes it."""
+    exact = [[tuple(map(Fraction, x)) for x in X.tolist()] for X in rules.sequences]
+    views = {
+        number: View(exact[c.sequence][c.token], exact[c.sequence][: rules.visible(c)], c.attend or {})
+        for number, c in enumerate(claims)
+        if c.head == bound.head
+    }
+    try:
+        check_dimension(Fraction(bound.least), bound.evidence, views)
+    except Reject:
+        return None
+    return bound
 
 
 def _edges(rules: Rules, claims: Sequence[Rule], head: int) -> Iterator[tuple[Fact, Node, Node, bool]]:
     """Each fact with what it connects, and whether these two have the same sign."""
-    directions: dict[tuple[int, int, int], tuple[Direction, bool] | None] = {}
-    looked = 0
     for number, claim in enumerate(claims):
-        query = _direction(enumerate(rules.sequences[claim.sequence][claim.token].tolist()))
-        if query is None or claim.head != head:
+        X = rules.sequences[claim.sequence]
+        ((query, above),) = _directions(X[claim.token][None])
+        if claim.head != head or not query:
             continue
         view = _view(rules, claim)
         for a in claim.attend or ():
-            for other in (i for i in range(len(view.seen)) if view.beats(a, i)):
-                pair = claim.sequence, a, other
-                if pair not in directions:
-                    X, Y = rules.sequences[claim.sequence][a], rules.sequences[claim.sequence][other]
-                    where = np.flatnonzero(X != Y).tolist()
-                    looked += len(where)
-                    directions[pair] = _direction((i, Fraction(X[i]) - Fraction(Y[i])) for i in where)
-                if (difference := directions[pair]) is not None:
-                    one, two = ("query", query[0]), ("difference", difference[0])
-                    yield Fact(number, a, other), one, two, query[1] == difference[1]
-            if looked > MOST_NUMBERS:
-                return
+            beaten = [i for i in range(len(view.seen)) if view.beats(a, i)]
+            for i, (difference, more) in zip(beaten, _directions(X[a] - X[beaten]), strict=True):
+                if difference:
+                    yield Fact(number, a, i), ("query", query), ("difference", difference), above == more
 
 
 def _view(rules: Rules, claim: Rule) -> View:
@@ -147,13 +150,12 @@ def _view(rules: Rules, claim: Rule) -> View:
     return View((), [()] * rules.visible(claim), claim.attend or {})
 
 
-def _direction(entries: Iterable[tuple[int, float | Fraction]]) -> tuple[Direction, bool] | None:
-    """A vector up to a factor, and whether that is above 0; None for the vector 0."""
-    some = [(i, Fraction(x)) for i, x in entries if x]
-    if not some:
-        return None
-    first = some[0][1]
-    return tuple((i, x / first) for i, x in some), first > 0
+def _directions(vectors: Float[np.ndarray, "n D"]) -> list[tuple[bytes, bool]]:
+    """Each vector up to a factor, and whether that is above 0; nothing for the vector 0."""
+    largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
+    with np.errstate(all="ignore"):  # what overflows is found to be no contradiction, by the checker
+        unit = np.round(vectors / np.where(largest == 0, 1.0, largest)[:, None], DIGITS) + 0.0
+    return [(x.tobytes() if size else b"", bool(size > 0)) for x, size in zip(unit, largest, strict=True)]
 
 
 def _closed(one: Node, other: Node, fact: Fact, parent: dict[Node, tuple[Node, Fact]]) -> tuple[Fact, ...]:
@@ -185,16 +187,18 @@ def _tops(rules: Rules, claims: Sequence[Rule], head: int) -> list[Top]:
         for k in range(1, len(order) + 1):
             rest = [i for i in range(len(ids)) if i not in order[:k]]
             if all(view.beats(a, b) for a in order[:k] for b in rest):
-                found.append(Top(number, sum({1 << ids[a] for a in order[:k]}), ids))
+                found.append(Top(number, sum({1 << ids[a] for a in order[:k]}), sum({1 << i for i in ids}), ids))
     return found
 
 
 def _shattered(tops: Sequence[Top], size: int) -> dict[str, list[int]] | None:
     """So many tokens that rules split in every way; None where none were found."""
     ways = 2 ** (size - 1) - 1
+    if sum(top.lifts.bit_count() > 1 for top in tops) < ways - size:  # splits that leave two or more on both sides
+        return None
     most = max((top.lifts.bit_length() for top in tops), default=0)
     lifted = [i for i in range(most) if any(top.lifts >> i & 1 for top in tops)]
-    for chosen in islice(combinations(lifted, size), MOST_SETS if len(tops) >= ways else 0):
+    for chosen in islice(combinations(lifted, size), MOST_SETS):
         points = sum(1 << i for i in chosen)
         made: dict[int, Top] = {}
         for top in tops:
