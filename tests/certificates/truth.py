@@ -45,13 +45,23 @@ def is_true(statement: Any, worlds: int = 6) -> bool:
                 return False
     places = [[matrix(X) for X in statement["sequences"]]]
     places += [_moved(places[0], statement["world"], seed) for seed in range(worlds) if _uncertain(statement["world"])]
-    rules, causal = statement["rules"], statement["causal"]
+    rules, mask, heads = statement["rules"], statement["mask"], statement["heads"]
     with mpmath.workdps(60):
-        kept = all(_kept(rule, statement["heads"][rule["head"]], X, causal) for X in places for rule in rules)
-    floors = [{**rule, "output": [], "tolerance": "0"} for rule in rules]  # a bound is about nothing else
+        kept = all(
+            _kept(rule, heads if rule["head"] == "sum" else [heads[rule["head"]]], X, mask)
+            for X in places
+            for rule in rules
+        )
+    floors = [{**rule, "at_most": {}, "output": [], "tolerance": "0"} for rule in rules]  # all of a bound
     return kept and all(
-        _bounded(json.dumps([bound, floors, statement["sequences"], causal])) for bound in statement["bounds"]
+        _bounded(json.dumps([bound, floors, statement["sequences"], mask])) for bound in statement["bounds"]
     )
+
+
+def seen(mask: Any, token: int, T: int) -> list[int]:
+    if mask == "none":
+        return list(range(T))
+    return [j for j in range(T) if (j <= token if mask == "causal" else mask[token][j] == "1")]
 
 
 def _of_type(x: Fraction, dtype: str) -> bool:
@@ -91,39 +101,38 @@ def _mp(x: Fraction) -> Any:
     return mpmath.mpf(x.numerator) / x.denominator
 
 
-def _kept(rule: Any, head: Any, sequences: list[list[Vector]], causal: bool) -> bool:
+def _kept(rule: Any, heads: list[Any], sequences: list[list[Vector]], mask: Any) -> bool:
     X = sequences[rule["sequence"]]
-    seen = X[: rule["token"] + 1] if causal else X
-    query = _times(matrix(head["W_Q"]), X[rule["token"]])
-    keys, values = ([_times(matrix(head[name]), x) for x in seen] for name in ("W_K", "W_V"))
-    scores = [_times([key], query)[0] for key in keys]
-    top = max(scores)
-    e = [mpmath.exp(_mp(s - top)) for s in scores]
-    alpha = [x / mpmath.fsum(e) for x in e]
-    for target, least in rule["attend"].items():
-        if alpha[int(target)] < _mp(number(least)) * (1 - HAIR):
+    places = seen(mask, rule["token"], len(X))
+    miss = [_mp(-number(x)) for x in rule["output"]]
+    for head in heads:
+        query = _times(matrix(head["W_Q"]), X[rule["token"]])
+        keys, values = ([_times(matrix(head[name]), X[j]) for j in places] for name in ("W_K", "W_V"))
+        scores = [_times([key], query)[0] for key in keys]
+        top = max(scores)
+        e = [mpmath.exp(_mp(s - top)) for s in scores]
+        alpha = {j: x / mpmath.fsum(e) for j, x in zip(places, e, strict=True)}
+        if any(alpha[int(a)] < _mp(number(least)) * (1 - HAIR) for a, least in rule["attend"].items()):
             return False
-    if not rule["output"]:
-        return True
-    wanted = [number(x) for x in rule["output"]]
-    miss = [
-        mpmath.fsum(a * _mp(v[k] - w) for a, v in zip(alpha, values, strict=True)) for k, w in enumerate(wanted)
-    ]  # fmt: skip
-    return bool(mpmath.norm(miss) <= _mp(number(rule["tolerance"])) * (1 + HAIR) + HAIR)
+        if any(alpha[int(a)] > _mp(number(most)) * (1 + HAIR) for a, most in rule["at_most"].items()):
+            return False
+        mixed = list(zip(alpha.values(), values, strict=True))
+        miss = [x + mpmath.fsum(a * _mp(v[k]) for a, v in mixed) for k, x in enumerate(miss)]
+    return not miss or bool(mpmath.norm(miss) <= _mp(number(rule["tolerance"])) * (1 + HAIR) + HAIR)
 
 
 @cache
 def _bounded(given: str) -> bool:
     """The solver of the designs finds no M that is smaller and yet attends as much."""
-    bound, rules, sequences, causal = json.loads(given)
+    bound, rules, sequences, mask = json.loads(given)
     mine = [rule for rule in rules if rule["head"] == bound["head"] and rule["attend"]]
     aims = []
     for rule in mine:
         X = np.array([[float(number(x)) for x in row] for row in sequences[rule["sequence"]]])
-        seen = X[: rule["token"] + 1] if causal else X
-        floors = {int(a): float(number(p)) for a, p in rule["attend"].items()}
+        places = seen(mask, rule["token"], len(X))
+        floors = {places.index(int(a)): float(number(p)) for a, p in rule["attend"].items()}
         slacks = np.array([1 / p - 1 for p in floors.values()])
-        aims.append(Aim(seen, X[rule["token"]], tuple(floors), np.maximum(slacks, 1e-300)))
+        aims.append(Aim(X[places], X[rule["token"]], tuple(floors), np.maximum(slacks, 1e-300)))
     if not mine:
         return False  # a bound that rests on no floor
     with np.errstate(all="ignore"):

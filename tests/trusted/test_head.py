@@ -227,9 +227,9 @@ HOSTILE: dict[str, Change] = {
     "a target that is not there": lambda s, e: s["rules"][0].update(attend={"2": "0.1"}),
     "a target written otherwise": lambda s, e: s["rules"][0].update(attend={"00": "0.1"}),
     "a causal mask that hides the target": lambda s, e: (
-        s.update(causal=True), s["rules"][0].update(attend={"1": "1/99999"})
+        s.update(mask="causal"), s["rules"][0].update(attend={"1": "1/99999"})
     ),
-    "a mask that is a number": lambda s, e: s.update(causal=0),
+    "a mask that is a number": lambda s, e: s.update(mask=0),
     "a token that is not there": lambda s, e: s["rules"][0].update(token=2),
     "a token below 0": lambda s, e: s["rules"][0].update(token=-1),
     "a token that is true": lambda s, e: s["rules"][0].update(token=True),
@@ -269,7 +269,7 @@ HOSTILE: dict[str, Change] = {
     "an unknown name": lambda s, e: s.update(more="0"),
     "an unknown name in the evidence": lambda s, e: e.update(more="0"),
     "a missing name": lambda s, e: s.pop("world"),
-    "another claim": lambda s, e: s.update(claim="no heads"),
+    "another claim": lambda s, e: s.update(claim="many heads"),
     "a claim that is a list": lambda s, e: s.update(claim=["heads"]),
     "turned queries": lambda s, e: s["heads"][0].update(W_Q=[["-3", "0"], ["0", "-3"]]),
     "turned values": lambda s, e: s["heads"][0].update(W_V=[["0", "1"], ["1", "0"]]),

@@ -1,7 +1,7 @@
 """The certificate: a statement, and evidence for it, as a JSON document of one exact form.
 
 Numbers in it are strings that are read exactly ('100/101', '0.05', '0x1.8p+1'); indices and sizes are whole numbers.
-Anything else is refused: an unknown or missing or repeated name, a float, NaN, a version other than 1.
+Anything else is refused: an unknown or missing or repeated name, a float, NaN, a version other than 2.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NoReturn
 from headwright.trusted.keys import Keys
 from headwright.trusted.numbers import Malformed, Reject, rational
 
-FORMAT, VERSION = "headwright certificate", 1
+FORMAT, VERSION = "headwright certificate", 2
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 Vector = tuple[Fraction, ...]
 
@@ -86,7 +86,7 @@ class Certificate:
 def document(text: str) -> tuple[Json, Json]:
     """The statement and the evidence in a document, or Reject with the reason.
 
-    >>> document('{"version": 2}')
+    >>> document('{"version": 1}')
     Traceback (most recent call last):
     headwright.trusted.numbers.Malformed: the document has the names version, expected evidence, format, ...
     """
@@ -102,7 +102,7 @@ def document(text: str) -> tuple[Json, Json]:
 
 def about_heads(said: Json) -> bool:
     """The statement is about whole heads, so that head.py reads it."""
-    return isinstance(said, dict) and said.get("claim") == "heads"
+    return isinstance(said, dict) and said.get("claim") in ("heads", "no heads")
 
 
 def parse(text: str) -> Certificate:

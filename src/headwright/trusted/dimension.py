@@ -23,19 +23,19 @@ from headwright.trusted.certificate import Json, Vector, listed, named, whole
 from headwright.trusted.numbers import Reject
 
 HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
-MOST = 4096  # rules
+MOST = 4096  # rules, and tokens
 
 
 @dataclass(frozen=True)
 class View:
-    """What one rule is about: a token, all that it sees (in one order), and the least weights of some of these.
+    """What one rule is about: a token, all that it sees by number, and the least weights of some of these.
 
-    >>> View((Fraction(1),), ((Fraction(1),), (Fraction(2),)), {1: Fraction(2, 3)}).beats(1, 0)
+    >>> View((Fraction(1),), {0: (Fraction(1),), 1: (Fraction(2),)}, {1: Fraction(2, 3)}).beats(1, 0)
     True
     """
 
     token: Vector
-    seen: Sequence[Vector]
+    seen: dict[int, Vector]
     attend: dict[int, Fraction]
 
     def beats(self, a: int, other: int) -> bool:
@@ -45,7 +45,7 @@ class View:
 
     def parts(self, above: Sequence[Vector], below: Sequence[Vector]) -> bool:
         """Each of these tokens, all of them seen, beats each of those."""
-        first, second = ([[i for i, y in enumerate(self.seen) if y == x] for x in part] for part in (above, below))
+        first, second = ([[i for i, y in self.seen.items() if y == x] for x in part] for part in (above, below))
         return all(any(self.beats(a, b) for a in i for b in j) for i in first for j in second)
 
 
@@ -56,10 +56,10 @@ def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> 
     elif least.denominator == 1 and 2 < least <= HIGHEST:
         e = named(evidence, "a dimension's evidence", "rules", "tokens")
         using = [_view(rule, views) for rule in listed(e["rules"], "rules", 1)]
-        seen, places = using[0].seen, listed(e["tokens"], "tokens")  # as the first of these rules sees them
-        if len(places) != least + 1:
-            raise Reject(f"there are {len(places)} tokens to split: expected {least + 1}")
-        _check_splits([seen[whole(i, 0, len(seen) - 1, "a token")] for i in places], using)
+        tokens = [_seen(token, using[0]) for token in listed(e["tokens"], "tokens")]  # as the first of them sees them
+        if len(tokens) != least + 1:
+            raise Reject(f"there are {len(tokens)} tokens to split: expected {least + 1}")
+        _check_splits([using[0].seen[token] for token in tokens], using)
     else:
         raise Reject(f"expected a head dimension from 2 to {HIGHEST}")
 
@@ -69,7 +69,7 @@ def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
     for step in walk:
         s = named(step, "a step of a walk", "rule", "target", "rival")
         view = _view(s["rule"], views)
-        a, other = (whole(s[name], 0, len(view.seen) - 1, "a token") for name in ("target", "rival"))
+        a, other = (_seen(s[name], view) for name in ("target", "rival"))
         if not view.beats(a, other):
             raise Reject(f"it does not follow from rule {s['rule']} that token {a} has a higher score than {other}")
         facts.append((view.token, tuple(x - y for x, y in zip(view.seen[a], view.seen[other], strict=True))))
@@ -95,6 +95,12 @@ def _view(rule: Json, views: dict[int, View]) -> View:
     if number not in views:
         raise Reject(f"rule {number} is of another head, or there is none")
     return views[number]
+
+
+def _seen(token: Json, view: View) -> int:
+    if (number := whole(token, 0, MOST, "a token")) not in view.seen:
+        raise Reject(f"token {number} is not seen")
+    return number
 
 
 def _factor(x: Vector, y: Vector) -> Fraction:

@@ -1,210 +1,277 @@
-"""Whole heads: do these weights keep the rules, and can no smaller ones?
-
-With M = W_K^T W_Q, token x_i gives token x_j the score x_j^T M x_i. A token may be any c x + e with c in a range that
-holds 1 and |e| <= ball, so it is within some rho of x; then its score, less one number for all j, is off by at most
-rho_j |M x_i| + rho_i |M^T (x_j - centre)| + rho_i rho_j |M|_F. From lower bounds a_j of a pattern alpha,
-
-    |sum_j alpha_j u_j| <= |sum_j a_j u_j| + (1 - sum_j a_j) max_j |u_j|,
-
-which says how far an output is from what is wanted: u_j = W_V x_j - wanted. exp is bounded, everything else is exact.
+"""Whole heads: do these weights keep the rules, can no smaller ones, or can none at all? run.py runs them.
 
 None smaller: for multipliers lambda_c >= 0 of targets in rules, and any distributions pi, every M that gives these
 their least weights p has <M, G> <= -right, G = sum_c lambda_c (sum_l pi^c_l x_l - x_a) x_i^T, right = sum_c lambda_c
-(H(pi^c) + ln p_c). So |M|_F |G|_F >= right, and |M|_* |G|_2 >= right for the sum |M|_* of the singular values.
+(H(pi^c) + ln p_c + sum_l pi^c_l bias_il - bias_ia). So |M|_F |G|_F >= right, and |M|_* |G|_2 >= right for the sum |M|_*
+of the singular values. If G is exactly 0 and right > 0, there is no such M at all. Where heads have biases b_Q and b_V,
+all this holds for M = W_K^T (W_Q | b_Q), with (x_i, 1) for x_i.
+
+Outputs: a token attends to a mixture y_i of the tokens it sees and outputs W_V y_i. Equal tokens that see the same have
+the same y_i; it is known where all that is seen is equal, and for the token 0, which sees all alike unless there are
+biases (b_Q, or of places: then only equal tokens count). If so sum_i mu_i y_i = 0 (and sum_i mu_i = 0 for b_V) whatever
+the head, the outputs cancel as well: |sum_i mu_i wanted_i| <= sum_i |mu_i| tolerance_i.
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
+import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from operator import mul
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
 from headwright.trusted.dimension import View, check_dimension
-from headwright.trusted.numbers import Reject, exp_between, ln_below, rational, shown, sqrt_above
+from headwright.trusted.numbers import Reject, ln_below, rational, shown
+from headwright.trusted.run import CERTAIN, NONE, Head, Rows, Rule, Run, World, added_to, dot, error_above, product
+from headwright.trusted.run import turned as _turned
+from headwright.trusted.run import whole_numbers as _whole
 
-NONE = Fraction(0)
-FINE = 2**256  # weights are rounded down to so many parts
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with
-Rows = Sequence[Sequence[Fraction]]
+SHORT = 160  # bits of an output that is written out in words
+ABOUT = ("claim", "mask", "sequences", "world", "biases", "bias", "rules")
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What one token does in one head: least weights, and (unless it is empty) an output within a tolerance."""
+class Scene:
+    """What a statement is about: tokens, a world, rules, and what heads have besides W_Q, W_K and W_V."""
 
-    sequence: int
-    token: int
-    head: int
-    attend: dict[int, Fraction]
-    output: Vector
-    tolerance: Fraction
-    seen: int  # it sees the first so many tokens of its sequence
+    sequences: Sequence[Rows]
+    world: World
+    rules: Sequence[Rule]
+    biases: bool  # heads have b_Q and b_V
+    bias: Sequence[Rows]  # for each head, or none: what is added to scores, by place
 
-    def __str__(self) -> str:
-        return f"token {self.token} of sequence {self.sequence} in head {self.head}"
+    def asking(self, rule: Rule) -> Vector:
+        """x_i of a rule's token; (x_i, 1) where there are biases."""
+        return (*self.sequences[rule.sequence][rule.token], *([Fraction(1)] if self.biases else []))
 
-
-class Run:
-    """A head applied to all tokens, which may be so far from their places: in exact numbers."""
-
-    def __init__(self, sequences: Sequence[Rows], rooms: Sequence[Vector], Q: Rows, K: Rows, V: Rows) -> None:
-        """Queries, keys and values are computed once."""
-        self.sequences, self.rooms, self.Q, self.K, self.V = sequences, rooms, Q, K, V
-        self.queries, self.keys, self.values = ([_product(X, W) for X in sequences] for W in (Q, K, V))
-
-    def pattern_below(self, rule: Rule) -> list[Fraction]:
-        """A lower bound of each weight: its own score at the lowest, all others at the highest."""
-        query, keys = self.queries[rule.sequence][rule.token], self.keys[rule.sequence][: rule.seen]
-        scores, off = _product([query], keys)[0], self._off(rule, query, keys)
-        top = max(scores)
-        low = [Fraction(_exp(s - o - top)[0]) for s, o in zip(scores, off, strict=True)]
-        high = [Fraction(_exp(s + o - top)[1]) for s, o in zip(scores, off, strict=True)]
-        total = sum(high, NONE)
-        return [Fraction(int(FINE * a / (total - b + a)), FINE) for a, b in zip(low, high, strict=True)]
-
-    def _off(self, rule: Rule, query: Sequence[Fraction], keys: Rows) -> list[Fraction]:
-        """How far each score may be from its place, once the same number is taken off all of them."""
-        rooms = self.rooms[rule.sequence]
-        if not any(rooms):
-            return [NONE] * len(keys)
-        centre = [sum(column, NONE) / len(keys) for column in zip(*keys, strict=True)]
-        along = _length(_product([query], _turned(self.K))[0])  # |M x_i|
-        size = sqrt_above(sum(map(_dot, _product(self.K, self.K), _product(self.Q, self.Q)), NONE))  # |M|_F
-        apart = [[x - y for x, y in zip(key, centre, strict=True)] for key in keys]
-        back = map(_length, _product(apart, _turned(self.Q)))
-        own = rooms[rule.token]
-        return [room * along + own * b + own * room * size for room, b in zip(rooms, back, strict=False)]
-
-    def error(self, rule: Rule, below: list[Fraction]) -> Fraction:
-        """How far the output is from what is wanted, at most."""
-        values = self.values[rule.sequence][: rule.seen]
-        u = [[v - w for v, w in zip(value, rule.output, strict=True)] for value in values]
-        mixed = _length(_product([below], _turned(u))[0])
-        moved = max(self.rooms[rule.sequence]) * sqrt_above(sum(map(_dot, self.V, self.V), NONE))  # <= |W_V|_F |e|
-        return mixed + (1 - sum(below, NONE)) * max(map(_length, u)) + moved
+    def bias_of(self, head: int) -> Rows:
+        """What is added to scores in a head."""
+        return self.bias[head] if self.bias else ()
 
 
 def check_heads(said: Json, proof: Json) -> str:
     """What is proved, in words; or Reject."""
-    s = named(said, "the statement", "claim", "causal", "sequences", "world", "rules", "dtype", "heads", "bounds")
+    none = isinstance(said, dict) and said.get("claim") == "no heads"
+    s = named(said, "the statement", *ABOUT, *(() if none else ("dtype", "heads", "bounds")))
     D = len(listed(listed(listed(s["sequences"], "sequences", 1)[0], "tokens", 1)[0], "a token", 1))
     sequences = [_matrix(X, D, "a token") for X in listed(s["sequences"], "sequences")]
-    world, causal = named(s["world"], "the world", "ball", "scale"), s["causal"]
-    ball, (low, high) = rational(world["ball"]), vector(world["scale"], 2, "a scale")
-    if ball < 0 or not 0 < low <= 1 <= high or type(causal) is not bool:
-        raise Reject("expected a ball of 0 or more, a scale that holds 1, and a mask that is causal or not")
     if sum(map(len, sequences)) > MOST or len(listed(s["rules"], "rules", 1)) > MOST:
         raise Reject(f"expected at most {MOST} tokens, and as many rules")
-    stretch = max(1 - low, high - 1)
-    rooms = [tuple(ball + (stretch and stretch * _length(x)) for x in X) for X in sequences]
-    rules = [_rule(rule, sequences, causal) for rule in listed(s["rules"], "rules")]
-    runs = []
-    for head in listed(s["heads"], "heads", 1):
-        h = named(head, "a head", "W_Q", "W_K", "W_V")
-        Q, K, V = (_matrix(h[name], D, name, str(s["dtype"])) for name in ("W_Q", "W_K", "W_V"))
-        if len(Q) != len(K):
-            raise Reject(f"W_Q has {len(Q)} rows and W_K has {len(K)}: expected as many")
-        runs.append(Run(sequences, rooms, Q, K, V))
+    if type(s["biases"]) is not bool:
+        raise Reject("expected true or false for biases")
+    T = max(map(len, sequences))
+    bias = [[vector(row, T, "a bias") for row in listed(B, "a bias", T)] for B in listed(s["bias"], "bias")]
+    rules = [_rule(rule, sequences, s["mask"]) for rule in listed(s["rules"], "rules")]
+    scene = Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
+    sizes, digest = " and ".join(str(len(X)) for X in sequences), _digest(map(_written, sequences))
+    about = f"For these {sizes} tokens in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}"
+    about += _world_in_words(scene.world)
+    about += f", with biases of places in the scores ({_digest(map(_written, bias))})" if bias else ""
+    if none:
+        _check_none(proof, scene)
+        which = "W_Q, W_K, W_V and biases b_Q and b_V" if scene.biases else "W_Q, W_K and W_V"
+        words = f"no {which} whatever make sure that {'; '.join(map(_in_words, rules))}."
+    else:
+        words = _check_some(s, proof, scene)
+    whole_digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return f"{about}, {words} (Statement: sha256 {whole_digest}.)"
+
+
+def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
+    heads = [_head(head, str(s["dtype"]), scene, h) for h, head in enumerate(listed(s["heads"], "heads", 1))]
+    runs = [Run(scene.sequences, scene.world, head) for head in heads]
+    if len(scene.bias) not in (0, len(heads)):
+        raise Reject("expected biases of places for each head, or none")
     claims, proofs = listed(s["bounds"], "bounds"), listed(named(proof, "the evidence", "bounds")["bounds"], "bounds")
-    words = [_check_rule(rule, runs) for rule in rules]
-    words += [_check_bound(claim, shown, rules, runs) for claim, shown in zip(claims, proofs, strict=True)]
-    about = f"For these {' and '.join(str(len(X)) for X in sequences)} tokens in R^{D}"
-    about += " under a causal mask" * causal + ", wherever in the stated world they are" * any(map(any, rooms))
-    return f"{about}, these W_Q, W_K, W_V of type {s['dtype']} make sure that {'; '.join(words)}."
+    for rule in scene.rules:
+        _check_rule(rule, runs)
+    words = [_in_words(rule) for rule in scene.rules]
+    words += [_check_bound(claim, shown, scene, heads) for claim, shown in zip(claims, proofs, strict=True)]
+    digest = _digest(_written(W) for head in heads for W in (head.Q, head.K, head.V, [head.b_Q], [head.b_V]))
+    names = "W_Q, W_K, W_V, b_Q, b_V" if scene.biases else "W_Q, W_K, W_V"
+    return f"these {names} of type {s['dtype']} ({digest}) make sure that {'; '.join(words)}."
 
 
-def _rule(given: Json, sequences: list[Rows], causal: bool) -> Rule:
-    r = named(given, "a rule", "sequence", "token", "head", "attend", "output", "tolerance")
+def _head(given: Json, dtype: str, scene: Scene, number: int) -> Head:
+    h, D = named(given, "a head", "W_Q", "W_K", "W_V", "b_Q", "b_V"), len(scene.sequences[0][0])
+    Q, K, V = (_matrix(h[name], D, name, dtype) for name in ("W_Q", "W_K", "W_V"))
+    if len(Q) != len(K):
+        raise Reject(f"W_Q has {len(Q)} rows and W_K has {len(K)}: expected as many")
+    long = (len(Q), len(V)) if scene.biases else (0, 0)
+    b_Q, b_V = (_matrix([h[name]], n, name, dtype)[0] for name, n in zip(("b_Q", "b_V"), long, strict=True))
+    return Head(Q, K, V, tuple(b_Q), tuple(b_V), scene.bias_of(number))
+
+
+def _world(given: Json) -> World:
+    w = named(given, "the world", "ball", "scale")
+    ball, (low, high) = rational(w["ball"]), vector(w["scale"], 2, "a scale")
+    if ball < 0 or not 0 < low <= 1 <= high:
+        raise Reject("expected a ball of 0 or more, and a scale above 0 that holds 1")
+    return World(ball, low, high)
+
+
+def _seen(mask: Json, token: int, T: int) -> tuple[int, ...]:
+    """The tokens that a token sees: all, or those up to itself, or those with a 1 in its row."""
+    if mask in ("none", "causal"):
+        return tuple(range(token + 1 if mask == "causal" else T))
+    row = listed(mask, "a mask", T)[token]
+    if not isinstance(row, str) or len(row) < T or not set(row) <= {"0", "1"} or "1" not in row[:T]:
+        raise Reject(f"the mask is not 'none', 'causal' or rows of 0 and 1, or token {token} sees nothing")
+    return tuple(j for j in range(T) if row[j] == "1")
+
+
+def _rule(given: Json, sequences: Sequence[Rows], mask: Json) -> Rule:
+    r = named(given, "a rule", "sequence", "token", "head", "attend", "at_most", "output", "tolerance")
     sequence = whole(r["sequence"], 0, len(sequences) - 1, "a sequence")
-    token = whole(r["token"], 0, len(sequences[sequence]) - 1, "a token")
-    seen = token + 1 if causal else len(sequences[sequence])
-    attend, tolerance = table(r["attend"], seen, "attend"), rational(r["tolerance"])
-    output = vector(r["output"], len(listed(r["output"], "an output")), "an output")
-    if not all(0 < p <= 1 for p in attend.values()) or tolerance < 0 or not (attend or output):
-        raise Reject("a rule has a least weight that is not above 0 and at most 1, a tolerance below 0, or no wish")
-    return Rule(sequence, token, whole(r["head"], 0, MOST, "a head"), attend, output, tolerance, seen)
+    T = len(sequences[sequence])
+    token = whole(r["token"], 0, T - 1, "a token")
+    head = None if r["head"] == "sum" else whole(r["head"], 0, MOST, "a head")
+    attend, at_most, tolerance = (
+        table(r["attend"], T, "attend"),
+        table(r["at_most"], T, "at_most"),
+        rational(r["tolerance"]),
+    )
+    output, seen = vector(r["output"], len(listed(r["output"], "an output")), "an output"), _seen(mask, token, T)
+    weights = {**attend, **at_most}
+    if not all(0 < p <= 1 for p in (*attend.values(), *at_most.values())) or tolerance < 0 or not (weights or output):
+        raise Reject("a rule has a weight that is not above 0 and at most 1, a tolerance below 0, or no wish")
+    if not set(weights) <= set(seen) or (head is None and weights):
+        raise Reject("a rule is about a token that the mask hides, or about weights in the sum of all heads")
+    return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
 
 
-def _check_rule(rule: Rule, runs: list[Run]) -> str:
-    if rule.head >= len(runs) or len(rule.output) not in (0, len(runs[rule.head].V)):
+def _check_rule(rule: Rule, runs: Sequence[Run]) -> None:
+    mine = runs if rule.head is None else runs[rule.head : rule.head + 1]
+    if not mine or any(len(rule.output) not in (0, len(run.head.V)) for run in mine):
         raise Reject(f"{rule}: there is no such head, or its values are not as long as the output")
-    below, said = runs[rule.head].pattern_below(rule), []
+    below = dict(zip(rule.seen, mine[0].pattern_below(rule), strict=True)) if rule.attend else {}
     for target, least in rule.attend.items():
         if not below[target] >= least:
             raise Reject(f"{rule} is not certain to attend to token {target} with {shown(least)}")
-        said.append(f"attends to token {target} with at least {shown(least)}")
-    if rule.output:
-        if not runs[rule.head].error(rule, below) <= rule.tolerance:
-            raise Reject(f"{rule} is not certain to output what is wanted within {shown(rule.tolerance)}")
-        said.append(f"outputs what is wanted within {shown(-rule.tolerance).lstrip('-')}")  # rounded up
-    return f"{rule} {' and '.join(said)}"
+    for token, most in rule.at_most.items():
+        if not mine[0].weight_above(rule, token) <= most:
+            raise Reject(f"{rule} is not certain to attend to token {token} with at most {shown(most)}")
+    if rule.output and not error_above(rule, mine) <= rule.tolerance:
+        raise Reject(f"{rule} is not certain to output what is wanted within {shown(rule.tolerance)}")
 
 
-def _check_bound(claimed: Json, evidence: Json, rules: list[Rule], runs: list[Run]) -> str:
-    claim = named(claimed, "a bound", "head", "norm", "least")
+def _check_bound(claimed: Json, evidence: Json, scene: Scene, heads: Sequence[Head]) -> str:
+    claim, rules = named(claimed, "a bound", "head", "norm", "least"), scene.rules
     if claim["norm"] == "dimension":
-        return _check_rows(claim, evidence, rules, runs)
+        return _check_rows(claim, evidence, scene, len(heads))
     e = named(evidence, "a bound's evidence", "W_Q", "W_K", "constraints")
-    head, least, norm = whole(claim["head"], 0, len(runs) - 1, "a head"), rational(claim["least"]), claim["norm"]
-    sequences, D = runs[head].sequences, len(runs[head].sequences[0][0])
-    Q, K = (
-        W if e[name] is None else _matrix(e[name], D, name)
-        for name, W in (("W_Q", runs[head].Q), ("W_K", runs[head].K))
-    )
-    run = Run(sequences, [()] * len(sequences), Q, K, Q)
+    number, least, norm = whole(claim["head"], 0, len(heads) - 1, "a head"), rational(claim["least"]), claim["norm"]
+    head, D = heads[number], len(scene.sequences[0][0])
+    if (e["W_Q"], e["W_K"]) != (None, None):
+        K, QB = _matrix(e["W_K"], D, "W_K"), _matrix(e["W_Q"], D + scene.biases, "W_Q")  # a witness: (W_Q | b_Q)
+        b_Q = tuple(row[D] for row in QB) if scene.biases else ()
+        head = Head([row[:D] for row in QB], K, head.V, b_Q, head.b_V, head.bias)
+    run = Run(scene.sequences, CERTAIN, head)
     used: dict[int, dict[int, Fraction]] = {}
     for entry in listed(e["constraints"], "constraints", 1):
         c = named(entry, "a constraint", "rule", "target", "multiplier")
         rule, multiplier = whole(c["rule"], 0, len(rules) - 1, "a rule"), rational(c["multiplier"])
         mine, target = used.setdefault(rule, {}), whole(c["target"], 0, MOST, "a target")
-        if rules[rule].head != head or target not in rules[rule].attend or target in mine or multiplier < 0:
+        if rules[rule].head != number or target not in rules[rule].attend or target in mine or multiplier < 0:
             raise Reject("a constraint is of another head or no rule, or used twice, or has a negative multiplier")
         mine[target] = multiplier
-    parts = [_part(run, rules[rule], mine) for rule, mine in used.items()]
-    lefts, right = [left for left, _ in parts], sum((value for _, value in parts), NONE)
-    tokens = [sequences[rules[rule].sequence][rules[rule].token] for rule in used]
-    # G = sum_c left_c x_c^T: all that is needed of it are the inner products of its parts.
-    A, B = (_product(rows, rows) for rows in (lefts, tokens))
+    parts = []
+    for rule, mine in used.items():
+        pi = run.pattern_below(rules[rule])
+        pi[pi.index(max(pi))] += 1 - sum(pi, NONE)  # any distribution will do
+        parts.append(_part(rules[rule], scene, dict(zip(rules[rule].seen, pi, strict=True)), mine))
+    A, B, right = _gram(parts)
     if norm not in ("frobenius", "nuclear") or least <= 0 or right <= 0:
         raise Reject("a bound is of no known norm, is not above 0, or rests on nothing that is certain to be above 0")
-    squared = sum(map(_dot, A, B), NONE)  # |G|_F^2
+    squared = sum(map(dot, A, B), NONE)  # |G|_F^2
     if not (least**2 * squared <= right**2 if norm == "frobenius" else _spectral(A, B, right / least)):
-        raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {head} is at least {shown(least)}")
-    return f"no W_K^T W_Q whose {norm} norm is below {shown(least)} makes head {head} attend as much"
+        raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {number} is at least {shown(least)}")
+    product_of = "W_K^T (W_Q | b_Q)" if scene.biases else "W_K^T W_Q"
+    return f"no {product_of} whose {norm} norm is below {shown(least)} makes head {number} attend as much"
 
 
-def _check_rows(claim: dict[str, Json], evidence: Json, rules: list[Rule], runs: list[Run]) -> str:
-    head, least = whole(claim["head"], 0, len(runs) - 1, "a head"), rational(claim["least"])
+def _check_rows(claim: dict[str, Json], evidence: Json, scene: Scene, heads: int) -> str:
+    head, least = whole(claim["head"], 0, heads - 1, "a head"), rational(claim["least"])
     views = {}
-    for number, rule in enumerate(rules):
-        tokens = runs[head].sequences[rule.sequence]
+    for number, rule in enumerate(scene.rules):
+        X = scene.sequences[rule.sequence]
         if rule.head == head:
-            views[number] = View(tuple(tokens[rule.token]), [tuple(x) for x in tokens[: rule.seen]], rule.attend)
+            views[number] = View(scene.asking(rule), {j: tuple(X[j]) for j in rule.seen}, rule.attend)
+    if any(map(any, scene.bias_of(head))):
+        raise Reject("scores that depend on places say nothing of a head's dimension")
     check_dimension(least, evidence, views)
     return f"no W_Q and W_K with fewer than {least} rows make head {head} attend as much"
 
 
-def _part(run: Run, rule: Rule, mine: dict[int, Fraction]) -> tuple[Vector, Fraction]:
-    """sum_a lambda_a (sum_l pi_l x_l - x_a), and sum_a lambda_a (H(pi) + ln p_a) from below."""
-    tokens, mass = run.sequences[rule.sequence][: rule.seen], sum(mine.values(), NONE)
-    pi = run.pattern_below(rule)
-    pi[pi.index(max(pi))] += 1 - sum(pi, NONE)  # any distribution will do
-    entropy = sum((a * ln_below(1 / a) for a in pi if a), NONE)
-    pull = [mass * a - mine.get(j, NONE) for j, a in enumerate(pi)]
-    left = _product([pull], _turned(tokens))[0]
-    return tuple(left), sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE)
+def _check_none(proof: Json, scene: Scene) -> None:
+    """No head at all keeps the rules: either what they attend to cancels, or what they output does."""
+    e, rules = named(proof, "the evidence", "attend", "output"), scene.rules
+    if len({rule.head for rule in rules}) > 1 or rules[0].head is None:
+        raise Reject("the rules are not of one head")
+    if e["output"] != []:
+        return _check_outputs(e["output"], scene, scene.bias_of(rules[0].head))
+    parts = []
+    for entry in listed(e["attend"], "attend", 1):
+        c = named(entry, "an entry", "rule", "multipliers", "distribution")
+        rule = rules[whole(c["rule"], 0, len(rules) - 1, "a rule")]
+        mine, shares = table(c["multipliers"], MOST, "multipliers"), table(c["distribution"], MOST, "a distribution")
+        if not set(shares) <= set(rule.seen) or not set(mine) <= set(rule.attend):
+            raise Reject("a distribution is over tokens that are not seen, or a multiplier has no target")
+        if any(x < 0 for x in (*shares.values(), *mine.values())) or sum(shares.values()) != 1:
+            raise Reject("a multiplier or a share is below 0, or shares do not sum to 1")
+        parts.append(_part(rule, scene, shares, mine))
+    A, B, right = _gram(parts)
+    if sum(map(dot, A, B), NONE) != 0 or right <= 0:
+        raise Reject("the tokens do not cancel exactly, or the entropy does not exceed what the rules leave open")
+    return None
+
+
+def _check_outputs(given: Json, scene: Scene, bias: Rows) -> None:
+    mixed: dict[tuple[object, ...], Fraction] = {}
+    off, room, total = [NONE] * len(scene.rules[0].output), NONE, [NONE] * (len(scene.sequences[0][0]) + 1)
+    for entry in listed(given, "output", 1):
+        c = named(entry, "an entry", "rule", "multiplier")
+        rule, mu = scene.rules[whole(c["rule"], 0, len(scene.rules) - 1, "a rule")], rational(c["multiplier"])
+        x, seen = scene.sequences[rule.sequence][rule.token], [scene.sequences[rule.sequence][j] for j in rule.seen]
+        off = [o + mu * w for o, w in zip(off, rule.output, strict=True)]
+        room += abs(mu) * rule.tolerance
+        if (any(x) or scene.biases or bias) and any(y != seen[0] for y in seen):  # not known, but who shares it is
+            same = (tuple(x), *sorted(zip(map(tuple, seen), added_to(rule, bias), strict=True)))
+            mixed[same] = mixed.get(same, NONE) + mu
+        else:
+            mean = [sum(column, NONE) / len(seen) for column in _turned(seen)]
+            total = [t + mu * y for t, y in zip(total, [*mean, Fraction(scene.biases)], strict=True)]
+    if any(total) or any(mixed.values()) or not dot(off, off) > room**2:
+        raise Reject("what the tokens attend to does not cancel, or the outputs do within their tolerances")
+
+
+def _part(
+    rule: Rule, scene: Scene, pi: dict[int, Fraction], mine: dict[int, Fraction]
+) -> tuple[Vector, Vector, Fraction]:
+    """sum_a lambda_a (sum_l pi_l x_l - x_a); x_i; and sum_a lambda_a (H(pi) + ln p_a) with the bias, from below."""
+    mass, X = sum(mine.values(), NONE), scene.sequences[rule.sequence]
+    entropy = sum((a * ln_below(1 / a) for a in pi.values() if a), NONE)
+    pull = [mass * pi.get(j, NONE) - mine.get(j, NONE) for j in rule.seen]
+    left = product([pull], _turned([X[j] for j in rule.seen]))[0]
+    moved = dot(pull, added_to(rule, scene.bias_of(rule.head or 0)))
+    right = sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE) + moved
+    return tuple(left), scene.asking(rule), right
+
+
+def _gram(parts: Sequence[tuple[Vector, Vector, Fraction]]) -> tuple[Rows, Rows, Fraction]:
+    """G = sum_c left_c x_c^T: all that is needed of it are the inner products of its parts; and the right side."""
+    lefts, tokens, values = zip(*parts, strict=True)
+    return product(lefts, lefts), product(tokens, tokens), sum(values, NONE)
 
 
 def _spectral(A: Rows, B: Rows, most: Fraction) -> bool:
     """|G|_2 <= most for G = L^T R, A = L L^T, B = R R^T. With u = L^T c, |G^T u|^2 = c^T A B A c and |u|^2 = c^T A c:
     most^2 A - A B A must have no negative eigenvalue, which elimination in whole numbers tells (// is exact)."""
-    ABA = _product(A, _product(A, B))  # all of these are symmetric
+    ABA = product(A, product(A, B))  # all of these are symmetric
     N, _ = _whole([[most**2 * a - x for a, x in zip(*rows, strict=True)] for rows in zip(A, ABA, strict=True)])
     before = 1
     while N:
@@ -226,31 +293,46 @@ def _matrix(given: Json, width: int, what: str, dtype: str = "float64") -> Rows:
     return rows
 
 
-def _whole(rows: Rows) -> tuple[list[list[int]], int]:
-    """Whole numbers, and what to divide them by."""
-    below = math.lcm(*(x.denominator for row in rows for x in row))
-    return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
+def _in_words(rule: Rule) -> str:
+    said = [f"attends to token {a} with at least {shown(p)}" for a, p in rule.attend.items()]
+    said += [f"attends to token {a} with at most {_shown_above(p)}" for a, p in rule.at_most.items()]
+    if rule.output:
+        short = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in rule.output) <= SHORT
+        wanted = f"({', '.join(map(str, rule.output))})" if short else _digest([_written([rule.output])])
+        said.append(f"outputs {wanted} within {_shown_above(rule.tolerance)}")
+    return f"{rule} {' and '.join(said)}"
 
 
-def _product(A: Rows, B: Rows) -> list[list[Fraction]]:
-    """A B^T."""
-    (left, a), (right, b) = _whole(A), _whole(B)
-    if len({len(row) for row in (*left, *right)}) > 1:
-        raise Reject("matrices do not fit together")
-    return [[Fraction(sum(map(mul, row, column)), a * b) for column in right] for row in left]
+def _mask_in_words(mask: Json) -> str:
+    if mask in ("none", "causal"):
+        return " under a causal mask" if mask == "causal" else ""
+    rows = " ".join(map(str, listed(mask, "a mask")))
+    return f" under the mask {rows if len(rows) <= 80 else _digest([rows])}"
 
 
-def _turned(rows: Rows) -> Rows:
-    return list(zip(*rows, strict=True))
+def _world_in_words(world: World) -> str:
+    if world == CERTAIN:
+        return ""
+    ball, low, high = (
+        text if len(text := str(x)) <= 40 else _digest([text]) for x in (world.ball, world.low, world.high)
+    )
+    return f", wherever in this world they are (any c x + e with {low} <= c <= {high} and |e| <= {ball})"
 
 
-def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
-    return _product([x], [y])[0][0]
+def _shown_above(x: Fraction) -> str:
+    return shown(-x).lstrip("-")
 
 
-def _length(x: Sequence[Fraction]) -> Fraction:
-    return sqrt_above(_dot(x, x))
+def _written(rows: Rows) -> str:
+    """Numbers in decimal digits, or, where these would be many, in hexadecimal ones."""
+    return ";".join(
+        ",".join(
+            str(x) if x.denominator < 10**9 and abs(x) < 10**9 else f"{x.numerator:#x}/{x.denominator:#x}" for x in row
+        )
+        for row in rows
+    )
 
 
-def _exp(x: Fraction) -> tuple[Decimal, Decimal]:
-    return exp_between(x.numerator, x.denominator)
+def _digest(texts: Iterable[str]) -> str:
+    """The beginning of a digest of numbers, however these were written."""
+    return f"sha256 {hashlib.sha256('|'.join(texts).encode()).hexdigest()[:16]}..."

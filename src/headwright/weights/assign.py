@@ -60,18 +60,20 @@ def candidates(rules: Rules, rule: Rule, most: int) -> list[Mixture]:
     >>> [sorted(mixture) for mixture in candidates(rules, rules.rules[0], 2)]
     [[0, 2], [1], [0, 1, 2]]
     """
+    if rule.output is None and rule.attend is None:
+        return [{}]  # it only limits weights
     if rule.attend is not None:
         total = sum(rule.attend.values())
         return [{a: p / total for a, p in rule.attend.items()}]
     twins: dict[bytes, list[int]] = {}
-    for i, x in enumerate(rules.tokens(rule) + 0.0):
+    for i, x in zip(rules.seen(rule), rules.tokens(rule) + 0.0, strict=True):
         twins.setdefault(x.tobytes(), []).append(i)
     found = []
     for k in range(1, most + 1):
         if len(twins) <= MIXED[k]:
             found += [[i for group in chosen for i in group] for chosen in combinations(twins.values(), k)]
     if len(twins) > most > 1:  # everything alike needs no scores at all; a token that is 0 can do nothing else
-        found.append(list(range(rules.visible(rule))))
+        found.append(list(rules.seen(rule)))
     return [dict.fromkeys(tokens, Fraction(1, len(tokens))) for tokens in found]
 
 
@@ -79,9 +81,10 @@ def _values(rules: Rules, mine: tuple[Rule, ...], way: tuple[Mixture, ...]) -> F
     """The smallest W_V for these mixtures; None where none comes near enough to all that is wanted."""
     told = [(rule, mixture) for rule, mixture in zip(mine, way, strict=True) if rule.output is not None]
     if not told:
-        return np.zeros((rules.width, rules.dimension))
+        return np.zeros((rules.width, rules.dimension + rules.biases))
     Y = np.array([
-        sum(float(w) * rules.sequences[rule.sequence][a] for a, w in mixture.items()) for rule, mixture in told
+        sum(float(w) * rules.asking(rules.sequences[rule.sequence][a]) for a, w in mixture.items())
+        for rule, mixture in told
     ])  # fmt: skip
     wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
     W = smallest_values(Y, wanted)

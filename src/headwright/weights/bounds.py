@@ -35,7 +35,7 @@ def lower_bound(
     aims = space.aims(tasks, 0.0)
     if norm == "nuclear" and len(tasks) > MOST_NUCLEAR:
         return None
-    found = smallest(aims, None if near is None else space.basis.T @ near @ space.basis)
+    found = smallest(aims, None if near is None else space.inside(near))
     if norm == "nuclear" and found.granted and found.matrix.any():
         rows = min(*found.matrix.shape, sum(len(aim.targets) for aim in aims))
         found = factored(aims, [cut(found.matrix, rows)]) or found
@@ -47,8 +47,8 @@ def lower_bound(
     shares = _shares(aims, found)
     multipliers = {
         (place, a): float(x)
-        for place, aim, mine in zip(places, aims, shares, strict=True)
-        for a, x in zip(aim.targets, mine, strict=True)
+        for place, task, mine in zip(places, tasks, shares, strict=True)
+        for a, x in zip(task.floors, mine, strict=True)
     }
     return Bound(head, norm, Fraction(f"{least:.15g}"), factors(space.lifted(found.matrix)), multipliers)
 
@@ -66,7 +66,7 @@ def value(aims: Sequence[Aim], found: Found, norm: str) -> float:
         for a, slack, x in zip(aim.targets, aim.slacks, mine, strict=True):
             others = np.delete(aim.keys, a, axis=0) - aim.keys[a]  # differences: all of this may nearly cancel
             scores = others @ found.matrix @ aim.query
-            e = np.exp(np.minimum(scores, 700.0))
+            e = np.exp(np.minimum(scores + np.delete(aim.shifts, a) - aim.shifts[a], 700.0))
             pi = e / (1 + e.sum())
             G += x * np.outer(pi @ others, aim.query)
             right += x * float(np.log1p(e.sum()) - np.log1p(slack) - pi @ scores)

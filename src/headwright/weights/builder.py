@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from headwright.design import at_least, design
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
@@ -19,9 +18,11 @@ from headwright.weights.bounds import lower_bound
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
 from headwright.weights.head import DTYPES, HeadLayer
+from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
 from headwright.weights.proven import down, frobenius_above, judged, nuclear_above
 from headwright.weights.rules import Rule, Rules
+from headwright.weights.shares import shared_out
 
 if TYPE_CHECKING:
     from headwright.pictures import Chart
@@ -103,11 +104,12 @@ def build(
 
 def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
+    shared = shared_out(rules)
     for number in range(rules.heads):
-        mine = tuple(rule for rule in rules.rules if rule.head == number)
-        designed = _designed(rules, mine, minimise, head_dim, dtype)
+        mine = tuple(rule for rule in (shared or rules).rules if rule.head == number)
+        designed = None if shared is None else _designed(shared, mine, minimise, head_dim, dtype)
         if designed is None:
-            return _without(rules, mine, minimise, head_dim, dtype)
+            return _without(rules, number, minimise, head_dim, dtype)
         heads.append(designed)
         report(0.6 * (number + 1) / rules.heads)
     return _deployed(rules, heads, minimise, head_dim, dtype, report)
@@ -138,8 +140,8 @@ def _deployed(
         layer_heads = tuple(head for head in done if head is not None)
         if len(layer_heads) < len(heads):
             continue
-        layer = HeadLayer(layer_heads, rules.causal, dtype)
-        claims = tuple(claim for designed in ready for claim in designed.claims)
+        layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask, rules.bias)
+        claims = _claims(rules, ready)
         rows = _rows(rules, claims) if minimise == "rank" or head_dim is not None else []
         verified = _verified(rules, claims, layer, _bounds(ready, minimise), rows)
         if verified is not None:
@@ -147,6 +149,14 @@ def _deployed(
             return _built(rules, ready, layer, claims, minimise, *verified)
     why = f"weights were found, but none in numbers of type {dtype} that the checker agrees keep the rules"
     return Built(rules, "undecided", why, minimise=minimise)
+
+
+def _claims(rules: Rules, heads: list[Designed]) -> tuple[Rule, ...]:
+    """The rules with all floors that are relied on; what a head was given to output as its share is not claimed."""
+    asked = {rule.place: rule for rule in rules.rules}
+    mine = [claim for designed in heads for claim in designed.claims]
+    kept = [replace(c, output=(own := asked[c.place]).output, tolerance=own.tolerance) for c in mine]
+    return (*kept, *(rule for rule in rules.rules if rule.head is None))
 
 
 def _built(
@@ -208,18 +218,15 @@ def _verified(
     return accepted([bound for bound in tries if bound is not None])
 
 
-def _without(rules: Rules, mine: tuple[Rule, ...], minimise: str, head_dim: int | None, dtype: str) -> Built:
-    """No head was found: perhaps a single rule is impossible, which is a statement about keys and one query."""
-    for rule in mine:
-        if rule.attend is None:
-            continue
-        found = design(rules.tokens(rule), at_least(dict(rule.attend)))
-        if found.verdict == "impossible":
-            words = f"what {rule.name} should attend to is impossible for any head. {found.words}"
-            return Built(rules, "impossible", words, certificate=found.certificate, minimise=minimise)
+def _without(rules: Rules, head: int, minimise: str, head_dim: int | None, dtype: str) -> Built:
+    """No head was found: perhaps no head keeps the rules at all."""
+    mine = tuple(rule for rule in rules.rules if rule.head == head)
+    proof = prove_impossible(rules, mine)
+    if proof is not None:
+        return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
     if head_dim is not None and (larger := _only_larger(rules, head_dim, dtype)) is not None:
         return larger
-    why = f"neither a head for the rules of head {mine[0].head} nor a proof that there is none was found"
+    why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
     if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
         why += f"; there is one of a larger dimension than {head_dim}"
     elif dtype != "float64" and _designed(rules, mine, minimise, head_dim, "float64") is not None:

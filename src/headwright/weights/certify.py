@@ -14,7 +14,7 @@ from jaxtyping import Float
 from headwright.design.statement import hex_floats
 from headwright.errors import InputError
 from headwright.trusted.certificate import FORMAT, VERSION
-from headwright.weights.head import HeadLayer
+from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 
 
@@ -29,7 +29,9 @@ class Bound:
     head: int
     norm: str  # "frobenius" or "nuclear"
     least: Fraction
-    witness: tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None  # W_Q and W_K; None: those deployed
+    witness: (
+        tuple[Float[np.ndarray, "r D"], Float[np.ndarray, "r D"]] | None
+    )  # (W_Q | b_Q) and W_K; None: those deployed
     multipliers: dict[tuple[int, int], float]  # (number of the rule, target) -> multiplier
 
 
@@ -61,22 +63,45 @@ def certificate(
     >>> layer = HeadLayer((Head(3 * X, 3 * X, X),), causal=False, dtype="float32")
     >>> rule = Rule(0, attend={0: Fraction(9, 10)})
     >>> print(verify(certificate(Rules((X,), (rule,)), [rule], layer, [])).words)
-    For these 2 tokens in R^2, these W_Q, W_K, W_V of type float32 make sure that token 0 of sequence 0 in head 0 ...
+    For these 2 tokens in R^2 (float64, sha256 ...), these W_Q, W_K, W_V of type float32 (sha256 ...) make sure ...
     """
-    if layer.causal != rules.causal:
-        raise InputError(f"the layer is {'' if layer.causal else 'not '}causal and the rules are otherwise: "
-                         "expected both or neither")  # fmt: skip
+    if (layer.causal, layer.mask) != (rules.causal, rules.mask):
+        raise InputError("the layer and the rules have different masks: expected the same (causal or not, or rows)")
+    if (layer.biases, layer.bias) != (rules.biases, rules.bias):
+        raise InputError("the layer and the rules have different biases: expected the same kinds, and the same tables")
     statement = {
-        "claim": "heads",
-        "causal": rules.causal,
-        "sequences": [_rows(X) for X in rules.sequences],
-        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
-        "rules": [_rule(rule) for rule in claims],
+        **_about("heads", rules, claims),
         "dtype": layer.dtype,
-        "heads": [{"W_Q": _rows(h.W_Q), "W_K": _rows(h.W_K), "W_V": _rows(h.W_V)} for h in layer.heads],
+        "heads": [_head(head) for head in layer.heads],
         "bounds": [{"head": bound.head, "norm": bound.norm, "least": str(bound.least)} for bound in bounds],
     }
-    evidence = {"bounds": [_evidence(bound) for bound in bounds]}
+    return _document(statement, {"bounds": [_evidence(bound) for bound in bounds]})
+
+
+def none_at_all(rules: Rules, claims: Sequence[Rule], evidence: dict[str, Any]) -> str:
+    """A certificate that no head keeps these rules: with shares that cancel, or outputs that do; none.py finds them."""
+    return _document(_about("no heads", rules, claims), evidence)
+
+
+def _about(claim: str, rules: Rules, claims: Sequence[Rule]) -> dict[str, Any]:
+    return {
+        "claim": claim,
+        "mask": list(rules.mask) or ("causal" if rules.causal else "none"),
+        "sequences": [_rows(X) for X in rules.sequences],
+        "world": {"ball": str(rules.ball), "scale": [str(end) for end in rules.scale]},
+        "biases": rules.biases,
+        "bias": [[[str(x) for x in row] for row in table] for table in rules.bias],
+        "rules": [_rule(rule) for rule in claims],
+    }
+
+
+def _head(head: Head) -> dict[str, Any]:
+    matrices = {name: _rows(getattr(head, name)) for name in ("W_Q", "W_K", "W_V")}
+    vectors = {name: [] if (b := getattr(head, name)) is None else _rows(b[None])[0] for name in ("b_Q", "b_V")}
+    return {**matrices, **vectors}
+
+
+def _document(statement: dict[str, Any], evidence: dict[str, Any]) -> str:
     document = {"format": FORMAT, "version": VERSION, "statement": statement, "evidence": evidence}
     return json.dumps(document, indent=1) + "\n"
 
@@ -85,8 +110,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "sequence": rule.sequence,
         "token": rule.token,
-        "head": rule.head,
+        "head": "sum" if rule.head is None else rule.head,
         "attend": {str(a): str(p) for a, p in sorted((rule.attend or {}).items())},
+        "at_most": {str(a): str(p) for a, p in sorted((rule.at_most or {}).items())},
         "output": [str(x) for x in rule.output or ()],
         "tolerance": str(rule.tolerance if rule.output is not None else 0),
     }

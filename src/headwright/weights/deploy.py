@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.head import Head
-from headwright.weights.measure import error, pattern_below
+from headwright.weights.measure import error, pattern_below, weight_above
 from headwright.weights.plan import Task
 from headwright.weights.rules import Rules
 
@@ -51,7 +51,9 @@ def deployed(
     for W_Q, W_K in _ways(M, dtype, head_dim):
         Q, K = rounded(W_Q, dtype), rounded(W_K, dtype)
         if np.isfinite(Q).all() and np.isfinite(K).all() and keeps(rules, tasks, K.T @ Q, W_V):
-            return Head(Q, K, W_V)
+            D = rules.dimension
+            b_Q, b_V = (Q[:, D], W_V[:, D]) if rules.biases else (None, None)
+            return Head(np.ascontiguousarray(Q[:, :D]), K, np.ascontiguousarray(W_V[:, :D]), b_Q, b_V)
     return None
 
 
@@ -60,6 +62,8 @@ def keeps(rules: Rules, tasks: tuple[Task, ...], M: Float[np.ndarray, "D D"], W_
     for task in tasks:
         below = pattern_below(rules, task.rule, M)
         if any(below[a] < float(p) * (1 - 1e-14) for a, p in task.floors.items()):
+            return False
+        if any(weight_above(rules, task.rule, M, a) > float(q) for a, q in (task.rule.at_most or {}).items()):
             return False
         if task.rule.output is not None and error(rules, task.rule, M, W_V) > float(task.rule.tolerance):
             return False

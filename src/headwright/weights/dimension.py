@@ -43,7 +43,7 @@ class Top:
     rule: int
     lifts: int
     seen: int
-    ids: list[int]  # of the tokens that it sees, in their order
+    ids: dict[int, int]  # of the tokens that it sees
 
 
 @dataclass
@@ -102,6 +102,8 @@ def dimension_bound(rules: Rules, claims: Sequence[Rule], head: int) -> Dimensio
     2
     """
     found = None
+    if rules.bias and any(map(any, rules.bias[head])):
+        return None
     if walk := signs(rules, claims, head).walk:
         steps = [{"rule": f.rule, "target": f.target, "rival": f.rival} for f in walk]
         found = _agreed(rules, claims, DimensionBound(head, 2, {"walk": steps}))
@@ -119,7 +121,11 @@ def _agreed(rules: Rules, claims: Sequence[Rule], bound: DimensionBound) -> Dime
     """The bound, if the checker takes it."""
     exact = [[tuple(map(Fraction, x)) for x in X.tolist()] for X in rules.sequences]
     views = {
-        number: View(exact[c.sequence][c.token], exact[c.sequence][: rules.visible(c)], c.attend or {})
+        number: View(
+            tuple(map(Fraction, rules.asking(rules.sequences[c.sequence][c.token]).tolist())),
+            {j: exact[c.sequence][j] for j in rules.seen(c)},
+            c.attend or {},
+        )
         for number, c in enumerate(claims)
         if c.head == bound.head
     }
@@ -134,12 +140,12 @@ def _edges(rules: Rules, claims: Sequence[Rule], head: int) -> Iterator[tuple[Fa
     """Each fact with what it connects, and whether these two have the same sign."""
     for number, claim in enumerate(claims):
         X = rules.sequences[claim.sequence]
-        ((query, above),) = _directions(X[claim.token][None])
+        ((query, above),) = _directions(rules.asking(X[claim.token])[None])
         if claim.head != head or not query:
             continue
         view = _view(rules, claim)
         for a in claim.attend or ():
-            beaten = [i for i in range(len(view.seen)) if view.beats(a, i)]
+            beaten = [i for i in view.seen if view.beats(a, i)]
             for i, (difference, more) in zip(beaten, _directions(X[a] - X[beaten]), strict=True):
                 if difference:
                     yield Fact(number, a, i), ("query", query), ("difference", difference), above == more
@@ -147,7 +153,7 @@ def _edges(rules: Rules, claims: Sequence[Rule], head: int) -> Iterator[tuple[Fa
 
 def _view(rules: Rules, claim: Rule) -> View:
     """The rule as the checker looks at it; only places matter here, not numbers."""
-    return View((), [()] * rules.visible(claim), claim.attend or {})
+    return View((), dict.fromkeys(rules.seen(claim), ()), claim.attend or {})
 
 
 def _directions(vectors: Float[np.ndarray, "n D"]) -> list[tuple[bytes, bool]]:
@@ -182,12 +188,15 @@ def _tops(rules: Rules, claims: Sequence[Rule], head: int) -> list[Top]:
     found = []
     for number, claim in enumerate(claims):
         view, p = _view(rules, claim), claim.attend or {}
-        ids = [names.setdefault((x + 0.0).tobytes(), len(names)) for x in rules.tokens(claim)]
+        X = rules.sequences[claim.sequence] + 0.0
+        ids = {j: names.setdefault(X[j].tobytes(), len(names)) for j in view.seen}
         order = sorted(p, key=lambda a: -p[a]) if claim.head == head else []
         for k in range(1, len(order) + 1):
-            rest = [i for i in range(len(ids)) if i not in order[:k]]
+            rest = [i for i in ids if i not in order[:k]]
             if all(view.beats(a, b) for a in order[:k] for b in rest):
-                found.append(Top(number, sum({1 << ids[a] for a in order[:k]}), sum({1 << i for i in ids}), ids))
+                found.append(
+                    Top(number, sum({1 << ids[a] for a in order[:k]}), sum({1 << i for i in ids.values()}), ids)
+                )
     return found
 
 
@@ -207,5 +216,6 @@ def _shattered(tops: Sequence[Top], size: int) -> dict[str, list[int]] | None:
         if len(made) == ways:
             using = sorted(made.values(), key=lambda top: top.rule)
             numbers = list(dict.fromkeys(top.rule for top in using))
-            return {"tokens": [using[0].ids.index(i) for i in chosen], "rules": numbers}
+            places = {i: token for token, i in using[0].ids.items()}
+            return {"tokens": [places[i] for i in chosen], "rules": numbers}
     return None

@@ -28,6 +28,7 @@ def head_plane(head: Head, X: Float[np.ndarray, "T D"]) -> HeadPlane:
     """
     X = np.asarray(X, dtype=np.float64)
     K, Q = X @ head.W_K.T.astype(np.float64), X @ head.W_Q.T.astype(np.float64)  # (T, r)
+    Q = Q if head.b_Q is None else Q + head.b_Q
     both = np.concatenate([K, Q])
     axes = np.linalg.svd(both, full_matrices=False).Vh[:2]  # (at most 2, r)
     shown = both @ axes.T

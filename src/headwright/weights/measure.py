@@ -2,53 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from jaxtyping import Float
 
+from headwright.trusted.run import PIECES
 from headwright.weights.rules import Rule, Rules
 
+Ends = Float[np.ndarray, "2 2 n"]  # of a piece of the scale's range: at both ends, all scores at lowest and highest
 
-def rooms(rules: Rules, sequence: int) -> Float[np.ndarray, " T"]:
-    """How far from its place each token of a sequence may be.
+
+def scores_at(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " n"]:
+    """The scores of what is seen, with tokens at their places."""
+    x = rules.asking(rules.sequences[rule.sequence][rule.token])
+    found: Float[np.ndarray, " n"] = rules.tokens(rule) @ (M @ x) + rules.added(rule)
+    return found
+
+
+def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Iterator[Ends]:
+    """As run.py of the checker has them: for each piece of the range of lengths, the scores of what is seen.
 
     >>> from fractions import Fraction
-    >>> rooms(Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),), ball=Fraction(1, 4)), 0)
-    array([0.25, 0.25])
+    >>> rules = Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),), scale=(Fraction(1, 2), Fraction(1)))
+    >>> len(list(pieces(rules, rules.rules[0], np.eye(2))))
+    32
     """
-    stretch = float(max(1 - rules.scale[0], rules.scale[1] - 1))
-    found: Float[np.ndarray, " T"] = float(rules.ball) + stretch * np.linalg.norm(rules.sequences[sequence], axis=1)
-    return found
-
-
-def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Float[np.ndarray, " n"]:
-    """How far each score may be from its place, once a common number is taken off."""
-    n, X = rules.visible(rule), rules.tokens(rule)
-    if rules.certain:
-        return np.zeros(n)
-    room = rooms(rules, rule.sequence)
-    x, own = rules.sequences[rule.sequence][rule.token], room[rule.token]
-    back = np.linalg.norm((X - X.mean(axis=0)) @ M, axis=1)
-    found: Float[np.ndarray, " n"] = (
-        room[:n] * np.linalg.norm(M @ x) + own * back + own * room[:n] * np.linalg.norm(M)
-    )  # fmt: skip
-    return found
-
-
-def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"]) -> Float[np.ndarray, " n"]:
-    """The least weight that each token can get."""
+    seen, X, D = np.array(rules.seen(rule)), rules.tokens(rule), rules.dimension
     x = rules.sequences[rule.sequence][rule.token]
-    scores, off = rules.tokens(rule) @ (M @ x), spent(rules, rule, M)
-    low, high = (np.exp(np.clip(scores + sign * off - scores.max(), -700.0, 600.0)) for sign in (-1, 1))
-    found: Float[np.ndarray, " n"] = low / (high.sum() - high + low)
+    scores, bias = X @ (M[:, :D] @ x), rules.added(rule)
+    added = X @ M[:, D] if rules.biases else np.zeros(len(X))
+    (low, high), ball = map(float, rules.scale), float(rules.ball)
+    if ball or low == high:
+        room = ball + max(1 - low, high - 1) * np.linalg.norm(X, axis=1) if ball else np.zeros(len(X))
+        own = ball + max(1 - low, high - 1) * float(np.linalg.norm(x)) if ball else 0.0
+        back = np.linalg.norm((X - X.mean(axis=0)) @ M[:, :D], axis=1)
+        along, size = np.linalg.norm(M @ rules.asking(x)), np.linalg.norm(M[:, :D])
+        off, whole = room * along + own * back + own * room * size, scores + added + bias
+        yield np.array([[whole - off, whole + off]] * 2)
+        return
+    width, itself = (high - low) / PIECES, seen == rule.token
+    for u in low + width * np.arange(PIECES):
+        ends = []
+        for c in (u, u + width):
+            line = 2 * (u + width / 2) * c - (u + width / 2) ** 2
+            one = np.where(itself, scores * line + c * added, low * (c * scores + added)) + bias
+            two = np.where(itself, scores * c * c + c * added, high * (c * scores + added)) + bias
+            ends.append([np.minimum(one, two), np.maximum(one, two)])
+        yield np.array(ends)
+
+
+def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
+    """By how much the world raises the logarithm of what competes with each token; 0 for those that are not seen."""
+    found = np.zeros(len(rules.sequences[rule.sequence]))
+    seen = list(rules.seen(rule))
+    if rules.certain or len(seen) == 1:
+        return found
+    scores = scores_at(rules, rule, M)
+    worst = np.max([_rivals(low, high) for piece in pieces(rules, rule, M) for low, high in piece], axis=0)
+    found[seen] = np.maximum(0.0, worst - _rivals(scores, scores))
     return found
 
 
-def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D D"], W_V: Float[np.ndarray, "m D"]) -> float:
+def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
+    """The least weight that each token can get; 0 for those that are not seen."""
+    found, least = np.zeros(len(rules.sequences[rule.sequence])), np.float64(np.inf)
+    for lows, highs in (end for piece in pieces(rules, rule, M) for end in piece):
+        low, high = (np.exp(np.clip(s - highs.max(), -700.0, 0.0)) for s in (lows, highs))
+        least = np.minimum(least, low / (high.sum() - high + low))
+    found[list(rules.seen(rule))] = least
+    return found
+
+
+def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], token: int) -> float:
+    """The largest weight that a token can get."""
+    at, worst = rules.seen(rule).index(token), 0.0
+    for piece in pieces(rules, rule, M):
+        others = np.exp(np.clip([low - high[at] for low, high in piece], -700.0, 700.0)).min(axis=0)
+        worst = max(worst, float(1 / (1 + np.delete(others, at).sum())))
+    return worst
+
+
+def moved(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
+    """How far values can be from those of tokens at their places."""
+    stretch = float(max(1 - rules.scale[0], rules.scale[1] - 1))
+    W = W_V[:, : rules.dimension]
+    values = np.linalg.norm(rules.tokens(rule) @ W.T, axis=1)
+    return stretch * float(values.max()) + float(rules.ball) * float(np.linalg.norm(W))
+
+
+def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], W_V: Float[np.ndarray, "m k"]) -> float:
     """How far the output can be from what the rule wants; 0 where it wants none."""
     if rule.output is None:
         return 0.0
-    below = pattern_below(rules, rule, M)
-    u = rules.tokens(rule) @ W_V.T - np.array([float(x) for x in rule.output])
-    moved = float(rooms(rules, rule.sequence).max() * np.linalg.norm(W_V)) if not rules.certain else 0.0
+    below = pattern_below(rules, rule, M)[list(rules.seen(rule))]
+    u = rules.asking(rules.tokens(rule)) @ W_V.T - np.array([float(x) for x in rule.output])
     rest = max(0.0, 1 - float(below.sum())) * float(np.linalg.norm(u, axis=1).max()) if not rules.certain else 0.0
-    return float(np.linalg.norm(below @ u)) + rest + moved
+    return float(np.linalg.norm(below @ u)) + rest + moved(rules, rule, W_V)
+
+
+def _rivals(low: Float[np.ndarray, " n"], high: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """For each token ln sum over the others of exp(high_l - low_j)."""
+    others = np.where(np.eye(len(high), dtype=bool), -np.inf, high)
+    top = others.max(axis=1)
+    found: Float[np.ndarray, " n"] = top + np.log(np.exp(others - top[:, None]).sum(axis=1)) - low
+    return found

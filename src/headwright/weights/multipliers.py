@@ -47,10 +47,11 @@ class Term:
     query: Float[np.ndarray, " r"]  # z
     bound: float
     equal: bool = False  # = instead of <=, for a single row; its multiplier may then have any sign
+    shifts: Float[np.ndarray, " n"] | float = 0.0  # added to d_l^T X z
 
     def at(self, X: Matrix) -> tuple[np.float64, Float[np.ndarray, " n"]]:
         """By how much it is violated, and the shares of its terms."""
-        s = self.rows @ (X @ self.query)
+        s = self.rows @ (X @ self.query) + self.shifts
         top = s.max()
         e = np.exp(s - top)
         total = e.sum()

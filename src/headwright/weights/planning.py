@@ -57,11 +57,17 @@ class Designed:
         return tuple(replace(task.rule, attend=task.floors) for task in self.tasks)
 
     @property
+    def head(self) -> int:
+        """The number of the head."""
+        return self.tasks[0].rule.head or 0
+
+    @property
     def assignment(self) -> list[str]:
         """Who attends to whom, in words."""
         words = []
         for task in self.tasks:
-            tokens = sorted(task.mixture)
+            if not (tokens := sorted(task.mixture)):
+                continue
             many = len(tokens) > 1
             listed = f"{', '.join(map(str, tokens[:-1]))} and {tokens[-1]}" if many else str(tokens[0])
             words.append(f"{task.rule.name} attends to token{'s' if many else ''} {listed}")
@@ -77,8 +83,8 @@ def design_head(
     """
     space = Space.of(rules)
     if not mine:
-        zero = np.zeros((rules.dimension, rules.dimension))
-        return Designed(space, (), zero, np.zeros((rules.width, rules.dimension)), size_solver, room)
+        D, k = rules.dimension, rules.dimension + rules.biases
+        return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), size_solver, room)
     unknowns = min(rules.dimension, sum(map(len, rules.sequences))) ** 2
     if minimise == "rank" and unknowns > LARGE:
         ways = (way for most in MIXED for way in _ways(space, mine, dtype, most))
@@ -111,7 +117,8 @@ def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> 
 
 def _ways(space: Space, mine: tuple[Rule, ...], dtype: str, most: int) -> Iterator[Designed]:
     """The ways with mixtures of up to so many tokens, before any matrix of scores is known."""
-    rules, nothing = space.rules, np.zeros((space.rules.dimension, space.rules.dimension))
+    rules = space.rules
+    nothing = np.zeros((rules.dimension, rules.dimension + rules.biases))
     options = [
         [mixture for mixture in candidates(rules, rule, most) if _possible(space, rule, mixture)] for rule in mine
     ]
@@ -147,7 +154,7 @@ def rank_solver(r: int, starts: Callable[[Sequence[Aim]], Iterable[Factors]]) ->
 def _of_small_rank(start: Designed, head_dim: int | None, room: float) -> Designed | None:
     """The smallest head dimension for which a matrix was found, from the first that is not proven impossible."""
     full = min(start.space.basis.shape[1], len(start.tasks))
-    bound = dimension_bound(start.space.rules, start.claims, start.tasks[0].rule.head)
+    bound = dimension_bound(start.space.rules, start.claims, start.head)
     sizes = range(1 if bound is None else bound.least, min(full, head_dim or full) + 1)
     return next((found for r in sizes if (found := _of_rank(start, r, room)) is not None), None)
 
@@ -162,8 +169,9 @@ def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Facto
 
     def found(aims: Sequence[Aim]) -> Iterator[Factors]:
         if r == 1:
-            known = signs(start.space.rules, start.claims, start.tasks[0].rule.head)
-            mine = [known.of(start.space.rules.sequences[t.rule.sequence][t.rule.token]) for t in start.tasks]
+            rules = start.space.rules
+            known = signs(rules, start.claims, start.head)
+            mine = [known.of(rules.asking(rules.sequences[t.rule.sequence][t.rule.token])) for t in start.tasks]
             parts = sorted({part for _, part in mine})[:FLIPPED]
             for flips in product((1, -1), repeat=len(parts) - 1):
                 flip = dict(zip(parts, (1, *flips), strict=True))
@@ -171,7 +179,7 @@ def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Facto
         else:
             yield on_a_curve(aims, r)
         if start.M.any():
-            yield cut(start.space.basis.T @ start.M @ start.space.basis, r)
+            yield cut(start.space.inside(start.M), r)
         yield from by_chance(aims, r, TRIES)
 
     return found
@@ -180,9 +188,10 @@ def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Facto
 def _values(rules: Rules, mine: tuple[Rule, ...], way: Assignment, dtype: str) -> Float[np.ndarray, "m D"]:
     """W_V in the numbers of the type; the identity where no rule of any head wants an output."""
     if all(rule.output is None for rule in rules.rules):
-        return np.eye(rules.dimension)
+        return np.eye(rules.dimension, rules.dimension + rules.biases)
     told = [(rule, m) for rule, m in zip(mine, way.mixtures, strict=True) if rule.output is not None]
-    Y = np.array([sum(float(w) * rules.sequences[rule.sequence][a] for a, w in m.items()) for rule, m in told])
+    tokens = [rules.asking(X) for X in rules.sequences]
+    Y = np.array([sum(float(w) * tokens[rule.sequence][a] for a, w in m.items()) for rule, m in told])
     wanted = np.array([[float(x) for x in rule.output or ()] for rule, _ in told])
     tolerances = np.array([float(rule.tolerance) for rule, _ in told])
 

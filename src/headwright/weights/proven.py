@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.trusted.head import Rule as Claim
-from headwright.trusted.head import Run
 from headwright.trusted.numbers import sqrt_above
+from headwright.trusted.run import Head as ExactHead
+from headwright.trusted.run import Rule as Claim
+from headwright.trusted.run import Run, World, error_above
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 
@@ -19,23 +20,23 @@ Exact = list[tuple[Fraction, ...]]
 
 
 def frobenius_above(head: Head) -> float:
-    """|W_K^T W_Q|_F, rounded up.
+    """|W_K^T W_Q|_F, rounded up; with biases |W_K^T (W_Q | b_Q)|_F.
 
     >>> frobenius_above(Head(np.eye(2), 2 * np.eye(2), np.eye(2))) >= 8**0.5
     True
     """
-    Q, K = exact(head.W_Q), exact(head.W_K)
+    Q, K = _asking(head), exact(head.W_K)
     total = sum((_dot(K[a], K[b]) * _dot(Q[a], Q[b]) for a in range(len(Q)) for b in range(len(Q))), Fraction(0))
     return up(sqrt_above(total))
 
 
 def nuclear_above(head: Head) -> float:
-    """(|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: the nuclear norm of W_K^T W_Q is not larger.
+    """(|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: the nuclear norm of W_K^T W_Q is not larger; b_Q counts with W_Q.
 
     >>> nuclear_above(Head(np.eye(2), np.eye(2), np.eye(2)))
     2.0
     """
-    return up(sum((_dot(row, row) for row in (*exact(head.W_Q), *exact(head.W_K))), Fraction(0)) / 2)
+    return up(sum((_dot(row, row) for row in (*_asking(head), *exact(head.W_K))), Fraction(0)) / 2)
 
 
 def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
@@ -53,9 +54,9 @@ def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple
     runs = _runs(rules, layer)
     found = []
     for rule in claims:
-        claim, run = _claim(rules, rule), runs[rule.head]
-        below = run.pattern_below(claim)
-        error = up(run.error(claim, below)) if rule.output else 0.0
+        claim, mine = _claim(rules, rule), runs if rule.head is None else [runs[rule.head]]
+        below = dict(zip(claim.seen, mine[0].pattern_below(claim), strict=True)) if rule.attend else {}
+        error = up(error_above(claim, mine)) if rule.output else 0.0
         found.append((error, {a: down(below[a]) for a in rule.attend or {}}))
     return found
 
@@ -79,15 +80,27 @@ def down(x: Fraction) -> float:
 
 def _runs(rules: Rules, layer: HeadLayer) -> list[Run]:
     sequences = [exact(X) for X in rules.sequences]
-    stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
-    rooms = [tuple(rules.ball + stretch * sqrt_above(_dot(x, x)) for x in X) for X in sequences]
-    return [Run(sequences, rooms, exact(h.W_Q), exact(h.W_K), exact(h.W_V)) for h in layer.heads]
+    world = World(rules.ball, *rules.scale)
+    return [Run(sequences, world, _exact_head(layer, h)) for h in range(len(layer.heads))]
+
+
+def _exact_head(layer: HeadLayer, number: int) -> ExactHead:
+    head = layer.heads[number]
+    b_Q, b_V = (() if b is None else exact(b[None])[0] for b in (head.b_Q, head.b_V))
+    bias = layer.bias[number] if layer.bias else ()
+    return ExactHead(exact(head.W_Q), exact(head.W_K), exact(head.W_V), b_Q, b_V, bias)
+
+
+def _asking(head: Head) -> Exact:
+    """(W_Q | b_Q)."""
+    return exact(head.W_Q if head.b_Q is None else np.column_stack([head.W_Q, head.b_Q]))
 
 
 def _claim(rules: Rules, rule: Rule) -> Claim:
     return Claim(
-        rule.sequence, rule.token, rule.head, rule.attend or {}, rule.output or (), rule.tolerance, rules.visible(rule)
-    )
+        rule.sequence, rule.token, rule.head, rule.attend or {}, rule.at_most or {}, rule.output or (), rule.tolerance,
+        rules.seen(rule),
+    )  # fmt: skip
 
 
 def _dot(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Fraction:

@@ -78,6 +78,7 @@ class Stack:
         self.rows = np.vstack([term.rows for term in terms])
         self.first = np.cumsum([0, *lengths[:-1]])
         self.owner = np.repeat(np.arange(len(terms)), lengths)
+        self.shifts = np.concatenate([np.broadcast_to(term.shifts, n) for term, n in zip(terms, lengths, strict=True)])
         self.queries = np.array([term.query for term in terms])
         self.bounds = np.array([term.bound - (0.0 if term.equal else 2 * MISSED) for term in terms])
         self.floors = np.array([-np.inf if term.equal else 0.0 for term in terms])  # of multipliers
@@ -87,7 +88,7 @@ class Stack:
     ) -> tuple[float, Rows, Rows, Float[np.ndarray, " m"]]:
         """sum_c max(floor_c, m_c + rho h_c)^2 / (2 rho), its slopes, and the violations h."""
         along, queries = self.rows @ A.T, (self.queries @ B.T)[self.owner]
-        scores = (along * queries).sum(axis=1)
+        scores = (along * queries).sum(axis=1) + self.shifts
         top = np.maximum.reduceat(scores, self.first)
         e = np.exp(scores - top[self.owner])
         total = np.add.reduceat(e, self.first)

@@ -1,4 +1,4 @@
-"""Rules: what the tokens of some sequences should attend to, or output, in a head."""
+"""Rules: what the tokens of some sequences should attend to, or output, in a head or in the sum of all heads."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from headwright.design.wish import Wish
 from headwright.errors import InputError
 from headwright.trusted.numbers import shown
 from headwright.weights.expression import Vector
+from headwright.weights.head import Table
 
 MOST_TOKENS = 4096  # in all sequences; the checker reads no more
 MOST_NUMBERS = 1024  # in a token or an output: W_V has the product of both, and every one of them is checked
@@ -23,9 +24,9 @@ TOLERANCE = Fraction(1, 100)  # of an output, unless said: its Euclidean distanc
 
 @dataclass(frozen=True)
 class Rule:
-    """What one token should do in one head: attend (least weights), output a vector within a tolerance, or both.
+    """What one token should do in one head: attend (least and largest weights), output a vector within a tolerance.
 
-    The output is that of this head alone; the layer adds the heads' outputs up.
+    The output is that of this head alone, or where head is None that of the layer: the sum of all heads' outputs.
 
     >>> Rule(token=1, attend={0: Fraction(9, 10)}).place
     (0, 1, 0)
@@ -33,13 +34,14 @@ class Rule:
 
     token: int
     sequence: int = 0
-    head: int = 0
+    head: int | None = 0
     attend: dict[int, Fraction] | None = None  # token -> the least weight that it must get
     output: Vector | None = None
     tolerance: Fraction = TOLERANCE
+    at_most: dict[int, Fraction] | None = None  # token -> the largest weight that it may get
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def place(self) -> tuple[int, int, int | None]:
         """Sequence, token and head: two rules of one place speak of the same thing."""
         return self.sequence, self.token, self.head
 
@@ -51,7 +53,8 @@ class Rule:
         'token 1 of sequence 2'
         """
         sequence = f" of sequence {self.sequence}" if self.sequence else ""
-        return f"token {self.token}{sequence}" + (f" in head {self.head}" if self.head else "")
+        where = " in the sum of all heads" if self.head is None else f" in head {self.head}" if self.head else ""
+        return f"token {self.token}{sequence}{where}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +62,8 @@ class Rules:
     """Tokens in one or more sequences, the mask, what is uncertain about tokens, and the rules; checked.
 
     >>> rules = Rules((np.eye(3),), (Rule(token=2, attend={0: Fraction(9, 10)}),), causal=True)
-    >>> rules.heads, rules.visible(rules.rules[0])
-    (1, 3)
+    >>> rules.heads, rules.seen(rules.rules[0])
+    (1, (0, 1, 2))
     """
 
     sequences: tuple[Float[np.ndarray, "T D"], ...]
@@ -69,9 +72,13 @@ class Rules:
     ball: Fraction = Fraction(0)  # a token may be anywhere within this distance of c times its place,
     scale: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1))  # for any c between these two
     names: tuple[tuple[str, ...], ...] = ()  # of the tokens in each sequence, for pictures
+    mask: tuple[str, ...] = ()  # rows of 0 and 1, such as '110' for a token 0 that sees 0 and 1; or none at all
+    biases: bool = False  # heads may have b_Q and b_V
+    bias: tuple[Table, ...] = ()  # for each head, or none: what is added to scores, by place
 
     def __post_init__(self) -> None:
         self._check_tokens()
+        check_mask(self.mask, max(map(len, self.sequences)), causal=self.causal)
         if not self.rules:
             raise InputError("there is no rule: expected at least one [[rule]]")
         if self.ball < 0 or not 0 < self.scale[0] <= 1 <= self.scale[1]:
@@ -80,12 +87,14 @@ class Rules:
                              "radius of 0 or more, and a range above 0 that holds 1")  # fmt: skip
         for rule in self.rules:
             self._check(rule)
+        check_bias(self.bias, max(map(len, self.sequences)), self.heads)
         object.__setattr__(self, "rules", merged(self.rules))
         widths = {len(rule.output) for rule in self.rules if rule.output is not None}
         if len(widths) > 1:
             raise InputError(f"outputs have {', '.join(map(str, sorted(widths)))} numbers: expected as many in each")
         for rule in self.rules:
             self._check_sum(rule)
+            self._check_shared(rule)
         self._check_twins()
 
     @property
@@ -96,7 +105,7 @@ class Rules:
     @property
     def heads(self) -> int:
         """How many heads the rules speak of: head 0 up to the last that is named."""
-        return 1 + max(rule.head for rule in self.rules)
+        return 1 + max((rule.head for rule in self.rules if rule.head is not None), default=-1)
 
     @property
     def width(self) -> int:
@@ -118,13 +127,25 @@ class Rules:
             return list(self.names[sequence])
         return [f"token {i}" for i in range(len(self.sequences[sequence]))]
 
-    def visible(self, rule: Rule) -> int:
-        """How many tokens the rule's token sees: these are the first ones of its sequence."""
-        return rule.token + 1 if self.causal else len(self.sequences[rule.sequence])
+    def seen(self, rule: Rule) -> tuple[int, ...]:
+        """The tokens of its sequence that the rule's token sees."""
+        T = len(self.sequences[rule.sequence])
+        if self.mask:
+            return tuple(j for j in range(T) if self.mask[rule.token][j] == "1")
+        return tuple(range(rule.token + 1 if self.causal else T))
+
+    def asking(self, X: Float[np.ndarray, "*n D"]) -> Float[np.ndarray, "*n k"]:
+        """Tokens as W_Q and W_V take them: with a 1 after each, for b_Q and b_V, where heads have biases."""
+        return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1) if self.biases else X
+
+    def added(self, rule: Rule) -> Float[np.ndarray, " n"]:
+        """What is added to the scores of the tokens that the rule's token sees."""
+        seen = self.seen(rule)
+        return np.array([float(self.bias[rule.head or 0][rule.token][j]) if self.bias else 0.0 for j in seen])
 
     def tokens(self, rule: Rule) -> Float[np.ndarray, "n D"]:
-        """The tokens that the rule's token sees."""
-        return self.sequences[rule.sequence][: self.visible(rule)]
+        """The tokens that the rule's token sees, in their order."""
+        return self.sequences[rule.sequence][list(self.seen(rule))]
 
     def _check_tokens(self) -> None:
         if not self.sequences or any(X.ndim != 2 or 0 in X.shape or not np.isfinite(X).all() for X in self.sequences):
@@ -150,10 +171,14 @@ class Rules:
         if not 0 <= rule.token < T:
             raise InputError(f"a rule is about token {rule.token}, and sequence {rule.sequence} has {T} tokens: "
                              f"expected 0 to {T - 1}")  # fmt: skip
-        if not 0 <= rule.head < 64:
+        if rule.head is not None and not 0 <= rule.head < 64:
             raise InputError(f"the rule of {rule.name} is for head {rule.head}: expected 0 to 63")
-        if rule.attend is None and rule.output is None:
-            raise InputError(f"the rule of {rule.name} wants nothing: expected attend, copy, average or output")
+        if rule.attend is None and rule.output is None and not rule.at_most:
+            raise InputError(f"the rule of {rule.name} wants nothing: expected attend, copy, average, "
+                             "at_most or output")  # fmt: skip
+        if rule.head is None and (rule.attend is not None or rule.at_most):
+            raise InputError(f"the rule of {rule.name} is about weights, and the sum of heads has none: expected an "
+                             "output alone, and rules of single heads that say where they attend")  # fmt: skip
         if rule.output is not None and rule.tolerance <= 0:
             raise InputError(f"the tolerance of {rule.name} is {float(rule.tolerance):g}: expected more than 0, "
                              "since a softmax leaves every token a little")  # fmt: skip
@@ -164,26 +189,49 @@ class Rules:
             raise InputError(f"the output of {rule.name} has {len(rule.output)} numbers: expected at most "
                              f"{MOST_NUMBERS}, since every number of W_V is checked")  # fmt: skip
         check_sizes(rule.output or (), f"the output of {rule.name}")
-        for key in rule.attend or ():
+        for key in (*(rule.attend or ()), *(rule.at_most or ())):
             if not 0 <= key < T:
                 raise InputError(f"{rule.name} should attend to token {key}, and its sequence has {T} tokens: "
                                  f"expected 0 to {T - 1}")  # fmt: skip
-            if key >= self.visible(rule):
+            if self.causal and key > rule.token:
                 raise InputError(f"{rule.name} should attend to token {key}, which a causal mask hides from it: "
                                  f'expected 0 to {rule.token}, or mask = "none"')  # fmt: skip
+            if key not in (seen := self.seen(rule)):
+                raise InputError(f"{rule.name} should attend to token {key}, which the mask hides from it: "
+                                 f"expected one of {', '.join(map(str, seen[:8]))}")  # fmt: skip
+        for key, most in (rule.at_most or {}).items():
+            if not 0 < most < 1:
+                raise InputError(f"{rule.name} should give token {key} at most {float(most):g}: expected a weight "
+                                 "above 0 and below 1, since a softmax leaves every token a little")  # fmt: skip
 
     def _check_sum(self, rule: Rule) -> None:
+        seen, at_most = self.seen(rule), rule.at_most or {}
+        for key in at_most:
+            if (rule.attend or {}).get(key, 0) > at_most[key]:
+                raise InputError(f"{rule.name} should give token {key} more than it may at most: expected weights "
+                                 "that agree")  # fmt: skip
+        if len(at_most) == len(seen) and sum(at_most.values()) < 1:
+            raise InputError(f"{rule.name} may give all that it sees only {float(sum(at_most.values())):g} together: "
+                             "expected 1 or more, since weights sum to 1")  # fmt: skip
         if rule.attend is None:
             return
         try:
-            Wish(rule.attend).check_fits(self.visible(rule))
+            Wish({seen.index(key): p for key, p in rule.attend.items()}).check_fits(len(seen))
         except InputError as error:
             raise InputError(f"the rules of {rule.name} contradict each other: {error}") from error
+
+    def _check_shared(self, rule: Rule) -> None:
+        """An output of all heads together is made of what each of them attends to."""
+        if rule.head is None:
+            told = {other.head for other in self.rules if other.place[:2] == rule.place[:2] and other.attend}
+            if missing := [h for h in range(self.heads) if h not in told] or ([0] if not self.heads else []):
+                raise InputError(f"the rule of {rule.name} needs to know where token {rule.token} attends in head "
+                                 f"{missing[0]}: expected a rule with copy, average or attend for each")  # fmt: skip
 
     def _check_twins(self) -> None:
         """Two tokens that are the same and see the same do the same, whatever the head."""
         found: dict[tuple[object, ...], Rule] = {}
-        for rule in self.rules:
+        for rule in self.rules if not self.bias else ():
             if rule.output is None:
                 continue
             seen = tuple(sorted(tuple(x) for x in self.tokens(rule).tolist()))
@@ -192,6 +240,22 @@ class Rules:
                 raise InputError(f"{other.name} and {rule.name} are the same and see the same, and should output "
                                  "different vectors: no head does that; expected positions that tell them apart, "
                                  "or rules that agree")  # fmt: skip
+
+
+def check_bias(bias: tuple[Table, ...], T: int, heads: int) -> None:
+    """Refuse biases of places that are not a table of T x T numbers for each head.
+
+    >>> check_bias(((),), 2, 1)
+    Traceback (most recent call last):
+    headwright.errors.InputError: biases of places: expected a table of 2 x 2 numbers for each of the heads, 1 in all
+    """
+    if bias and (len(bias) != heads or any([len(row) for row in table] != [T] * T for table in bias)):
+        raise InputError(
+            f"biases of places: expected a table of {T} x {T} numbers for each of the heads, {heads} in all"
+        )
+    for table in bias:
+        for row in table:
+            check_sizes(row, "a bias of places")
 
 
 def check_sizes(vector: Iterable[Fraction], what: str) -> None:
@@ -212,13 +276,15 @@ def apart(one: Rule, other: Rule) -> Fraction:
 
 
 def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """One rule for each place: of several floors for a token the highest counts; a second output is refused.
+    """One rule for each place: of several floors the highest counts, of several ceilings the lowest.
+
+    A second output is refused.
 
     >>> half, most = (Rule(token=0, attend={1: p}) for p in (Fraction(1, 2), Fraction(9, 10)))
     >>> merged([half, most])[0].attend
     {1: Fraction(9, 10)}
     """
-    found: dict[tuple[int, int, int], Rule] = {}
+    found: dict[tuple[int, int, int | None], Rule] = {}
     for rule in rules:
         other = found.get(rule.place)
         if other is None:
@@ -229,11 +295,30 @@ def merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
             far = not same_width or apart(rule, other) > (rule.tolerance + other.tolerance) ** 2
             why = "which contradict each other" if far else "which is one too many"
             raise InputError(f"two rules want an output of {rule.name}, {why}: expected one")
-        attend = dict(other.attend or {})
+        attend, at_most = dict(other.attend or {}), dict(other.at_most or {})
         for key, p in (rule.attend or {}).items():
             attend[key] = max(p, attend.get(key, p))
+        for key, p in (rule.at_most or {}).items():
+            at_most[key] = min(p, at_most.get(key, p))
         mine = rule if rule.output is not None else other
         found[rule.place] = Rule(
-            rule.token, rule.sequence, rule.head, attend or None, mine.output, mine.tolerance
-        )  # fmt: skip
+            rule.token, rule.sequence, rule.head, attend or None, mine.output, mine.tolerance, at_most or None
+        )
     return tuple(found.values())
+
+
+def check_mask(mask: tuple[str, ...], T: int, *, causal: bool) -> None:
+    """Refuse rows that do not say for each of T tokens which of them it sees.
+
+    >>> check_mask(("10", "00"), 2, causal=False)
+    Traceback (most recent call last):
+    headwright.errors.InputError: row 1 of the mask is '00': expected at least 2 digits 0 and 1, and a 1 among the ...
+    """
+    if mask and causal:
+        raise InputError("a causal mask and another one: expected one of the two")
+    if mask and len(mask) < T:
+        raise InputError(f"a mask of {len(mask)} rows for a sequence of {T} tokens: expected a row for each")
+    for number, row in enumerate(mask):
+        if len(row) < T or not set(row) <= {"0", "1"} or "1" not in (row[:T] if number < T else row):
+            raise InputError(f"row {number} of the mask is {row[:40]!r}: expected at least {T} digits 0 and 1, and a 1 "
+                             f"among the first {T}")  # fmt: skip

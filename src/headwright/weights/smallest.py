@@ -20,6 +20,7 @@ from headwright.weights.multipliers import Term, by_multipliers, from_near, squa
 
 EVENED = 1e-4  # what is left to others, from which on the weights of several targets are fixed
 LARGEST = 6000  # unknowns; a Newton step costs their cube
+Cap = tuple[Float[np.ndarray, " n"], float]  # a combination of the keys' scores, and what it may be at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,13 @@ class Aim:
     targets: tuple[int, ...]
     slacks: Float[np.ndarray, " m"]
     left: float | None = None  # by all targets together to others, where it is known better than from the slacks
+    caps: tuple[Cap, ...] = ()  # more constraints, which are linear
+    added: Float[np.ndarray, " n"] | None = None  # to the scores of the keys
+
+    @property
+    def shifts(self) -> Float[np.ndarray, " n"]:
+        """What is added to the scores of the keys."""
+        return np.zeros(len(self.keys)) if self.added is None else self.added
 
     @property
     def over(self) -> float:
@@ -132,9 +140,10 @@ class Reduced:
 def reduced(aims: Sequence[Aim]) -> Reduced | None:
     """The constraints; None if there are none, since every target is alone with itself."""
     terms = [term for aim in aims if len(aim.keys) > 1 for term in (_evened(aim) if aim.evened else _plain(aim))]
+    terms += [Term((cap @ aim.keys)[None], aim.query, b - cap @ aim.shifts) for aim in aims for cap, b in aim.caps]
     if not terms:
         return None
-    left, right = _span([term.rows for term in terms]), _span([term.query[None] for term in terms])
+    left, right = span([term.rows for term in terms]), span([term.query[None] for term in terms])
     unit = max(float(np.linalg.norm(t.rows, axis=1).max() * np.linalg.norm(t.query)) for t in terms) or 1.0
     inside = [replace(t, rows=t.rows @ left / unit, query=t.query @ right) for t in terms]
     return Reduced(inside, left, right, unit)
@@ -142,7 +151,12 @@ def reduced(aims: Sequence[Aim]) -> Reduced | None:
 
 def _plain(aim: Aim) -> list[Term]:
     return [
-        Term(np.delete(aim.keys, a, axis=0) - aim.keys[a], aim.query, float(np.log(slack)))
+        Term(
+            np.delete(aim.keys, a, axis=0) - aim.keys[a],
+            aim.query,
+            float(np.log(slack)),
+            shifts=np.delete(aim.shifts, a) - aim.shifts[a],
+        )
         for a, slack in zip(aim.targets, aim.slacks, strict=True)
     ]
 
@@ -154,12 +168,13 @@ def _evened(aim: Aim) -> list[Term]:
     """
     first, *rest = aim.targets
     p = 1 / (1 + aim.slacks)
-    others = np.delete(aim.keys, aim.targets, axis=0) - aim.keys[first]
+    others, by = np.delete(aim.keys, aim.targets, axis=0) - aim.keys[first], aim.shifts - aim.shifts[first]
     held = [
-        Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0])), equal=True)
+        Term((aim.keys[a] - aim.keys[first])[None], aim.query, float(np.log(x / p[0]) - by[a]), equal=True)
         for a, x in zip(rest, p[1:], strict=True)
     ]
-    return [Term(others, aim.query, float(np.log(aim.over / p[0]))), *held] if len(others) else held
+    rivals = Term(others, aim.query, float(np.log(aim.over / p[0])), shifts=np.delete(by, aim.targets))
+    return [rivals, *held] if len(others) else held
 
 
 def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -181,7 +196,7 @@ def _settled(terms: list[Term], multipliers: Float[np.ndarray, " m"]) -> Float[n
 
 def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]) -> Float[np.ndarray, " m"]:
     """Multipliers of the plain constraints that add up to the same slope as those of `_evened`."""
-    scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query
+    scores = (aim.keys - aim.keys[aim.targets[0]]) @ N @ aim.query + aim.shifts
     alpha = np.exp(scores - scores.max())
     alpha /= alpha.sum()
     push, *held = found if len(found) == len(aim.targets) else [0.0, *found]  # there may be no others
@@ -192,7 +207,7 @@ def evened_multipliers(aim: Aim, N: Float[np.ndarray, "p r"], found: list[float]
     return plain
 
 
-def _span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:
+def span(parts: list[Float[np.ndarray, "some d"]]) -> Float[np.ndarray, "d k"]:
     """An orthonormal basis of the rows; at least one column."""
     _, sizes, basis = np.linalg.svd(np.vstack(parts), full_matrices=False)
     rank = max(1, int((sizes > 1e-13 * sizes[0]).sum()))

@@ -6,6 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from headwright.design.wish import average, exact
 from headwright.errors import InputError
 from headwright.weights.expression import NAME, Vector, read_vector
-from headwright.weights.rules import MOST_NUMBERS, MOST_TOKENS, TOLERANCE, Rule, Rules, check_sizes
+from headwright.weights.head import Table
+from headwright.weights.rules import (
+    MOST_NUMBERS,
+    MOST_TOKENS,
+    TOLERANCE,
+    Rule,
+    Rules,
+    check_bias,
+    check_mask,
+    check_sizes,
+)
 
 Index = Annotated[int, Field(ge=0)]
 Places = Index | list[Index] | Literal["*"]
@@ -36,8 +47,9 @@ class _World(_Entry):
 class _Rule(_Entry):
     token: Places
     sequence: Places = 0
-    head: Index = 0
+    head: Index | Literal["sum"] = 0
     attend: dict[str, Number] | None = None
+    at_most: dict[str, Number] | None = None
     copy_: Index | Literal["previous", "first", "self"] | None = Field(None, alias="copy")
     average: list[Index] | Literal["all"] | None = None
     eps: Number | None = None
@@ -50,7 +62,11 @@ class _Rules(_Entry):
     directions: dict[str, Number] = {}
     tokens: list[Written] | None = None
     sequences: list[list[Written]] | None = None
-    mask: Literal["none", "causal"] = "none"
+    mask: Literal["none", "causal"] | list[str] = "none"
+    window: Annotated[int, Field(ge=1)] | None = None
+    biases: bool = False
+    bias: list[list[Number]] | None = None
+    alibi: Number | list[Number] | None = None
     positions: Literal["none", "sinusoidal"] | list[Written] = "none"
     world: _World | None = None
     rule: list[_Rule] = []
@@ -103,17 +119,52 @@ def parse_rules(text: str) -> Rules:
     if (T := sum(map(len, written))) > MOST_TOKENS:
         raise InputError(f"there are {T} tokens: expected at most {MOST_TOKENS}")
     sequences = [[_vector(token, axes, D) for token in tokens] for tokens in written]
+    causal, mask = _mask(given, max(map(len, sequences)))
     rules = tuple(
-        _rule(entry, token, sequence, axes, sequences, causal=given.mask == "causal")
+        _rule(entry, token, sequence, axes, sequences, causal=causal, mask=mask)
         for entry in given.rule
         for sequence in _places(entry.sequence, len(sequences))
         for token in _tokens_of(entry, len(sequences[sequence]) if sequence < len(sequences) else 0)
     )
-    arrays = tuple(_placed(np.array(X, dtype=object).astype(np.float64), given.positions, axes) for X in sequences)
+    arrays = tuple(_placed(X, given.positions, axes) for X in sequences)
     world = given.world or _World.model_validate({})
     low, high = (exact(end, "an end of the world's scale") for end in world.scale)
     names = tuple(tuple(x if isinstance(x, str) else f"token {i}" for i, x in enumerate(X)) for X in written)
-    return Rules(arrays, rules, given.mask == "causal", exact(world.ball, "the world's ball"), (low, high), names)
+    heads = 1 + max((rule.head for rule in rules if rule.head is not None), default=0)
+    bias = _bias(given, max(map(len, sequences)), heads)
+    ball = exact(world.ball, "the world's ball")
+    return Rules(arrays, rules, causal, ball, (low, high), names, mask, given.biases, bias)
+
+
+def _bias(given: _Rules, T: int, heads: int) -> tuple[Table, ...]:
+    """A table for each head of what is added to scores: as it is written, or minus a slope for each place between."""
+    if given.bias is not None and given.alibi is not None:
+        raise InputError("bias and alibi: expected one of the two")
+    if given.bias is not None:
+        rows = tuple(tuple(exact(x, "a bias") for x in row) for row in given.bias)
+        check_bias((rows,), T, 1)
+        return (rows,) * heads
+    if given.alibi is None:
+        return ()
+    slopes = given.alibi if isinstance(given.alibi, list) else [given.alibi] * heads
+    if len(slopes) != heads:
+        raise InputError(f"alibi has {len(slopes)} slopes, and there are {heads} heads: expected one for each, or one")
+    exactly = [exact(slope, "a slope of alibi") for slope in slopes]
+    return tuple(tuple(tuple(-slope * abs(i - j) for j in range(T)) for i in range(T)) for slope in exactly)
+
+
+def _mask(given: _Rules, T: int) -> tuple[bool, tuple[str, ...]]:
+    """Whether it is causal; or its rows, for a window or one that is written out."""
+    if isinstance(given.mask, list):
+        if given.window is not None:
+            raise InputError("a window beside a mask that is written out: expected one of the two")
+        check_mask(rows := tuple(given.mask), T, causal=False)
+        return False, rows
+    causal = given.mask == "causal"
+    if given.window is None:
+        return causal, ()
+    near = [[abs(i - j) < given.window and not (causal and j > i) for j in range(T)] for i in range(T)]
+    return False, tuple("".join(str(int(x)) for x in row) for row in near)
 
 
 def _sequences(given: _Rules) -> list[list[Written]]:
@@ -160,21 +211,19 @@ def _vector(written: Written, vectors: Mapping[str, Vector], D: int) -> Vector:
     return vector
 
 
-def _placed(
-    X: Float[np.ndarray, "T D"], positions: str | list[Written], axes: Mapping[str, Vector]
-) -> Float[np.ndarray, "T D"]:
-    """The tokens with what their places add to them."""
-    if positions == "none":
-        return X
+def _placed(X: list[Vector], positions: str | list[Written], axes: Mapping[str, Vector]) -> Float[np.ndarray, "T D"]:
+    """The tokens with what their places add to them, as the nearest float64: rounded once, at the end."""
+    if isinstance(positions, list):
+        if len(positions) < len(X):
+            raise InputError(f"{len(positions)} positions for a sequence of {len(X)} tokens: expected one for each")
+        rows = [_vector(row, axes, len(X[0])) for row in positions[: len(X)]]
+        X = [tuple(map(add, x, row)) for x, row in zip(X, rows, strict=True)]
+    found: Float[np.ndarray, "T D"] = np.array(X, dtype=object).astype(np.float64)
     if positions == "sinusoidal":
         from headwright.positions import Sinusoidal
 
-        embedded: Float[np.ndarray, "T D"] = Sinusoidal(X.shape[1]).embed(X)
-        return embedded
-    if len(positions) < len(X):
-        raise InputError(f"{len(positions)} positions for a sequence of {len(X)} tokens: expected one for each")
-    rows = [_vector(row, axes, X.shape[1]) for row in positions[: len(X)]]
-    return X + np.array(rows, dtype=object).astype(np.float64)
+        found = Sinusoidal(found.shape[1]).embed(found)
+    return found
 
 
 def _places(given: int | list[int] | str, n: int) -> list[int]:
@@ -188,7 +237,14 @@ def _tokens_of(entry: _Rule, T: int) -> list[int]:
 
 
 def _rule(
-    entry: _Rule, token: int, sequence: int, axes: dict[str, Vector], sequences: list[list[Vector]], *, causal: bool
+    entry: _Rule,
+    token: int,
+    sequence: int,
+    axes: dict[str, Vector],
+    sequences: list[list[Vector]],
+    *,
+    causal: bool,
+    mask: tuple[str, ...],
 ) -> Rule:
     X = sequences[sequence] if sequence < len(sequences) else []
     output = entry.output
@@ -201,10 +257,20 @@ def _rule(
     if entry.tolerance is not None and wanted is None:
         raise InputError(f"the rule of token {token} has a tolerance and no output: expected both, or eps")
     tolerance = TOLERANCE if entry.tolerance is None else exact(entry.tolerance, f"the tolerance of token {token}")
-    return Rule(token, sequence, entry.head, _attend(entry, token, token + 1 if causal else len(X)), wanted, tolerance)
+    row = mask[token] if token < len(mask) else "1" * (token + 1 if causal else len(X))
+    seen = [j for j, digit in enumerate(row[: len(X)]) if digit == "1"]
+    head, at_most = (None if entry.head == "sum" else entry.head), _weights(entry.at_most, "at_most")
+    return Rule(token, sequence, head, _attend(entry, token, seen), wanted, tolerance, at_most)
 
 
-def _attend(entry: _Rule, token: int, visible: int) -> dict[int, Fraction] | None:
+def _weights(given: dict[str, Number] | None, what: str) -> dict[int, Fraction] | None:
+    for key in given or ():
+        if not key.isascii() or not key.isdigit():
+            raise InputError(f"{what} names {key!r}: expected tokens by index, such as {{ 0 = 0.5, 2 = 0.4 }}")
+    return None if given is None else {int(key): exact(p, f"the weight of token {key}") for key, p in given.items()}
+
+
+def _attend(entry: _Rule, token: int, seen: list[int]) -> dict[int, Fraction] | None:
     wishes = [name for name in ("attend", "copy_", "average") if getattr(entry, name) is not None]
     if len(wishes) > 1:
         names = " and ".join(name.strip("_") for name in wishes)
@@ -212,10 +278,7 @@ def _attend(entry: _Rule, token: int, visible: int) -> dict[int, Fraction] | Non
     if entry.eps is not None and wishes not in (["copy_"], ["average"]):
         raise InputError(f"the rule of token {token} has eps without copy or average: expected it beside one of them")
     if entry.attend is not None:
-        for key in entry.attend:
-            if not key.isascii() or not key.isdigit():
-                raise InputError(f"attend names {key!r}: expected tokens by index, such as {{ 0 = 0.5, 2 = 0.4 }}")
-        return {int(key): exact(p, f"the weight of token {key}") for key, p in entry.attend.items()}
+        return _weights(entry.attend, "attend")
     if not wishes:
         return None
     targets: list[int] = []
@@ -225,7 +288,7 @@ def _attend(entry: _Rule, token: int, visible: int) -> dict[int, Fraction] | Non
         if targets[0] < 0:
             raise InputError("token 0 has no previous token to copy: expected a rule for tokens from 1")
     elif entry.average is not None:
-        targets = list(range(visible)) if entry.average == "all" else entry.average
+        targets = seen if entry.average == "all" else entry.average
         if not targets:
             raise InputError(f"the rule of token {token} averages no tokens: expected at least one")
     return average(targets, Fraction(1, 100) if entry.eps is None else exact(entry.eps, "eps")).least

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.weights.measure import error, rooms, spent
+from headwright.weights.measure import error, moved, spent
 from headwright.weights.plan import LOST, Space, Task
 from headwright.weights.smallest import Aim
 
@@ -80,7 +80,7 @@ def _first(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> Task:
     if task.rule.output is None:
         return task
     wanted = np.array([float(x) for x in task.rule.output])
-    farthest = float(np.linalg.norm(space.rules.tokens(task.rule) @ W_V.T - wanted, axis=1).max())
+    farthest = float(np.linalg.norm(space.rules.asking(space.rules.tokens(task.rule)) @ W_V.T - wanted, axis=1).max())
     return _leaving(task, float(task.rule.tolerance) / max(2 * farthest, 1e-300))
 
 
@@ -104,23 +104,24 @@ def _base(space: Space, task: Task, W_V: Float[np.ndarray, "m D"]) -> float:
     """The part of the error that no pattern takes away: of the values themselves, and of tokens off their places."""
     if task.rule.output is None:
         return -1.0
-    X = space.rules.sequences[task.rule.sequence]
+    X = space.rules.asking(space.rules.sequences[task.rule.sequence])
     y = sum(float(w) * X[a] for a, w in task.mixture.items())
     missed = float(np.linalg.norm(W_V @ y - np.array([float(x) for x in task.rule.output])))
-    return missed + float(rooms(space.rules, task.rule.sequence).max() * np.linalg.norm(W_V))
+    return missed + moved(space.rules, task.rule, W_V)
 
 
 def _solved(space: Space, tasks: tuple[Task, ...], solver: Solver, room: float) -> Float[np.ndarray, "D D"] | None:
-    """The matrix of scores; in an uncertain world what it loses depends on itself, so by repetition."""
-    lost, size = None, np.inf
-    for _ in range(1 if space.rules.certain else WORLDS):
-        N = solver(space.aims(tasks, room, lost))
+    """The matrix of scores; what it loses to a world, and how largest weights limit it, depend on itself: by turns."""
+    M, lost, size = None, None, np.inf
+    once = space.rules.certain and not any(task.rule.at_most for task in tasks)
+    for _ in range(1 if once else WORLDS):
+        N = solver(space.aims(tasks, room, lost, M))
         if N is None:
             return None
         M = space.lifted(N)
-        lost = [spent(space.rules, task.rule, M) for task in tasks]
+        lost = None if space.rules.certain else [spent(space.rules, task.rule, M) for task in tasks]
         before, size = size, float(np.linalg.norm(M))
-        if max(float(off.max()) for off in lost) > LOST / 2:
+        if lost is not None and max(float(off.max()) for off in lost) > LOST / 2:
             return None  # it grows without end: the world is too wide
         if abs(before - size) <= 1e-6 * size:
             break

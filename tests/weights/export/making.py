@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 
@@ -25,3 +27,21 @@ def random_layer(
 
 def random_tokens(seed: int, *, T: int = 6, D: int = 5, dtype: str = "float32") -> np.ndarray:
     return rounded(np.random.default_rng(seed).normal(size=(T, D)), dtype)
+
+
+def richer_layer(
+    seed: int, *, mask: bool = True, biases: bool = True, table: bool = True, dtype: str = "float32"
+) -> HeadLayer:
+    """A random layer for up to 6 places: a mask that is written out, b_Q and b_V, biases of places."""
+    rng, plain = np.random.default_rng(seed), random_layer(seed, dtype=dtype)
+    heads = tuple(
+        Head(h.W_Q, h.W_K, h.W_V, *(rounded(rng.normal(size=len(W)), dtype) for W in (h.W_Q, h.W_V)))
+        for h in plain.heads
+    )
+    rows = tuple("".join("1" if i == j or rng.random() < 0.5 else "0" for j in range(6)) for i in range(6))
+    tables = tuple(
+        tuple(tuple(Fraction(int(x), 4) for x in row) for row in rng.integers(-8, 9, size=(6, 6))) for _ in heads
+    )
+    return HeadLayer(
+        heads if biases else plain.heads, False, dtype, rows if mask else (), tables if table else ()
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwright.errors import InputError
 from headwright.weights.export import load_layer, write_arrays
 from headwright.weights.head import DTYPES, Head, HeadLayer
-from tests.weights.export.making import random_layer
+from tests.weights.export.making import random_layer, richer_layer
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -26,6 +26,17 @@ def test_comes_back_bit_for_bit(tmp_path: Path, seed: int, dtype: str, causal: b
     for one, other in zip(layer.heads, again.heads, strict=True):
         for name in ("W_Q", "W_K", "W_V"):
             assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+
+
+@pytest.mark.parametrize("parts", [("mask",), ("biases",), ("table",), ("mask", "biases", "table")])
+def test_masks_and_biases_come_back(tmp_path: Path, parts: tuple[str, ...]) -> None:
+    layer = richer_layer(0, **{name: name in parts for name in ("mask", "biases", "table")})
+    write_arrays(layer, tmp_path)
+    again = load_layer(tmp_path)
+    assert (again.mask, again.bias, again.biases) == (layer.mask, layer.bias, layer.biases)
+    for one, other in zip(layer.heads, again.heads, strict=True):
+        assert np.array_equal(one.b_Q, other.b_Q) if layer.biases else other.b_Q is None  # type: ignore[arg-type]
+        assert np.array_equal(one.b_V, other.b_V) if layer.biases else other.b_V is None  # type: ignore[arg-type]
 
 
 def test_stores_in_the_type_of_the_layer(tmp_path: Path) -> None:

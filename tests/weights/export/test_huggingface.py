@@ -16,7 +16,7 @@ from headwright.weights.export import write_huggingface
 from headwright.weights.export.huggingface import EPS, hidden_shape, to_hidden
 from headwright.weights.export.rounding import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
-from tests.weights.export.making import random_layer, random_tokens
+from tests.weights.export.making import random_layer, random_tokens, richer_layer
 from tests.weights.export.running import Run, needs_transformers
 
 
@@ -97,6 +97,13 @@ def test_bfloat16_weights_are_stored_so_and_run_in_float32(tmp_path: Path, token
 def test_equal_tokens_share_an_id(tmp_path: Path) -> None:
     folder = write_huggingface(random_layer(0), tmp_path, [np.ones((3, 5)), np.zeros((1, 5))])
     assert json.loads((folder / "headwright.json").read_text())["input_ids"] == [[1, 1, 1], [0]]
+
+
+@pytest.mark.parametrize("part", ["mask", "biases", "table"])
+def test_refuses_what_opt_does_not_have(tmp_path: Path, part: str) -> None:
+    layer = richer_layer(0, **{name: name == part for name in ("mask", "biases", "table")})
+    with pytest.raises(InputError, match="torch and onnx hold it"):
+        write_huggingface(layer, tmp_path, [random_tokens(0)])
 
 
 def test_refuses_tokens_of_another_width(tmp_path: Path) -> None:

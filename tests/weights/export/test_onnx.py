@@ -10,7 +10,7 @@ import pytest
 from headwright.weights.export import write_onnx
 from headwright.weights.export.rounding import float_error
 from headwright.weights.head import DTYPES, outputs, patterns
-from tests.weights.export.making import random_layer, random_tokens
+from tests.weights.export.making import random_layer, random_tokens, richer_layer
 
 onnxruntime = pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("onnx")
@@ -28,6 +28,16 @@ def test_reproduces_pattern_and_outputs(tmp_path: Path, dtype: str, causal: bool
         allowed = float_error(layer, tokens, ran_in)
         assert np.abs(pattern[b] - patterns(layer, tokens)).max() <= allowed.pattern
         assert np.abs(out[b] - outputs(layer, tokens)).max() <= allowed.output
+
+
+@pytest.mark.parametrize("parts", [("mask",), ("biases",), ("table",), ("mask", "biases", "table")])
+@pytest.mark.parametrize("T", [3, 6])
+def test_masks_and_biases_are_honoured(tmp_path: Path, parts: tuple[str, ...], T: int) -> None:
+    layer, X = richer_layer(T, **{name: name in parts for name in ("mask", "biases", "table")}), random_tokens(1, T=T)
+    out, pattern = _run(write_onnx(layer, tmp_path), X[None].astype("float32"))
+    allowed = float_error(layer, X, "float32")
+    assert np.abs(pattern[0] - patterns(layer, X)).max() <= allowed.pattern
+    assert np.abs(out[0] - outputs(layer, X)).max() <= allowed.output
 
 
 def test_holds_the_weights_bit_for_bit(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from headwright.errors import InputError
 from headwright.weights.export import load_torch, run_torch, to_torch, torch_shape, write_torch
 from headwright.weights.export.rounding import float_error
 from headwright.weights.head import DTYPES, HeadLayer, outputs, patterns
-from tests.weights.export.making import random_layer, random_tokens
+from tests.weights.export.making import random_layer, random_tokens, richer_layer
 
 
 def check(layer: HeadLayer, X: np.ndarray, dtype: str) -> None:
@@ -36,6 +36,23 @@ def check(layer: HeadLayer, X: np.ndarray, dtype: str) -> None:
 def test_reproduces_pattern_and_outputs(seed: int, D: int, m: int, ranks: list[int], causal: bool, dtype: str) -> None:
     layer = random_layer(seed, D=D, m=m, ranks=tuple(ranks), causal=causal, dtype=dtype)
     check(layer, random_tokens(seed, D=D, dtype=dtype), dtype)
+
+
+@pytest.mark.parametrize("parts", [("mask",), ("biases",), ("table",), ("mask", "biases", "table")])
+@pytest.mark.parametrize("T", [3, 6])
+def test_masks_and_biases_are_honoured(tmp_path: Path, parts: tuple[str, ...], T: int) -> None:
+    kinds = {name: name in parts for name in ("mask", "biases", "table")}
+    layer, X = richer_layer(T, **kinds), random_tokens(1, T=T)
+    check(layer, X, "float32")
+    module, shape = load_torch(write_torch(layer, tmp_path))
+    again = run_torch(module, shape, X)
+    np.testing.assert_array_equal(again[0], run_torch(to_torch(layer), torch_shape(layer), X)[0])
+
+
+def test_more_tokens_than_a_mask_has_places_are_refused() -> None:
+    layer = richer_layer(0)
+    with pytest.raises(InputError, match="are for 6: expected no more"):
+        run_torch(to_torch(layer), torch_shape(layer), random_tokens(0, T=7))
 
 
 def test_bfloat16_weights_run_in_float32_within_the_error_of_float32() -> None:

@@ -12,21 +12,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from headwright.design.wish import exact
 from headwright.errors import InputError
 from headwright.files import write_whole
 from headwright.weights.export.numbers import stored
 from headwright.weights.head import Head, HeadLayer
 
 ARRAYS, SHAPES = "weights.safetensors", "weights.json"
-MATRICES = ("W_Q", "W_K", "W_V")
+MATRICES, VECTORS = ("W_Q", "W_K", "W_V"), ("b_Q", "b_V")
 CONVENTIONS = {
     "tokens": "rows x of length D",
-    "query": "W_Q x",
+    "query": "W_Q x, plus b_Q if biases is true",
     "key": "W_K x",
-    "value": "W_V x",
-    "scores": "scores[i, j] = <W_K x_j, W_Q x_i>, scale 1: nothing is divided by a square root",
-    "pattern": "softmax over j; a causal layer lets token i see tokens 0 to i",
-    "output": "output_i = the sum over heads and j of pattern[i, j] W_V x_j; no biases, no residual",
+    "value": "W_V x, plus b_V if biases is true",
+    "scores": "scores[i, j] = <key_j, query_i> (+ bias[head][i][j]), scale 1: nothing is divided by a square root",
+    "pattern": "softmax over j; a causal layer lets token i see tokens 0 to i, mask those with a 1 in row i",
+    "output": "output_i = the sum over heads and j of pattern[i, j] value_j; no residual",
 }
 
 
@@ -36,6 +37,9 @@ class _Shapes(BaseModel):
     format: Literal["headwright layer 1"]
     dtype: Literal["float64", "float32", "bfloat16"]
     causal: bool
+    mask: list[str] = []
+    biases: bool = False
+    bias: list[list[list[str]]] = []
     heads: int = Field(ge=1, le=1024)
     shapes: dict[str, list[int]]
     conventions: dict[str, str]
@@ -56,12 +60,15 @@ def write_arrays(layer: HeadLayer, directory: str | Path) -> tuple[Path, Path]:
     named = {
         f"heads.{h}.{name}": stored(getattr(head, name), layer.dtype, f"{name} of head {h}")
         for h, head in enumerate(layer.heads)
-        for name in MATRICES
+        for name in (MATRICES + VECTORS if layer.biases else MATRICES)
     }
     about = _Shapes(
         format="headwright layer 1",
         dtype=layer.dtype,  # type: ignore[arg-type]  # a layer has no other
         causal=layer.causal,
+        mask=list(layer.mask),
+        biases=layer.biases,
+        bias=[[[str(x) for x in row] for row in table] for table in layer.bias],
         heads=len(layer.heads),
         shapes={name: list(matrix.shape) for name, matrix in named.items()},
         conventions=CONVENTIONS,
@@ -89,7 +96,8 @@ def load_layer(directory: str | Path) -> HeadLayer:
         raise InputError(f"layer {shapes}: {where}: {first['msg'].lower()}") from error
     except SafetensorError as error:
         raise InputError(f"layer {arrays}: is not a safetensors file ({error})") from error
-    wanted = [f"heads.{h}.{name}" for h in range(about.heads) for name in MATRICES]
+    names = MATRICES + VECTORS if about.biases else MATRICES
+    wanted = [f"heads.{h}.{name}" for h in range(about.heads) for name in names]
     if sorted(named) != sorted(wanted):
         raise InputError(f"layer {arrays}: holds {', '.join(sorted(named))}: expected {', '.join(wanted)}")
     for name, matrix in named.items():
@@ -97,8 +105,9 @@ def load_layer(directory: str | Path) -> HeadLayer:
             raise InputError(f"layer {arrays}: {name} is {matrix.dtype.name} of shape {list(matrix.shape)}, and "
                              f"{SHAPES} says {about.dtype} of shape {about.shapes.get(name)}")  # fmt: skip
     wide = {name: matrix.astype(np.float64) for name, matrix in named.items()}
-    heads = tuple(Head(*(wide[f"heads.{h}.{name}"] for name in MATRICES)) for h in range(about.heads))
-    return HeadLayer(heads, about.causal, about.dtype)
+    heads = tuple(Head(*(wide[f"heads.{h}.{name}"] for name in names)) for h in range(about.heads))
+    bias = tuple(tuple(tuple(exact(x, "a bias") for x in row) for row in table) for table in about.bias)
+    return HeadLayer(heads, about.causal, about.dtype, tuple(about.mask), bias)
 
 
 def _tensors(path: Path) -> dict[str, np.ndarray]:

@@ -85,10 +85,18 @@ _WRITERS: dict[str, Callable[[HeadLayer, Path, Tokens | None], tuple[Path, ...]]
 }
 
 
+def _attn_mask_in_words(layer: HeadLayer) -> str:
+    if layer.mask or layer.bias:
+        return (" Pass an `attn_mask`: the module has none of its own. `headwright.weights.export.run_torch` makes it "
+                "from the file's metadata (mask, bias).")  # fmt: skip
+    return " Pass a causal `attn_mask`." if layer.causal else ""
+
+
 def _readme(layer: HeadLayer, names: list[str], left_out: dict[str, str]) -> str:
     shape = torch_shape(layer)
     heads = "1 head" if shape.num_heads == 1 else f"{shape.num_heads} heads"
-    mask = "causal" if layer.causal else "no mask"
+    mask = "causal" if layer.causal else f"the mask {' '.join(layer.mask)}" if layer.mask else "no mask"
+    mask += ", with biases" * layer.biases + ", with biases of places" * bool(layer.bias)
     parts = [
         f"# An attention layer\n\n{heads}, tokens of {shape.width} numbers, outputs of {shape.outputs}, {mask}, "
         f"weights in {layer.dtype}.\nEvery file holds the same weights, exactly; they differ only by zeros and powers "
@@ -100,11 +108,11 @@ def _readme(layer: HeadLayer, names: list[str], left_out: dict[str, str]) -> str
         "```python\nfrom headwright.weights.export import load_layer\n\nlayer = load_layer('.')\n```",
         TORCH: f"`{TORCH}`: the state dict of torch's own `nn.MultiheadAttention`\n\n"
         "```python\nimport torch\nfrom safetensors.torch import load_file\n\n"
-        f"module = torch.nn.MultiheadAttention({shape.embed_dim}, {shape.num_heads}, bias=False, batch_first=True, "
-        f"dtype=torch.{runs_in(layer.dtype)})\n"
+        f"module = torch.nn.MultiheadAttention({shape.embed_dim}, {shape.num_heads}, bias={shape.biases}, "
+        f"batch_first=True, dtype=torch.{runs_in(layer.dtype)})\n"
         f"module.load_state_dict(load_file('{TORCH}'))\n```\n\n"
         f"Pad tokens with zeros from {shape.width} to {shape.embed_dim} numbers; the first {shape.outputs} numbers of "
-        "what comes out are the output." + (" Pass a causal `attn_mask`." if layer.causal else ""),
+        "what comes out are the output." + (_attn_mask_in_words(layer)),
         ONNX: f"`{ONNX}`: tokens (batch, T, {shape.width}) in, output and pattern out\n\n"
         f"```python\nimport onnxruntime\n\noutput, pattern = onnxruntime.InferenceSession('{ONNX}').run(None, "
         "{'tokens': tokens})\n```",

@@ -101,6 +101,9 @@ def write_huggingface(layer: HeadLayer, directory: str | Path, sequences: Sequen
     >>> sorted(path.name for path in folder.iterdir())
     ['config.json', 'headwright.json', 'model.safetensors']
     """
+    if layer.mask or layer.bias or layer.biases:
+        raise InputError("OPT has no masks but the causal one, and no biases that leave its hidden states as they are: "
+                         "expected a layer without these; torch and onnx hold it")  # fmt: skip
     everything = np.concatenate([np.asarray(X, dtype=np.float64) for X in sequences])
     D = layer.heads[0].W_V.shape[1]
     if everything.shape[1] != D:

@@ -39,13 +39,31 @@ def onnx_model(layer: HeadLayer) -> Any:
     constants += [from_array(np.array([1], dtype=np.int64), "head_axis")]
     nodes = [
         helper.make_node("Unsqueeze", ["tokens", "head_axis"], ["rows"]),  # (batch, 1, T, D)
-        helper.make_node("MatMul", ["rows", "W_Q"], ["queries"]),  # (batch, heads, T, r)
+        helper.make_node("MatMul", ["rows", "W_Q"], ["asked" if layer.biases else "queries"]),  # (batch, heads, T, r)
         helper.make_node("MatMul", ["rows", "W_K"], ["keys"]),
-        helper.make_node("MatMul", ["rows", "W_V"], ["values"]),  # (batch, heads, T, m)
+        helper.make_node("MatMul", ["rows", "W_V"], ["held" if layer.biases else "values"]),  # (batch, heads, T, m)
+    ]
+    if layer.biases:
+        for name, before, after in (("b_Q", "asked", "queries"), ("b_V", "held", "values")):
+            constants.append(from_array(stored(_stacked_biases(layer, name), dtype, name), name))
+            nodes.append(helper.make_node("Add", [before, name], [after]))
+    nodes += [
         helper.make_node("Transpose", ["keys"], ["keys_across"], perm=[0, 1, 3, 2]),
         helper.make_node("MatMul", ["queries", "keys_across"], ["scores"]),  # (batch, heads, T, T)
     ]
-    if layer.causal:
+    table = _table(layer)
+    if table is not None:
+        constants += [
+            from_array(stored(table, dtype, "a bias of places"), "table"),
+            from_array(np.zeros(2, dtype=np.int64), "corner"),
+            from_array(np.array([1, 2], dtype=np.int64), "places"),
+        ]
+        nodes += [
+            helper.make_node("Shape", ["scores"], ["square"], start=2),  # T, T
+            helper.make_node("Slice", ["table", "corner", "square", "places"], ["added"]),
+            helper.make_node("Add", ["scores", "added"], ["seen"]),
+        ]
+    elif layer.causal:
         constants += [
             from_array(np.array(-np.inf, dtype=dtype), "never"),
             from_array(np.array(1, dtype=np.int64), "above"),
@@ -57,7 +75,7 @@ def onnx_model(layer: HeadLayer) -> Any:
             helper.make_node("Add", ["scores", "hidden"], ["seen"]),
         ]
     nodes += [
-        helper.make_node("Softmax", ["seen" if layer.causal else "scores"], ["pattern"], axis=-1),
+        helper.make_node("Softmax", ["scores" if table is None and not layer.causal else "seen"], ["pattern"], axis=-1),
         helper.make_node("MatMul", ["pattern", "values"], ["mixed"]),
         helper.make_node("ReduceSum", ["mixed", "head_axis"], ["output"], keepdims=0),
     ]
@@ -87,6 +105,25 @@ def write_onnx(layer: HeadLayer, directory: str | Path) -> Path:
     path = Path(directory) / ONNX
     write_whole(path, onnx_model(layer).SerializeToString())
     return path
+
+
+def _table(layer: HeadLayer) -> np.ndarray | None:
+    """What is added to scores where a mask is written out or places have biases: (heads, T, T), or (1, T, T)."""
+    if not layer.mask and not layer.bias:
+        return None
+    T = len(layer.mask) or len(layer.bias[0])
+    added = np.array([np.broadcast_to(layer.added(h, T), (T, T)) for h in range(len(layer.heads))])
+    visible = layer.visible(T)
+    return added if visible is None else np.where(visible, added, -np.inf)
+
+
+def _stacked_biases(layer: HeadLayer, name: str) -> np.ndarray:
+    """b_Q or b_V of every head, padded with zeros: (heads, 1, rows)."""
+    vectors = [np.asarray(getattr(head, name)).astype(np.float64) for head in layer.heads]
+    found = np.zeros((len(vectors), 1, max(map(len, vectors))))
+    for h, b in enumerate(vectors):
+        found[h, 0, : len(b)] = b
+    return found
 
 
 def _stacked(layer: HeadLayer, name: str) -> np.ndarray:

@@ -51,11 +51,13 @@ def float_error(
     # LayerNorm: a mean of numbers of size 2^power that should be 0, and a scale that should be a power of two
     off, size_of = (0.0, 0.0) if hidden is None else (_gamma(hidden.hidden + NORM, u), 2.0**hidden.power)
     worst, total = 0.0, np.zeros((T, m))
-    for head, A in zip(layer.heads, patterns(layer, X), strict=True):
+    for h, (head, A) in enumerate(zip(layer.heads, patterns(layer, X), strict=True)):
         magnitudes = [np.abs(W.astype(np.float64)).T for W in (head.W_Q, head.W_K, head.W_V)]
         Q, K, V = (np.abs(X) @ W for W in magnitudes)
+        Q, V = (W if b is None else W + np.abs(b) for W, b in ((Q, head.b_Q), (V, head.b_V)))
         q, k, v_ = (off * (np.abs(X) + size_of) @ W for W in magnitudes)  # what LayerNorm may add to each
-        size = float(((Q + q) @ (K + k).T).max())  # the magnitudes that a score is summed from
+        added = np.abs(layer.added(h, T))
+        size = float(((Q + q) @ (K + k).T + added).max())  # the magnitudes that a score is summed from
         moved = _gamma(2 * D + head.head_dim + 2, u) * size + float((q @ K.T + Q @ k.T + q @ k.T).max())
         # exp(score - largest) over a sum of T of them: both scores may move, and the difference is rounded
         relative = float(np.expm1(2 * moved + 2 * v * size)) + _gamma(T + 2 * EXP + 4, v) + 2 * u

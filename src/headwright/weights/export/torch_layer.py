@@ -10,6 +10,7 @@ arithmetic rounds at run time is all that is lost.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ class TorchShape:
     >>> from headwright.weights.head import Head
     >>> layer = HeadLayer((Head(np.ones((2, 5)), np.ones((2, 5)), np.ones((3, 5))),), causal=False, dtype="float32")
     >>> torch_shape(layer)
-    TorchShape(embed_dim=16, num_heads=1, head_dim=16, width=5, outputs=3, causal=False, dtype='float32')
+    TorchShape(embed_dim=16, num_heads=1, head_dim=16, width=5, outputs=3, causal=False, dtype='float32', mask=[], ...
     """
 
     embed_dim: int  # tokens are padded with zeros to this width
@@ -49,6 +50,9 @@ class TorchShape:
     outputs: int  # m: that many of the first numbers that come out are the output; the others are 0
     causal: bool  # pass attn_mask: the module itself has none
     dtype: str
+    mask: list[str]  # rows of 0 and 1, for attn_mask as well
+    biases: bool  # the module has biases of its own: in_proj_bias, out_proj.bias
+    bias: list[list[list[float]]]  # added to the scores of each head: a float attn_mask
 
 
 def torch_shape(layer: HeadLayer) -> TorchShape:
@@ -62,7 +66,11 @@ def torch_shape(layer: HeadLayer) -> TorchShape:
     head_dim = width_of_head(max(m, *(head.head_dim for head in layer.heads)))
     while heads * head_dim < max(D, m):
         head_dim *= 4
-    return TorchShape(heads * head_dim, heads, head_dim, D, m, layer.causal, layer.dtype)
+    bias = [stored(np.array([[float(x) for x in row] for row in table]), layer.dtype, "a bias of places").tolist()
+            for table in layer.bias]  # fmt: skip
+    return TorchShape(
+        heads * head_dim, heads, head_dim, D, m, layer.causal, layer.dtype, list(layer.mask), layer.biases, bias
+    )
 
 
 def torch_state(layer: HeadLayer) -> dict[str, np.ndarray]:
@@ -75,15 +83,18 @@ def torch_state(layer: HeadLayer) -> dict[str, np.ndarray]:
     """
     shape = torch_shape(layer)
     E, d, root = shape.embed_dim, shape.head_dim, 2.0 ** (shape.head_dim.bit_length() // 2)
-    into, out = np.zeros((3, E, E)), np.zeros((E, E))
+    into, out, added = np.zeros((3, E, E)), np.zeros((E, E)), np.zeros((3, E))
     for h, head in enumerate(layer.heads):
+        if head.b_Q is not None and head.b_V is not None:
+            added[0, h * d : h * d + head.head_dim] = root * head.b_Q
+            added[2, h * d : h * d + shape.outputs] = head.b_V
         for part, matrix in enumerate((root * head.W_Q.astype(np.float64), head.W_K, head.W_V)):
             into[part, h * d : h * d + matrix.shape[0], : matrix.shape[1]] = matrix
         out[: shape.outputs, h * d : h * d + shape.outputs] = np.eye(shape.outputs)
-    return {
-        "in_proj_weight": stored(into.reshape(3 * E, E), layer.dtype, "in_proj_weight"),
-        "out_proj.weight": stored(out, layer.dtype, "out_proj.weight"),
-    }
+    state: dict[str, np.ndarray] = {"in_proj_weight": into.reshape(3 * E, E), "out_proj.weight": out}
+    if layer.biases:
+        state |= {"in_proj_bias": added.ravel(), "out_proj.bias": np.zeros(E)}
+    return {name: stored(matrix, layer.dtype, name) for name, matrix in state.items()}
 
 
 def to_torch(layer: HeadLayer, dtype: str | None = None) -> nn.MultiheadAttention:
@@ -156,10 +167,25 @@ def run_torch(
     padded = np.zeros((1, T, shape.embed_dim))
     padded[0, :, :D] = X
     tokens = torch.from_numpy(padded).to(module.in_proj_weight.dtype)
-    mask = torch.ones(T, T, dtype=torch.bool).triu(1) if shape.causal else None  # True: hidden
+    mask = _attn_mask(shape, T, module.in_proj_weight.dtype)
     with torch.no_grad():
         out, pattern = module(tokens, tokens, tokens, attn_mask=mask, need_weights=True, average_attn_weights=False)
     return out[0, :, : shape.outputs].double().numpy(), pattern[0].double().numpy()
+
+
+def _attn_mask(shape: TorchShape, T: int, dtype: Any) -> Any:
+    """torch's attn_mask: True where a token is hidden; with biases of places the numbers that are added instead."""
+    torch = load_extra("torch", "torch")
+    longest = min([len(shape.mask) or T, *map(len, shape.bias)])
+    if longest < T:
+        raise InputError(f"{T} tokens, and this layer's mask and biases are for {longest}: expected no more")
+    hidden = torch.ones(T, T, dtype=torch.bool).triu(1) if shape.causal else None
+    if shape.mask:
+        hidden = torch.tensor([[digit == "0" for digit in row[:T]] for row in shape.mask[:T]])
+    if not shape.bias:
+        return hidden
+    added = torch.tensor(shape.bias, dtype=dtype)[:, :T, :T]  # (heads, T, T), for one sequence
+    return added if hidden is None else added.masked_fill(hidden, -math.inf)
 
 
 def _module(shape: TorchShape, state: dict[str, Any], dtype: str | None) -> nn.MultiheadAttention:
@@ -167,7 +193,7 @@ def _module(shape: TorchShape, state: dict[str, Any], dtype: str | None) -> nn.M
     module: nn.MultiheadAttention = torch.nn.MultiheadAttention(
         shape.embed_dim,
         shape.num_heads,
-        bias=False,
+        bias=shape.biases,
         batch_first=True,
         dtype=getattr(torch, dtype or runs_in(shape.dtype)),
     )
