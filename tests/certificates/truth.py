@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import cvxpy as cp
 import mpmath
 import numpy as np
 
@@ -39,13 +40,17 @@ def matrix(rows: list[list[str]]) -> list[Vector]:
 
 def is_true(statement: Any, worlds: int = 6) -> bool:
     """Every weight is of the type; rules hold at the tokens' places and at some others; no smaller M is at hand."""
+    if statement["claim"] == "no heads":
+        return _none_is_found(statement)
     for head in statement["heads"]:
-        for x in (x for name in ("W_Q", "W_K", "W_V") for row in matrix(head[name]) for x in row):
+        rows = [row for name in ("W_Q", "W_K", "W_V") for row in matrix(head[name])]
+        for x in (x for row in [*rows, *matrix([head["b_Q"], head["b_V"]])] for x in row):
             if not _of_type(x, statement["dtype"]):
                 return False
     places = [[matrix(X) for X in statement["sequences"]]]
     places += [_moved(places[0], statement["world"], seed) for seed in range(worlds) if _uncertain(statement["world"])]
-    rules, mask, heads = statement["rules"], statement["mask"], statement["heads"]
+    rules, mask, tables = statement["rules"], statement["mask"], statement["bias"]
+    heads = [{**head, "bias": tables[h] if tables else []} for h, head in enumerate(statement["heads"])]
     with mpmath.workdps(60):
         kept = all(
             _kept(rule, heads if rule["head"] == "sum" else [heads[rule["head"]]], X, mask)
@@ -54,8 +59,63 @@ def is_true(statement: Any, worlds: int = 6) -> bool:
         )
     floors = [{**rule, "at_most": {}, "output": [], "tolerance": "0"} for rule in rules]  # all of a bound
     return kept and all(
-        _bounded(json.dumps([bound, floors, statement["sequences"], mask])) for bound in statement["bounds"]
+        _bounded(json.dumps([bound, floors, statement["sequences"], mask, tables, statement["biases"]]))
+        for bound in statement["bounds"]
     )
+
+
+def _none_is_found(statement: Any) -> bool:
+    """Neither another solver nor trial and error finds weights that keep the rules at the tokens' places."""
+    told = [rule for rule in statement["rules"] if rule["attend"]]
+    if (
+        told
+        and _least_violation(json.dumps([told, *(statement[name] for name in ("sequences", "mask", "bias", "biases"))]))
+        > -1e-6
+    ):
+        return True
+    rng = np.random.default_rng(0)
+    sizes = (0.0, 0.1, 1.0, 10.0, 100.0)
+    wanted = [rule for rule in statement["rules"] if rule["output"]]
+    return bool(wanted) and not any(_outputs_are_met(statement, wanted, size, rng) for size in sizes for _ in range(20))
+
+
+@cache
+def _least_violation(given: str) -> float:
+    rules, sequences, mask, tables, biases = json.loads(given)
+    arrays = [np.array([[float(number(x)) for x in row] for row in X]) for X in sequences]
+    D = arrays[0].shape[1]
+    M, t, held = cp.Variable((D, D + biases)), cp.Variable(), []
+    for rule in rules:
+        X, places = arrays[rule["sequence"]], seen(mask, rule["token"], len(arrays[rule["sequence"]]))
+        x, row = np.append(X[rule["token"]], [1.0] * biases), _row(tables, rule)
+        for a, p in rule["attend"].items():
+            by = np.array([float(row[j] - row[int(a)]) for j in places])
+            held.append(cp.log_sum_exp((X[places] - X[int(a)]) @ M @ x + by) + math.log(number(p)) <= t)
+    problem = cp.Problem(cp.Minimize(t), [*held, cp.norm(M, "fro") <= 1e4])
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.value)
+
+
+def _outputs_are_met(statement: Any, rules: list[Any], size: float, rng: np.random.Generator) -> bool:
+    """With scores by chance, and the best W_V for these."""
+    arrays = [np.array([[float(number(x)) for x in row] for row in X]) for X in statement["sequences"]]
+    D, mixtures = arrays[0].shape[1], []
+    M = size * rng.normal(size=(D, D + statement["biases"]))
+    for rule in rules:
+        X = arrays[rule["sequence"]]
+        places, row = seen(statement["mask"], rule["token"], len(X)), _row(statement["bias"], rule)
+        s = X[places] @ M @ np.append(X[rule["token"]], [1.0] * statement["biases"]) + [float(row[j]) for j in places]
+        e = np.exp(s - s.max())
+        mixtures.append(np.append(e @ X[places] / e.sum(), [1.0] * statement["biases"]))
+    scale = np.array([1 / max(float(number(rule["tolerance"])), 1e-12) for rule in rules])[:, None]
+    W = np.array([[float(number(x)) for x in rule["output"]] for rule in rules])
+    V = np.linalg.lstsq(np.array(mixtures) * scale, W * scale, rcond=None)[0]
+    return bool((np.linalg.norm((mixtures @ V - W) * scale, axis=1) <= 1).all())
+
+
+def _row(tables: Any, rule: Any) -> list[Fraction]:
+    """What is added to the scores of a rule's token, by place."""
+    return [number(x) for x in tables[rule["head"]][rule["token"]]] if tables else [Fraction(0)] * 4096
 
 
 def seen(mask: Any, token: int, T: int) -> list[int]:
@@ -97,6 +157,10 @@ def _times(W: list[Vector], x: Vector) -> Vector:
     return [sum((a * b for a, b in zip(row, x, strict=True)), Fraction(0)) for row in W]
 
 
+def _plus(x: Vector, b: list[str]) -> Vector:
+    return [y + number(z) for y, z in zip(x, b, strict=True)] if b else x
+
+
 def _mp(x: Fraction) -> Any:
     return mpmath.mpf(x.numerator) / x.denominator
 
@@ -106,9 +170,11 @@ def _kept(rule: Any, heads: list[Any], sequences: list[list[Vector]], mask: Any)
     places = seen(mask, rule["token"], len(X))
     miss = [_mp(-number(x)) for x in rule["output"]]
     for head in heads:
-        query = _times(matrix(head["W_Q"]), X[rule["token"]])
-        keys, values = ([_times(matrix(head[name]), X[j]) for j in places] for name in ("W_K", "W_V"))
-        scores = [_times([key], query)[0] for key in keys]
+        query = _plus(_times(matrix(head["W_Q"]), X[rule["token"]]), head["b_Q"])
+        keys = [_times(matrix(head["W_K"]), X[j]) for j in places]
+        values = [_plus(_times(matrix(head["W_V"]), X[j]), head["b_V"]) for j in places]
+        row = [number(x) for x in head["bias"][rule["token"]]] if head["bias"] else [Fraction(0)] * len(X)
+        scores = [_times([key], query)[0] + row[j] for key, j in zip(keys, places, strict=True)]
         top = max(scores)
         e = [mpmath.exp(_mp(s - top)) for s in scores]
         alpha = {j: x / mpmath.fsum(e) for j, x in zip(places, e, strict=True)}
@@ -124,7 +190,7 @@ def _kept(rule: Any, heads: list[Any], sequences: list[list[Vector]], mask: Any)
 @cache
 def _bounded(given: str) -> bool:
     """The solver of the designs finds no M that is smaller and yet attends as much."""
-    bound, rules, sequences, mask = json.loads(given)
+    bound, rules, sequences, mask, tables, biases = json.loads(given)
     mine = [rule for rule in rules if rule["head"] == bound["head"] and rule["attend"]]
     aims = []
     for rule in mine:
@@ -132,7 +198,9 @@ def _bounded(given: str) -> bool:
         places = seen(mask, rule["token"], len(X))
         floors = {places.index(int(a)): float(number(p)) for a, p in rule["attend"].items()}
         slacks = np.array([1 / p - 1 for p in floors.values()])
-        aims.append(Aim(X[places], X[rule["token"]], tuple(floors), np.maximum(slacks, 1e-300)))
+        x, row = np.append(X[rule["token"]], [1.0] * biases), _row(tables, rule)
+        by = np.array([float(row[j]) for j in places])
+        aims.append(Aim(X[places], x, tuple(floors), np.maximum(slacks, 1e-300), added=by))
     if not mine:
         return False  # a bound that rests on no floor
     with np.errstate(all="ignore"):
