@@ -207,7 +207,7 @@ def _bounded(given: str) -> bool:
     if bound["norm"] == "dimension":
         r = int(number(bound["least"])) - 1
         with np.errstate(all="ignore"):
-            return factored(aims, [on_a_curve(aims, r), *by_chance(aims, r, 6)]) is None
+            return factored(aims, [on_a_curve(aims, r), *by_chance(aims, r, 2)]) is None
     with np.errstate(all="ignore"):
         found = smallest(aims)
     size = np.linalg.norm(found.matrix, "fro" if bound["norm"] == "frobenius" else "nuc")

@@ -90,7 +90,8 @@ def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> 
 
 def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
     names = {"verdict", "head_dim", "head_dim_lower_bound", "frobenius", "nuclear", "minimised", "lower_bound",
-             "outputs", "patterns", "assignment", "dtype", "heads", "certificate", "exported", "note", "words"}  # fmt: skip
+             "outputs", "patterns", "assignment", "dtype", "heads", "certificate", "exported", "note",
+             "words"}  # fmt: skip
     for rules in ("route", "twins", "open"):
         assert set(headwright("design", "--rules", f"{rules}.toml", "--json").json) == names
 

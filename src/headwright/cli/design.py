@@ -237,7 +237,8 @@ def _print_heads(found: Built, written: str | None, exported: list[str]) -> None
 
     OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
     if found.layer is not None:
-        OUT.print(f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}")
+        known = f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
+        OUT.print(known, soft_wrap=True)
         norms = {"Frobenius": found.frobenius, "nuclear": found.nuclear}
         mine = "Frobenius" if found.minimise == "size" else "nuclear"
         bound = f", proven to be at least {shown_below(found.lower_bound, 8)} for any head that attends as much"
