@@ -69,6 +69,13 @@ def test_a_previous_token_head_has_one_dimension(T: int) -> None:
     assert (found.head_dim, found.head_dim_lower_bound) == (1, 1)
 
 
+def test_rounding_is_given_room_before_it_is_given_rows() -> None:
+    rules = Rules((np.eye(24),), tuple(Rule(i, attend={i - 1: MOST}) for i in range(1, 24)), causal=True)
+    found = build(rules, minimise="rank", dtype="bfloat16")
+    kept(found)
+    assert found.head_dim == 1
+
+
 @pytest.mark.parametrize("T", [3, 9, 20])
 def test_any_copies_without_a_mask_need_two_dimensions_and_no_more(T: int) -> None:
     chosen = np.random.default_rng(T).permutation(T)

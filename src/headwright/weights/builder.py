@@ -131,12 +131,14 @@ def _deployed(
     dtype: str,
     report: Callable[[float], None],
 ) -> Built:
-    """Rounded and verified; with more and more room where rounding does harm."""
-    for tried, room in enumerate(ROOMS[dtype]):
-        report(0.6 + 0.4 * tried / len(ROOMS[dtype]))
+    """Rounded and verified; with more and more room where rounding does harm, and only then with more rows."""
+    limits = [max(designed.rank for designed in heads), None] if minimise == "rank" and head_dim is None else [head_dim]
+    tries = [(limit, room) for limit in limits for room in ROOMS[dtype]]
+    for tried, (limit, room) in enumerate(tries):
+        report(0.6 + 0.4 * tried / len(tries))
         again = [designed.with_room(room) for designed in heads]
         ready = [designed for designed in again if designed is not None]
-        done = [designed.deployed(dtype, head_dim) for designed in ready]
+        done = [designed.deployed(dtype, limit) for designed in ready]
         layer_heads = tuple(head for head in done if head is not None)
         if len(layer_heads) < len(heads):
             continue

@@ -57,6 +57,11 @@ class Designed:
         return tuple(replace(task.rule, attend=task.floors) for task in self.tasks)
 
     @property
+    def rank(self) -> int:
+        """The rank of M, which is the least head dimension that has it; 1 for a head that does nothing."""
+        return max(1, int(np.linalg.matrix_rank(self.M, tol=1e-10 * np.linalg.norm(self.M) or None)))
+
+    @property
     def head(self) -> int:
         """The number of the head."""
         return self.tasks[0].rule.head or 0
@@ -92,10 +97,9 @@ def design_head(
     best = _best_way(space, mine, dtype, room)
     if best is None:
         return None
-    rank = int(np.linalg.matrix_rank(best.M, tol=1e-10 * np.linalg.norm(best.M) or None))
-    fits = head_dim is None or rank <= head_dim
+    fits = head_dim is None or best.rank <= head_dim
     if minimise == "size":
-        return best if fits else _of_rank(best, head_dim or rank, room)
+        return best if fits else _of_rank(best, head_dim or best.rank, room)
     return _of_small_rank(best, head_dim, room) or (best if fits else None)
 
 

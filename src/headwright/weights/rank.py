@@ -11,7 +11,7 @@ With few rows not every start leads to a solution. Good ones:
 
 * in one dimension only the ends of a line can be copied, so what matters are the signs of the queries: dimension.py
 * in 2 k dimensions points on the curve (cos t, sin t, ..., cos kt, sin kt) are such that for any k of them some query
-  scores these highest and alike: so for tokens that are linearly independent 2 k dimensions are always enough
+  scores these highest and alike: so for tokens that are linearly independent, one rule each, 2 k dimensions do
 * a matrix of full rank, cut; and chance.
 """
 
