@@ -43,10 +43,10 @@ class View:
         p = self.attend
         return p.get(a, 0) - p.get(other, 0) > 1 - sum(p.values())
 
-    def parts(self, above: Sequence[Vector], below: Sequence[Vector]) -> bool:
-        """Each of these tokens, all of them seen, beats each of those."""
-        first, second = ([[i for i, y in self.seen.items() if y == x] for x in part] for part in (above, below))
-        return all(any(self.beats(a, b) for a in i for b in j) for i in first for j in second)
+    def above(self, tokens: Sequence[Vector]) -> list[list[bool]]:
+        """For each two of these tokens: both are seen, and the first beats the second."""
+        places = [[i for i, y in self.seen.items() if y == x] for x in tokens]
+        return [[any(self.beats(a, b) for a in first for b in second) for second in places] for first in places]
 
 
 def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> None:
@@ -57,8 +57,8 @@ def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> 
         e = named(evidence, "a dimension's evidence", "rules", "tokens")
         using = [_view(rule, views) for rule in listed(e["rules"], "rules", 1)]
         tokens = [_seen(token, using[0]) for token in listed(e["tokens"], "tokens")]  # as the first of them sees them
-        if len(tokens) != least + 1:
-            raise Reject(f"there are {len(tokens)} tokens to split: expected {least + 1}")
+        if len(tokens) != least + 1 or len(using) >= 2**least:
+            raise Reject(f"expected {least + 1} tokens to split, and no more rules than ways to do so")
         _check_splits([using[0].seen[token] for token in tokens], using)
     else:
         raise Reject(f"expected a head dimension from 2 to {HIGHEST}")
@@ -75,19 +75,22 @@ def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
         facts.append((view.token, tuple(x - y for x, y in zip(view.seen[a], view.seen[other], strict=True))))
     above = True  # the product of all factors is above 0
     for number, (fact, after) in enumerate(zip(facts, facts[1:] + facts[:1], strict=True)):
-        above ^= _factor(fact[number % 2], after[number % 2]) < 0
+        above ^= _opposite(fact[number % 2], after[number % 2])
     if len(facts) % 2 or above:
         raise Reject("the walk is no contradiction")
 
 
 def _check_splits(tokens: list[Vector], using: list[View]) -> None:
-    first, *rest = tokens
-    for size in range(len(rest)):
-        for chosen in combinations(range(len(rest)), size):
-            one = [first, *(rest[i] for i in chosen)]
-            two = [x for i, x in enumerate(rest) if i not in chosen]
-            if not any(view.parts(one, two) or view.parts(two, one) for view in using):
+    tables = [view.above(tokens) for view in using]
+    for size in range(1, len(tokens)):
+        for one in combinations(range(len(tokens)), size):
+            two = [i for i in range(len(tokens)) if i not in one]
+            if not any(_lifts(t, one, two) or _lifts(t, two, one) for t in tables):
                 raise Reject("no rule splits the tokens in one of the ways")
+
+
+def _lifts(above: list[list[bool]], one: Sequence[int], two: Sequence[int]) -> bool:
+    return all(above[a][b] for a in one for b in two)
 
 
 def _view(rule: Json, views: dict[int, View]) -> View:
@@ -103,9 +106,9 @@ def _seen(token: Json, view: View) -> int:
     return number
 
 
-def _factor(x: Vector, y: Vector) -> Fraction:
-    """Which multiple of x is y; or Reject."""
+def _opposite(x: Vector, y: Vector) -> bool:
+    """y is a multiple of x, and the factor is below 0; if it is no multiple, Reject."""
     i = next((i for i, a in enumerate(x) if a), None)
     if i is None or not y[i] or any(a * y[i] != b * x[i] for a, b in zip(x, y, strict=True)):
         raise Reject("two steps of a walk have nothing in common")
-    return y[i] / x[i]
+    return (x[i] < 0) != (y[i] < 0)
