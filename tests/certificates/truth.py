@@ -43,6 +43,10 @@ def is_true(statement: Any, worlds: int = 6) -> bool:
     """Every weight is of the type; rules hold at the tokens' places and at some others; no smaller M is at hand."""
     if statement["claim"] == "no heads":
         return _none_is_found(statement)
+    if statement["claim"] == "circuit":
+        return all(is_true(layer, worlds) for layer in statement["layers"]) and _circuit_runs(
+            statement["layers"], worlds
+        )
     for head in statement["heads"]:
         rows = [row for name in ("W_Q", "W_K", "W_V") for row in matrix(head[name])]
         for x in (x for row in [*rows, *matrix([head["b_Q"], head["b_V"]])] for x in row):
@@ -63,6 +67,32 @@ def is_true(statement: Any, worlds: int = 6) -> bool:
         _bounded(json.dumps([bound, floors, statement["sequences"], mask, tables, statement["biases"]]))
         for bound in statement["bounds"]
     )
+
+
+def _circuit_runs(layers: Any, worlds: int) -> bool:
+    """Run one after the other, from the tokens' places and some others, each layer keeps its rules."""
+    start = [matrix(X) for X in layers[0]["sequences"]]
+    for tokens in [start, *(_moved(start, layers[0]["world"], seed) for seed in range(worlds))]:
+        now = tokens
+        with mpmath.workdps(60):
+            for layer in layers:
+                heads = [
+                    {**head, "bias": layer["bias"][h] if layer["bias"] else []} for h, head in enumerate(layer["heads"])
+                ]
+                for rule in layer["rules"]:
+                    if not _kept(rule, heads if rule["head"] == "sum" else [heads[rule["head"]]], now, layer["mask"]):
+                        return False
+                now = [[_plus_output(X, i, heads, layer["mask"]) for i in range(len(X))] for X in now]
+    return True
+
+
+def _plus_output(X: list[Vector], i: int, heads: Any, mask: Any) -> Vector:
+    total = [_mp(v) for v in X[i]]
+    for head in heads:
+        alpha, values = _pattern(X, i, head, mask)
+        total = [t + mpmath.fsum(a * _mp(v[k]) for a, v in zip(alpha.values(), values, strict=True))
+                 for k, t in enumerate(total)]  # fmt: skip
+    return [Fraction(int(t * mpmath.mpf(2) ** 180), 2**180) for t in total]  # as good as exact
 
 
 def _none_is_found(statement: Any) -> bool:
@@ -168,17 +198,9 @@ def _mp(x: Fraction) -> Any:
 
 def _kept(rule: Any, heads: list[Any], sequences: list[list[Vector]], mask: Any) -> bool:
     X = sequences[rule["sequence"]]
-    places = seen(mask, rule["token"], len(X))
     miss = [_mp(-number(x)) for x in rule["output"]]
     for head in heads:
-        query = _plus(_times(matrix(head["W_Q"]), X[rule["token"]]), head["b_Q"])
-        keys = [_times(matrix(head["W_K"]), X[j]) for j in places]
-        values = [_plus(_times(matrix(head["W_V"]), X[j]), head["b_V"]) for j in places]
-        row = [number(x) for x in head["bias"][rule["token"]]] if head["bias"] else [Fraction(0)] * len(X)
-        scores = [_times([key], query)[0] + row[j] for key, j in zip(keys, places, strict=True)]
-        top = max(scores)
-        e = [mpmath.exp(_mp(s - top)) for s in scores]
-        alpha = {j: x / mpmath.fsum(e) for j, x in zip(places, e, strict=True)}
+        alpha, values = _pattern(X, rule["token"], head, mask)
         if any(alpha[int(a)] < _mp(number(least)) * (1 - HAIR) for a, least in rule["attend"].items()):
             return False
         if any(alpha[int(a)] > _mp(number(most)) * (1 + HAIR) for a, most in rule["at_most"].items()):
@@ -186,6 +208,19 @@ def _kept(rule: Any, heads: list[Any], sequences: list[list[Vector]], mask: Any)
         mixed = list(zip(alpha.values(), values, strict=True))
         miss = [x + mpmath.fsum(a * _mp(v[k]) for a, v in mixed) for k, x in enumerate(miss)]
     return not miss or bool(mpmath.norm(miss) <= _mp(number(rule["tolerance"])) * (1 + HAIR) + HAIR)
+
+
+def _pattern(X: list[Vector], token: int, head: Any, mask: Any) -> tuple[dict[int, Any], list[Vector]]:
+    """The weights of what a token sees, and the values."""
+    places = seen(mask, token, len(X))
+    query = _plus(_times(matrix(head["W_Q"]), X[token]), head["b_Q"])
+    keys = [_times(matrix(head["W_K"]), X[j]) for j in places]
+    values = [_plus(_times(matrix(head["W_V"]), X[j]), head["b_V"]) for j in places]
+    row = [number(x) for x in head["bias"][token]] if head["bias"] else [Fraction(0)] * len(X)
+    scores = [_times([key], query)[0] + row[j] for key, j in zip(keys, places, strict=True)]
+    top = max(scores)
+    e = [mpmath.exp(_mp(s - top)) for s in scores]
+    return {j: x / mpmath.fsum(e) for j, x in zip(places, e, strict=True)}, values
 
 
 @cache

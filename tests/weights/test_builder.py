@@ -180,7 +180,10 @@ def test_impossible_is_proven() -> None:
 
 
 def test_what_cannot_be_assigned_is_undecided() -> None:
-    found = build(parse_rules('tokens = [[0.0], [1.0]]\nmask = "causal"\n[[rule]]\ntoken = 0\noutput = [1.0]\n'))
+    text = "tokens = [[1.0], [2.0]]\n" + "".join(
+        f"[[rule]]\ntoken = {i}\noutput = [{w}.0]\n" for i, w in ((0, 1), (1, -1))
+    )
+    found = build(parse_rules(text))
     assert found.verdict == "undecided"
     assert found.certificate is None
     with pytest.raises(InputError, match="no head to draw"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -47,3 +50,35 @@ def test_a_causal_layer_does_not_see_what_comes_later() -> None:
 def test_shapes_that_do_not_fit_are_refused(make: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(2)), "expected both or neither"),
+        (lambda: Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(3), np.zeros(2)), "b_Q has the shape"),
+        (lambda: Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(2), np.full(2, np.inf)), "expected 2 finite numbers"),
+        (lambda: HeadLayer((PLAIN, BIASED), False, "float64"), "expected all or none"),
+        (lambda: HeadLayer((PLAIN,), False, "float64", bias=((), ())), "expected all or none"),
+        (lambda: patterns(HeadLayer((PLAIN,), False, "float64", mask=("1",)), np.eye(2)), "mask is for 1"),
+        (lambda: patterns(HeadLayer((PLAIN,), False, "float64", bias=(((Fraction(0),),),)), np.eye(2)), "for 1 places"),
+    ],
+)
+def test_masks_and_biases_that_do_not_fit_are_refused(made: Callable[[], object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        made()
+
+
+def test_biases_and_masks_are_run() -> None:
+    head = Head(np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.eye(2), np.array([2.0]), np.array([10.0, 0.0]))
+    table = tuple(tuple(Fraction(x) for x in row) for row in ((0, 0, 0), (0, 0, 5), (0, 0, 0)))
+    layer = HeadLayer((head,), False, "float64", ("100", "101", "111"), (table,))
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    A = patterns(layer, X)[0]
+    np.testing.assert_allclose(A[0], [1, 0, 0])
+    np.testing.assert_allclose(A[1], np.array([np.exp(2), 0, np.exp(5)]) / (np.exp(2) + np.exp(5)))
+    np.testing.assert_allclose(outputs(layer, X)[0], [11, 0])
+
+
+PLAIN = Head(np.eye(2), np.eye(2), np.eye(2))
+BIASED = Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(2), np.zeros(2))

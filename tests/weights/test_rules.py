@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwright.errors import InputError
 from headwright.positions import Sinusoidal
-from headwright.weights import Rules, parse_rules, read_rules
+from headwright.weights import Rule, Rules, parse_rules, read_rules
 from headwright.weights.expression import read_vector
 
 ROUTE = """
@@ -152,6 +152,25 @@ BAD = {
     "should be": ROUTE + RULE + "copy = true",
     "rule 0 token": ROUTE + "[[rule]]\ntoken = -1\ncopy = 2",
     "expected 0 to 63": ROUTE + RULE + "copy = 2\nhead = 64",
+    "give token 0 at most 0: expected a weight above 0": ROUTE + RULE + "at_most = { 0 = 0.0 }",
+    "give token 0 at most 1:": ROUTE + RULE + "at_most = { 0 = 1.0 }",
+    "at_most names 'x'": ROUTE + RULE + "at_most = { x = 0.5 }",
+    "more than it may at most": ROUTE + RULE + "attend = { 1 = 0.5 }\nat_most = { 1 = 0.4 }",
+    "only 0.9 together": ROUTE + RULE + "at_most = { 0 = 0.3, 1 = 0.3, 2 = 0.3 }",
+    "the sum of heads has none": ROUTE + RULE + 'copy = 1\nhead = "sum"',
+    "needs to know where token 0 attends in head 0": ROUTE + RULE + 'output = "b"\nhead = "sum"',
+    "attends in head 1": ROUTE + RULE + "copy = 1\n[[rule]]\ntoken = 1\nhead = 1\ncopy = 1\n"
+    + RULE + 'output = "b"\nhead = "sum"',
+    "a mask of 2 rows for a sequence of 3": ROUTE + "mask = ['111', '111']\n" + RULE + "copy = 2",
+    "row 1 of the mask is '110x'": ROUTE + "mask = ['111', '110x', '111']\n" + RULE + "copy = 2",
+    "row 2 of the mask is '000'": ROUTE + "mask = ['111', '110', '000']\n" + RULE + "copy = 2",
+    "which the mask hides from it: expected one of 0, 1": ROUTE + "mask = ['110', '111', '111']\n" + RULE + "copy = 2",
+    "a window beside a mask": ROUTE + "mask = ['110', '111', '111']\nwindow = 2\n" + RULE + "copy = 1",
+    "greater than or equal to 1": ROUTE + "window = 0\n" + RULE + "copy = 1",
+    "bias and alibi: expected one": ROUTE + "alibi = 1.0\nbias = [[0.0]]\n" + RULE + "copy = 1",
+    "expected a table of 3 x 3 numbers": ROUTE + "bias = [[0.0]]\n" + RULE + "copy = 1",
+    "alibi has 2 slopes, and there are 1 heads": ROUTE + "alibi = [1.0, 2.0]\n" + RULE + "copy = 1",
+    "a bias of places holds a number of size": ROUTE + "alibi = 1e80\n" + RULE + "copy = 1",
     "is inf: expected a number": "tokens = [[inf]]\n" + RULE + "copy = 0",
 }  # fmt: skip
 
@@ -173,6 +192,16 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("tokens = 1")
     with pytest.raises(InputError, match=r"bad\.toml"):
         read_rules(tmp_path / "bad.toml")
+
+
+def test_a_causal_mask_beside_rows_is_refused() -> None:
+    with pytest.raises(InputError, match="a causal mask and another one"):
+        Rules((np.eye(2),), (Rule(0, attend={0: Fraction(1, 2)}),), causal=True, mask=("11", "11"))
+
+
+def test_the_lowest_of_several_ceilings_counts() -> None:
+    rules = parse_rules(ROUTE + RULE + "at_most = { 1 = 0.4 }\n" + RULE + "at_most = { 1 = 0.3, 2 = 0.9 }")
+    assert rules.rules[0].at_most == {1: Fraction(3, 10), 2: Fraction(9, 10)}
 
 
 def test_no_sequences_are_refused() -> None:

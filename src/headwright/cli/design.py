@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwright.cli.circuit import design_circuit
 from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
 from headwright.cli.options import ARRAY, Json, Plot, read_indices, read_keys
 from headwright.errors import InputError
@@ -52,6 +53,11 @@ def design(
     if rules is not None:
         for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--world": world}
         _refuse(for_keys, "--rules", "--keys")
+        from headwright.weights.circuit import read_circuit
+
+        if (circuit := read_circuit(rules)) is not None:
+            _refuse({"--head-dim": head_dim, "--export": export, "--plot": plot}, "rules with layers", "one layer")
+            raise typer.Exit(EXIT[design_circuit(circuit, minimise or "size", dtype or "float64", out, json=json)])
         check_picture(plot)
         found = _build(rules, minimise or "size", head_dim, dtype or "float64")
         _finish_heads(found, out, export, json=json)
@@ -214,7 +220,7 @@ def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> di
         "assignment": list(found.assignment),
         "dtype": found.layer.dtype if found.layer else None,
         "heads": [
-            {"W_Q": head.W_Q.tolist(), "W_K": head.W_K.tolist(), "W_V": head.W_V.tolist()}
+            {name: W.tolist() for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V") if (W := getattr(head, name)) is not None}
             for head in (found.layer.heads if found.layer else ())
         ],
         "certificate": written,

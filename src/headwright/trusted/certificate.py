@@ -102,7 +102,7 @@ def document(text: str) -> tuple[Json, Json]:
 
 def about_heads(said: Json) -> bool:
     """The statement is about whole heads, so that head.py reads it."""
-    return isinstance(said, dict) and said.get("claim") in ("heads", "no heads")
+    return isinstance(said, dict) and said.get("claim") in ("heads", "no heads", "circuit")
 
 
 def parse(text: str) -> Certificate:

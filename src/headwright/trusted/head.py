@@ -20,17 +20,17 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
 from headwright.trusted.dimension import View, check_dimension
+from headwright.trusted.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
 from headwright.trusted.numbers import Reject, ln_below, rational, shown
-from headwright.trusted.run import CERTAIN, NONE, Head, Rows, Rule, Run, World, added_to, dot, error_above, product
-from headwright.trusted.run import turned as _turned
-from headwright.trusted.run import whole_numbers as _whole
+from headwright.trusted.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with
-SHORT = 160  # bits of an output that is written out in words
+SHORT = 160  # bits of numbers that are written out in words
 ABOUT = ("claim", "mask", "sequences", "world", "biases", "bias", "rules")
 
 
@@ -55,8 +55,55 @@ class Scene:
 
 def check_heads(said: Json, proof: Json) -> str:
     """What is proved, in words; or Reject."""
-    none = isinstance(said, dict) and said.get("claim") == "no heads"
-    s = named(said, "the statement", *ABOUT, *(() if none else ("dtype", "heads", "bounds")))
+    claim = said.get("claim") if isinstance(said, dict) else None
+    if claim == "circuit":
+        return _check_circuit(said, proof)
+    s = named(said, "the statement", *ABOUT, *(() if claim == "no heads" else ("dtype", "heads", "bounds")))
+    scene = _scene(s)
+    D = len(scene.sequences[0][0])
+    sizes, digest = " and ".join(str(len(X)) for X in scene.sequences), _digest(map(_written, scene.sequences))
+    about = f"For these {sizes} tokens in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}"
+    about += _world_in_words(scene.world)
+    about += f", with biases of places in the scores ({_digest(map(_written, scene.bias))})" if scene.bias else ""
+    if claim == "no heads":
+        _check_none(proof, scene)
+        which = "W_Q, W_K, W_V and biases b_Q and b_V" if scene.biases else "W_Q, W_K and W_V"
+        words = f"no {which} whatever make sure that {'; '.join(map(_in_words, scene.rules))}."
+    else:
+        words = _check_some(s, proof, scene)
+    return f"{about}, {words} {_whole_digest(said)}"
+
+
+def _check_circuit(said: Json, proof: Json) -> str:
+    """Layers one after the other: what comes out of each must be in the world of the next."""
+    layers = listed(named(said, "the statement", "claim", "layers")["layers"], "layers", 2)
+    proofs = listed(named(proof, "the evidence", "layers")["layers"], "layers")
+    given = [named(layer, "a layer", *ABOUT, "dtype", "heads", "bounds") for layer in layers]
+    if any(layer["claim"] != "heads" for layer in given):
+        raise Reject("a layer of a circuit does not claim heads")
+    words = [check_heads(layer, evidence) for layer, evidence in zip(layers, proofs, strict=True)]
+    for before, after in pairwise(given):
+        _check_joined(_scene(before), len(listed(before["heads"], "heads")), _scene(after))
+    about = f"In a circuit of {len(words)} layers, each of which adds its output to its tokens and hands them on"
+    return f"{about}: {' And after that: '.join(words)} {_whole_digest(said)}"
+
+
+def _check_joined(before: Scene, heads: int, after: Scene) -> None:
+    """Tokens that matter to the next layer are where it expects them: x + output, within its ball."""
+    made = {(r.sequence, r.token): r for r in before.rules if r.output and (r.head is None or heads == 1)}
+    if [len(X) for X in before.sequences] != [len(X) for X in after.sequences]:
+        raise Reject("the layers of a circuit have sequences of different lengths")
+    for s, t in {(rule.sequence, t) for rule in after.rules for t in (rule.token, *rule.seen)}:
+        if (s, t) not in made:
+            raise Reject(f"what a layer makes of token {t} of sequence {s} is not known, and the next one sees it")
+        x, rule = before.sequences[s][t], made[s, t]
+        off = length([a + b - c for a, b, c in zip(x, rule.output, after.sequences[s][t], strict=True)])
+        room = before.world.ball + (before.world.stretch and before.world.stretch * length(x))
+        if not off + rule.tolerance + room <= after.world.ball:
+            raise Reject(f"token {t} of sequence {s} may come out further off than the next layer's ball")
+
+
+def _scene(s: dict[str, Json]) -> Scene:
     D = len(listed(listed(listed(s["sequences"], "sequences", 1)[0], "tokens", 1)[0], "a token", 1))
     sequences = [_matrix(X, D, "a token") for X in listed(s["sequences"], "sequences")]
     if sum(map(len, sequences)) > MOST or len(listed(s["rules"], "rules", 1)) > MOST:
@@ -66,19 +113,7 @@ def check_heads(said: Json, proof: Json) -> str:
     T = max(map(len, sequences))
     bias = [[vector(row, T, "a bias") for row in listed(B, "a bias", T)] for B in listed(s["bias"], "bias")]
     rules = [_rule(rule, sequences, s["mask"]) for rule in listed(s["rules"], "rules")]
-    scene = Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
-    sizes, digest = " and ".join(str(len(X)) for X in sequences), _digest(map(_written, sequences))
-    about = f"For these {sizes} tokens in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}"
-    about += _world_in_words(scene.world)
-    about += f", with biases of places in the scores ({_digest(map(_written, bias))})" if bias else ""
-    if none:
-        _check_none(proof, scene)
-        which = "W_Q, W_K, W_V and biases b_Q and b_V" if scene.biases else "W_Q, W_K and W_V"
-        words = f"no {which} whatever make sure that {'; '.join(map(_in_words, rules))}."
-    else:
-        words = _check_some(s, proof, scene)
-    whole_digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    return f"{about}, {words} (Statement: sha256 {whole_digest}.)"
+    return Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
 
 
 def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
@@ -137,8 +172,10 @@ def _rule(given: Json, sequences: Sequence[Rows], mask: Json) -> Rule:
     )
     output, seen = vector(r["output"], len(listed(r["output"], "an output")), "an output"), _seen(mask, token, T)
     weights = {**attend, **at_most}
-    if not all(0 < p <= 1 for p in (*attend.values(), *at_most.values())) or tolerance < 0 or not (weights or output):
-        raise Reject("a rule has a weight that is not above 0 and at most 1, a tolerance below 0, or no wish")
+    if not all(0 < p <= 1 for p in (*attend.values(), *at_most.values())) or not (weights or output):
+        raise Reject("a rule has a weight that is not above 0 and at most 1, or no wish")
+    if tolerance < 0 or (tolerance and not output):
+        raise Reject("a rule has a tolerance that is below 0, or one without an output")
     if not set(weights) <= set(seen) or (head is None and weights):
         raise Reject("a rule is about a token that the mask hides, or about weights in the sum of all heads")
     return Rule(sequence, token, head, attend, at_most, output, tolerance, seen)
@@ -243,7 +280,7 @@ def _check_outputs(given: Json, scene: Scene, bias: Rows) -> None:
             same = (tuple(x), *sorted(zip(map(tuple, seen), added_to(rule, bias), strict=True)))
             mixed[same] = mixed.get(same, NONE) + mu
         else:
-            mean = [sum(column, NONE) / len(seen) for column in _turned(seen)]
+            mean = [sum(column, NONE) / len(seen) for column in turned(seen)]
             total = [t + mu * y for t, y in zip(total, [*mean, Fraction(scene.biases)], strict=True)]
     if any(total) or any(mixed.values()) or not dot(off, off) > room**2:
         raise Reject("what the tokens attend to does not cancel, or the outputs do within their tolerances")
@@ -256,7 +293,7 @@ def _part(
     mass, X = sum(mine.values(), NONE), scene.sequences[rule.sequence]
     entropy = sum((a * ln_below(1 / a) for a in pi.values() if a), NONE)
     pull = [mass * pi.get(j, NONE) - mine.get(j, NONE) for j in rule.seen]
-    left = product([pull], _turned([X[j] for j in rule.seen]))[0]
+    left = product([pull], turned([X[j] for j in rule.seen]))[0]
     moved = dot(pull, added_to(rule, scene.bias_of(rule.head or 0)))
     right = sum((m * (entropy + ln_below(rule.attend[a])) for a, m in mine.items()), NONE) + moved
     return tuple(left), scene.asking(rule), right
@@ -272,7 +309,7 @@ def _spectral(A: Rows, B: Rows, most: Fraction) -> bool:
     """|G|_2 <= most for G = L^T R, A = L L^T, B = R R^T. With u = L^T c, |G^T u|^2 = c^T A B A c and |u|^2 = c^T A c:
     most^2 A - A B A must have no negative eigenvalue, which elimination in whole numbers tells (// is exact)."""
     ABA = product(A, product(A, B))  # all of these are symmetric
-    N, _ = _whole([[most**2 * a - x for a, x in zip(*rows, strict=True)] for rows in zip(A, ABA, strict=True)])
+    N, _ = whole_numbers([[most**2 * a - x for a, x in zip(*rows, strict=True)] for rows in zip(A, ABA, strict=True)])
     before = 1
     while N:
         at = max(range(len(N)), key=lambda i: N[i][i])
@@ -297,9 +334,7 @@ def _in_words(rule: Rule) -> str:
     said = [f"attends to token {a} with at least {shown(p)}" for a, p in rule.attend.items()]
     said += [f"attends to token {a} with at most {_shown_above(p)}" for a, p in rule.at_most.items()]
     if rule.output:
-        short = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in rule.output) <= SHORT
-        wanted = f"({', '.join(map(str, rule.output))})" if short else _digest([_written([rule.output])])
-        said.append(f"outputs {wanted} within {_shown_above(rule.tolerance)}")
+        said.append(f"outputs ({_short(rule.output)}) within {_shown_above(rule.tolerance)}")
     return f"{rule} {' and '.join(said)}"
 
 
@@ -313,14 +348,18 @@ def _mask_in_words(mask: Json) -> str:
 def _world_in_words(world: World) -> str:
     if world == CERTAIN:
         return ""
-    ball, low, high = (
-        text if len(text := str(x)) <= 40 else _digest([text]) for x in (world.ball, world.low, world.high)
-    )
+    ball, low, high = (_short([x]) for x in (world.ball, world.low, world.high))
     return f", wherever in this world they are (any c x + e with {low} <= c <= {high} and |e| <= {ball})"
 
 
 def _shown_above(x: Fraction) -> str:
     return shown(-x).lstrip("-")
+
+
+def _short(numbers: Sequence[Fraction]) -> str:
+    """Numbers as they are, or their digest where these are long."""
+    few = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in numbers) <= SHORT
+    return ", ".join(map(str, numbers)) if few else _digest([_written([numbers])])
 
 
 def _written(rows: Rows) -> str:
@@ -331,6 +370,11 @@ def _written(rows: Rows) -> str:
         )
         for row in rows
     )
+
+
+def _whole_digest(said: Json) -> str:
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return f"(Statement: sha256 {hashlib.sha256(text.encode()).hexdigest()}.)"
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -21,21 +21,18 @@ which says how far an output is from what is wanted: u_j is the value less what 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
-from operator import mul
 
 from headwright.trusted.certificate import Vector
-from headwright.trusted.numbers import Reject, exp_between, sqrt_above
+from headwright.trusted.matrices import NONE, Rows, dot, length, product, turned
+from headwright.trusted.numbers import exp_between, sqrt_above
 
-NONE = Fraction(0)
 FINE = 2**256  # weights are rounded down to so many parts
 PIECES = 32  # of the range of a scale
 FAR = Fraction(1000)  # scores further apart count as so far apart, where that is safe
-Rows = Sequence[Sequence[Fraction]]
 
 
 @dataclass(frozen=True)
@@ -177,35 +174,6 @@ def error_above(rule: Rule, runs: Sequence[Run]) -> Fraction:
     return length([sum(column, NONE) for column in zip(*(mixed for mixed, _ in parts), strict=True)]) + sum(
         (rest for _, rest in parts), NONE
     )
-
-
-def whole_numbers(rows: Rows) -> tuple[list[list[int]], int]:
-    """Whole numbers, and what to divide them by."""
-    below = math.lcm(*(x.denominator for row in rows for x in row))
-    return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
-
-
-def product(A: Rows, B: Rows) -> list[list[Fraction]]:
-    """A B^T."""
-    (left, a), (right, b) = whole_numbers(A), whole_numbers(B)
-    if len({len(row) for row in (*left, *right)}) > 1:
-        raise Reject("matrices do not fit together")
-    return [[Fraction(sum(map(mul, row, column)), a * b) for column in right] for row in left]
-
-
-def turned(rows: Rows) -> Rows:
-    """Rows as columns."""
-    return list(zip(*rows, strict=True))
-
-
-def dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
-    """An inner product."""
-    return product([x], [y])[0][0]
-
-
-def length(x: Sequence[Fraction]) -> Fraction:
-    """From above."""
-    return sqrt_above(dot(x, x))
 
 
 def _exp(x: Fraction) -> tuple[Fraction, Fraction]:

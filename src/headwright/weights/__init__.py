@@ -9,7 +9,8 @@ smallest     the smallest matrix of scores (untrusted); nuclear: of the smallest
 planning     one head, from all of these
 deploy       in numbers of a type
 certify      evidence in the form that the checker reads; bounds: for 'none smaller'
-proven       proven numbers about deployed weights
+proven       proven numbers about deployed weights; impossible: proofs that no head keeps the rules
+shares       an output that all heads make together, shared out among them
 builder      all of it, behind one function
 values       W_V; projections; an OV matrix cut in two
 drawing      a head as a picture; geometry: its queries and keys in a plane

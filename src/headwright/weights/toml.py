@@ -81,16 +81,27 @@ def read_rules(path: str | Path) -> Rules:
     >>> read_rules(path).rules[0].attend
     {1: Fraction(100, 101)}
     """
-    path = Path(path)
+    text = read_text(path)
     try:
-        return parse_rules(path.read_text(encoding="utf-8"))
+        return parse_rules(text)
+    except InputError as error:
+        raise InputError(f"rules {path}: {error}") from error
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file of rules.
+
+    >>> read_text("/no/such/rules.toml")
+    Traceback (most recent call last):
+    headwright.errors.InputError: rules /no/such/rules.toml: there is no such file
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"rules {path}: {reason}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"rules {path}: is not text in UTF-8") from error
-    except InputError as error:
-        raise InputError(f"rules {path}: {error}") from error
 
 
 def parse_rules(text: str) -> Rules:
@@ -108,9 +119,19 @@ def parse_rules(text: str) -> Rules:
     ([[2.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]], [-2.0, 2.0, 0.0, 0.0])
     """
     try:
-        given = _Rules.model_validate(tomllib.loads(text))
+        return rules_from(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
+
+
+def rules_from(document: dict[str, Any]) -> Rules:
+    """The rules in a TOML file that has been read.
+
+    >>> rules_from({"tokens": [[1.0], [2.0]], "rule": [{"token": 0, "copy": 1}]}).dimension
+    1
+    """
+    try:
+        given = _Rules.model_validate(document)
     except ValidationError as error:
         raise InputError(_sentence(error)) from error
     written = _sequences(given)

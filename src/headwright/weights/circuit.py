@@ -1,0 +1,200 @@
+"""Circuits: layers of heads one after the other, each designed for what comes out of the one before.
+
+A layer adds its output to its tokens. What it makes of each token is known up to an error that is proved; the next
+layer is designed for tokens that may be anywhere within that error: a ball. So the circuit is proved as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from headwright.errors import InputError
+from headwright.trusted.certificate import FORMAT, VERSION
+from headwright.trusted.numbers import sqrt_above
+from headwright.trusted.verify import verify
+from headwright.weights.builder import Built, build
+from headwright.weights.certify import certificate
+from headwright.weights.head import HeadLayer, outputs
+from headwright.weights.proven import judged
+from headwright.weights.rules import Rule, Rules
+from headwright.weights.toml import read_text, rules_from
+
+Sequences = tuple[Float[np.ndarray, "T D"], ...]
+MOST_LAYERS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """What `build_circuit` found.
+
+    >>> Circuit("undecided", "nothing was found").layers
+    ()
+    """
+
+    verdict: str  # "designed", "impossible" (a layer's rules are) or "undecided"
+    words: str  # what was proved, or why nothing was
+    certificate: str | None = None  # JSON, as the checker accepted it
+    layers: tuple[Built, ...] = ()
+    errors: tuple[float, ...] = ()  # between two layers: how far tokens may be from where the second expects them
+
+
+@dataclass(frozen=True)
+class CircuitRules:
+    """The rules of the first layer, and what the file says of the others, whose tokens come out of it."""
+
+    first: Rules
+    others: tuple[dict[str, Any], ...]
+
+
+def parse_circuit(text: str) -> CircuitRules | None:
+    """A circuit in TOML text: tokens, and [[layer]] with what is said of each; None where there are no layers.
+
+    >>> parse_circuit("tokens = [[1.0]]") is None
+    True
+    """
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"is not TOML: {error}") from error
+    layers = given.pop("layer", None)
+    if layers is None:
+        return None
+    if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
+        raise InputError("layer: expected [[layer]] before each of them")
+    if not 2 <= len(layers) <= MOST_LAYERS:
+        raise InputError(f"a circuit of {len(layers)} layers: expected 2 to {MOST_LAYERS}")
+    for number, layer in enumerate(layers[1:], 1):
+        if wrong := [name for name in ("tokens", "sequences", "positions", "world", "dimension") if name in layer]:
+            raise InputError(f"layer {number} has {wrong[0]}: expected it of the first one alone; its tokens come out "
+                             "of the layer before")  # fmt: skip
+    axes = {"directions": given.get("directions", {})}
+    return CircuitRules(rules_from({**given, **layers[0]}), tuple({**axes, **layer} for layer in layers[1:]))
+
+
+def read_circuit(path: str | Path) -> CircuitRules | None:
+    """The circuit in a TOML file; None where it has no layers."""
+    text = read_text(path)
+    try:
+        return parse_circuit(text)
+    except InputError as error:
+        raise InputError(f"rules {path}: {error}") from error
+
+
+def build_circuit(
+    circuit: CircuitRules,
+    *,
+    minimise: str = "size",
+    dtype: str = "float64",
+    progress: Callable[[float], None] | None = None,
+) -> Circuit:
+    """Layers that keep their rules one after the other; verified as a whole.
+
+    >>> circuit = parse_circuit('''
+    ... directions = { x = 1.0, y = 1.0, after_x = 1.0 }
+    ... tokens = ["x", "y", "x"]
+    ... [[layer]]
+    ... mask = "causal"
+    ... rule = [{ token = 1, copy = 0, output = "after_x" }]
+    ... [[layer]]
+    ... rule = [{ token = 2, copy = 1 }]
+    ... ''')
+    >>> found = build_circuit(circuit)
+    >>> found.verdict, len(found.layers)
+    ('designed', 2)
+    """
+    for wanted in (True, False):
+        found = _built(circuit, minimise, dtype, progress or (lambda _: None), wanted=wanted)
+        if found.verdict != "undecided":
+            break
+    return found
+
+
+def _built(
+    circuit: CircuitRules, minimise: str, dtype: str, report: Callable[[float], None], *, wanted: bool
+) -> Circuit:
+    """With tokens of the next layer where rules want them, or where they really come out, which is nearer."""
+    rules, built, claims, errors = circuit.first, [], [], []
+    for number in range(1 + len(circuit.others)):
+        report(number / (1 + len(circuit.others)))
+        found = build(rules, minimise=minimise, dtype=dtype)
+        if found.layer is None:
+            verdict = found.verdict if number == 0 else "undecided"  # later tokens are as this design made them
+            return Circuit(verdict, f"layer {number}: {found.words}", found.certificate if number == 0 else None)
+        built.append(found)
+        if number == len(circuit.others):
+            claims.append(found.claims)
+            break
+        made = _made(found, found.layer, wanted=wanted)
+        sequences, ball = _handed_on(rules, made)
+        claims.append((*found.claims, *made))
+        errors.append(float(ball))
+        rules = _next(circuit.others[number], sequences, ball, number + 1)
+    text = _certificate(built, claims)
+    judgement = verify(text)
+    if judgement.word != "verified":
+        return Circuit("undecided", f"layers were found, and the checker does not agree: {judgement.words}")
+    report(1.0)
+    return Circuit("designed", judgement.words, text, tuple(built), tuple(errors))
+
+
+def _made(found: Built, layer: HeadLayer, *, wanted: bool) -> tuple[Rule, ...]:
+    """What the layer makes of each token, with the error that is proved; all heads together."""
+    rules, made = found.rules, []
+    told = {rule.place[:2]: rule for rule in rules.rules if rule.output and (rule.head is None or rules.heads == 1)}
+    for s, X in enumerate(rules.sequences):
+        real = outputs(layer, X)
+        if real.shape[1] != rules.dimension:
+            raise InputError(f"a layer outputs {real.shape[1]} numbers, and tokens have {rules.dimension}: expected as "
+                             "many, since it adds one to the other")  # fmt: skip
+        for t, y in enumerate(real.tolist()):
+            rule = told.get((s, t)) if wanted else None
+            output = rule.output if rule is not None else tuple(map(Fraction, y))
+            made.append(Rule(t, s, None, output=output))
+    errors = [error for error, _ in judged(rules, made, layer)]
+    return tuple(replace(rule, tolerance=Fraction(error)) for rule, error in zip(made, errors, strict=True))
+
+
+def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]:
+    """The tokens with what is made of them, and a ball that holds them: a short number."""
+    found, off = [X.copy() for X in rules.sequences], Fraction(0)
+    stretch = max(1 - rules.scale[0], rules.scale[1] - 1)
+    for rule in made:
+        x = [Fraction(v) for v in rules.sequences[rule.sequence][rule.token].tolist()]
+        exactly = [a + b for a, b in zip(x, rule.output or (), strict=True)]
+        found[rule.sequence][rule.token] = [float(v) for v in exactly]
+        rounded = sum((v - Fraction(float(v))) ** 2 for v in exactly)
+        room = rules.ball + stretch * sqrt_above(sum((v * v for v in x), Fraction(0)))
+        off = max(off, rule.tolerance + sqrt_above(Fraction(rounded)) + room)
+    digits = Fraction(10) ** (3 - len(str(int(1 / off)))) if 0 < off < 1 else Fraction(1)
+    ball = off if off == 0 else -((-off / (digits / 1000)) // 1) * (digits / 1000)  # rounded up to a few digits
+    return tuple(found), ball
+
+
+def _next(entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int) -> Rules:
+    tokens = [[[float(v) for v in x] for x in X] for X in sequences]
+    try:
+        return replace(rules_from({**entry, "sequences": tokens}), ball=ball, names=())
+    except InputError as error:
+        raise InputError(f"layer {number}: {error}") from error
+
+
+def _certificate(built: Sequence[Built], claims: Sequence[tuple[Rule, ...]]) -> str:
+    """One document of all layers. Their bounds are left out: they are about single layers."""
+    documents = [
+        json.loads(certificate(found.rules, mine, found.layer, []))
+        for found, mine in zip(built, claims, strict=True)
+        if found.layer is not None
+    ]
+    statement = {"claim": "circuit", "layers": [document["statement"] for document in documents]}
+    evidence = {"layers": [document["evidence"] for document in documents]}
+    document = {"format": FORMAT, "version": VERSION, "statement": statement, "evidence": evidence}
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,140 @@
+"""Heads run on tokens that may be elsewhere: bounds that no world breaks, and that some world nearly meets."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.trusted.run import CERTAIN, Head, Rule, Run, World, error_above
+
+LOW, HIGH = Fraction(7, 10), Fraction(13, 10)
+Case = tuple[np.ndarray, dict[str, np.ndarray], Run, tuple[int, ...]]
+
+
+def exact(rows: np.ndarray) -> list[tuple[Fraction, ...]]:
+    return [tuple(map(Fraction, row)) for row in rows.tolist()]
+
+
+def case(seed: int, world: World, *, biases: bool, size: float = 1.0) -> Case:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4, 3))
+    weights = {name: size * rng.normal(size=(2, 3)) for name in ("Q", "K", "V")}
+    weights |= {"b_Q": rng.normal(size=2), "b_V": rng.normal(size=2), "bias": rng.normal(size=(4, 4))}
+    if not biases:
+        weights |= {name: 0 * weights[name] for name in ("b_Q", "b_V", "bias")}
+    b_Q, b_V = (exact(weights[name][None])[0] if biases else () for name in ("b_Q", "b_V"))
+    head = Head(*(exact(weights[name]) for name in "QKV"), b_Q, b_V, exact(weights["bias"]) if biases else ())
+    seen = tuple(sorted({1, *rng.choice(4, size=3, replace=False).tolist()}))
+    return X, weights, Run([exact(X)], world, head), seen
+
+
+def rule(seen: tuple[int, ...], **said: object) -> Rule:
+    plain: dict[str, object] = {"attend": {}, "at_most": {}, "output": (), "tolerance": Fraction(0)}
+    return Rule(0, 1, 0, **(plain | said), seen=seen)  # type: ignore[arg-type]
+
+
+def run(X: np.ndarray, w: dict[str, np.ndarray], seen: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The pattern of token 1 over what it sees, and its output, in floating point."""
+    S = X[list(seen)]
+    s = S @ w["K"].T @ (w["Q"] @ X[1] + w["b_Q"]) + w["bias"][1, list(seen)]
+    e = np.exp(s - s.max())
+    alpha = e / e.sum()
+    return alpha, alpha @ S @ w["V"].T + w["b_V"]
+
+
+def worst_corners(case: Case, token: int, sign: int, steps: int = 400) -> float:
+    """The least (or largest) weight of a token in a scale world, on a grid of its own length, all others at ends."""
+    X, w, _, seen = case
+    found = []
+    for c in np.linspace(float(LOW), float(HIGH), steps):
+        S = X[list(seen)]
+        base, added = c * (S @ w["K"].T @ (w["Q"] @ X[1])), S @ w["K"].T @ w["b_Q"]
+        ends = np.array([float(LOW) * (base + added), float(HIGH) * (base + added)])
+        own = seen.index(1)
+        ends[:, own] = c * (base[own] + added[own])
+        ends += w["bias"][1, list(seen)]
+        at = seen.index(token)
+        s = (ends.max(axis=0) if sign > 0 else ends.min(axis=0)).copy()
+        s[at] = ends[:, at].min() if sign > 0 else ends[:, at].max()
+        found.append(np.exp(s[at] - s.max()) / np.exp(s - s.max()).sum())
+    return min(found) if sign > 0 else max(found)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.3, 1.0, 2.0]))
+def test_least_weights_in_a_scale_world_are_exact(seed: int, biases: bool, size: float) -> None:
+    one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases, size=size)
+    below = one[2].pattern_below(rule(one[3]))
+    for token, least in zip(one[3], below, strict=True):
+        truth = worst_corners(one, token, 1)
+        assert float(least) <= truth * (1 + 1e-12)
+        own = abs(float((one[0][1] @ one[1]["K"].T) @ (one[1]["Q"] @ one[0][1])))  # |s_i|: the line costs s_i w^2 / 4
+        assert float(least) >= truth * (1 - 1e-3) * np.exp(-own * (0.6 / 32) ** 2 / 4) - 1e-70
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.3, 1.0, 2.0]))
+def test_largest_weights_in_a_scale_world_are_safe_and_near(seed: int, biases: bool, size: float) -> None:
+    one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases, size=size)
+    for token in one[3]:
+        most = float(one[2].weight_above(rule(one[3], at_most={token: Fraction(1, 2)}), token))
+        truth = worst_corners(one, token, -1)
+        assert most >= truth * (1 - 1e-12)
+        assert most <= truth * 1.6 or most < 1e-6
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_without_a_world_weights_and_outputs_are_what_they_are(seed: int, biases: bool) -> None:
+    X, w, ran, seen = case(seed, CERTAIN, biases=biases)
+    alpha, output = run(X, w, seen)
+    np.testing.assert_allclose([float(a) for a in ran.pattern_below(rule(seen))], alpha, rtol=1e-12)
+    above = [float(ran.weight_above(rule(seen), token)) for token in seen]
+    np.testing.assert_allclose(above, alpha, rtol=1e-12)
+    wanted = rule(seen, output=(Fraction(1), Fraction(2)))
+    np.testing.assert_allclose(float(error_above(wanted, [ran])), np.linalg.norm(output - [1, 2]), rtol=1e-12)
+    twice = float(error_above(wanted, [ran, ran]))
+    np.testing.assert_allclose(twice, np.linalg.norm(2 * output - [1, 2]), rtol=1e-12)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([World(Fraction(1, 50), Fraction(19, 20), Fraction(1)),
+                                                              World(Fraction(0), LOW, HIGH)]))  # fmt: skip
+def test_no_world_breaks_the_bounds(seed: int, biases: bool, world: World) -> None:
+    X, w, ran, seen = case(seed, world, biases=biases)
+    mine = rule(seen, output=(Fraction(1), Fraction(2)), at_most=dict.fromkeys(seen, Fraction(1)))
+    below, error = [float(a) for a in ran.pattern_below(mine)], float(error_above(mine, [ran]))
+    above = [float(ran.weight_above(mine, token)) for token in seen]
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        c = rng.uniform(float(world.low), float(world.high), size=(4, 1))
+        c = np.where(rng.random((4, 1)) < 0.7, rng.choice([float(world.low), float(world.high)], size=(4, 1)), c)
+        e = rng.normal(size=X.shape)
+        alpha, output = run(c * X + float(world.ball) * e / np.linalg.norm(e, axis=1)[:, None], w, seen)
+        assert (alpha >= np.array(below) * (1 - 1e-12)).all()
+        assert (alpha <= np.array(above) * (1 + 1e-12)).all()
+        assert np.linalg.norm(output - [1, 2]) <= error * (1 + 1e-12)
+
+
+def test_scores_far_apart_have_weights_of_almost_nothing() -> None:
+    tokens = [(Fraction(1),), (Fraction(10**9),)]
+    ran = Run([tokens], CERTAIN, Head(((Fraction(1),),), ((Fraction(1),),), ((Fraction(1),),)))
+    mine = Rule(0, 0, 0, {}, {0: Fraction(1, 2)}, (), Fraction(0), (0, 1))
+    assert ran.weight_above(mine, 0) < Fraction(1, 10**400)
+    assert ran.pattern_below(mine)[0] == 0
+
+
+@pytest.mark.parametrize(("low", "high"), [(LOW, HIGH), (Fraction(1), Fraction(1))])
+def test_a_token_that_does_not_see_itself(low: Fraction, high: Fraction) -> None:
+    X, w, _, _ = case(3, CERTAIN, biases=False)
+    head = Head(*(exact(w[name]) for name in "QKV"))
+    ran = Run([exact(X)], World(Fraction(0), low, high), head)
+    for at, least in zip((0, 2), ran.pattern_below(rule((0, 2))), strict=True):
+        S = X[[0, 2]] @ w["K"].T @ (w["Q"] @ X[1])
+        ends = [np.array([c * d for d in (float(low), float(high))]) for c in (float(low), float(high))]
+        j = (0, 2).index(at)
+        worst = min(1 / (1 + np.exp(max(e * S[1 - j]) - min(e * S[j]))) for e in ends)
+        assert float(least) == pytest.approx(worst, rel=1e-12)
