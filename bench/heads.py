@@ -11,15 +11,18 @@ from its code as published:
 
 It needs jax and haiku to run, so its matrices are rebuilt here, and judged by the same arithmetic as ours: the worst
 error is proven for both. Its tokens are ours with 'one' added and 'bos' at the front; coefficients of directions are
-1, as it has them. `python -m bench.heads` prints the table with all figures.
+1, as it has them. `python -m bench.heads` prints the table with all figures, and then how long the smallest head
+dimension takes for longer sequences (one-hot positions; seconds of CPU time).
 """
 
 from __future__ import annotations
 
 import math
+import time
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +72,23 @@ class Figures:
 def ours(task: str, minimise: str = "size") -> Callable[[], Figures]:
     rules = read_rules(EXAMPLES / f"{task}.toml")
     return lambda: _figures(build(rules, minimise=minimise))
+
+
+LONG = {"previous token, causal": (24, 64, 128), "next token in a ring, no mask": (24, 64)}
+
+
+def long(task: str, T: int) -> Callable[[], str]:
+    """The smallest dimension for T one-hot positions, each copying one other with at least 100/101."""
+    causal, most = task.endswith("causal"), Fraction(100, 101)
+    copies = {i: i - 1 for i in range(1, T)} if causal else {i: (i + 1) % T for i in range(T)}
+    rules = Rules((np.eye(T),), tuple(Rule(i, attend={a: most}) for i, a in copies.items()), causal=causal)
+
+    def work() -> str:
+        built = build(rules, minimise="rank")
+        proven = "proven smallest" if built.head_dim == built.head_dim_lower_bound else "smallest found"
+        return f"{built.verdict}, head dimension {built.head_dim}, {proven}"
+
+    return work
 
 
 def as_exact(task: str) -> Callable[[], Figures]:
@@ -162,6 +182,10 @@ CONTENDERS = [
         Contender(f"{task}: headwright, as exact as tracr", "as_exact", {"task": task}, 1, f"{task}: headwright"),
         Contender(f"{task}: tracr's construction", "tracr", {"task": task}, 1, f"{task}: headwright"),
     )
+] + [
+    Contender(f"{task}, {T} tokens: smallest dimension", "long", {"task": task, "T": T}, repeats=1)
+    for task, sizes in LONG.items()
+    for T in sizes
 ]
 
 
@@ -182,6 +206,14 @@ def main() -> None:
             table.add_row(task, name, _up(f.error), f"{f.norm:.2f}", ratio, str(f.head_dim))
         table.add_section()
     Console(width=120).print(table)
+    longer = Table(title="The smallest head dimension for longer sequences", title_justify="left")
+    for heading in ("task", "tokens", "result", "seconds"):
+        longer.add_column(heading, justify="left" if heading in ("task", "result") else "right")
+    for task, sizes in LONG.items():
+        for T in sizes:
+            work, start = long(task, T), time.process_time()
+            longer.add_row(task, str(T), work(), f"{time.process_time() - start:.2f}")
+    Console(width=120).print(longer)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def test_corpus_is_there() -> None:
     [
         "route-published", "route-bfloat16", "route-nuclear", "previous-token-causal", "two-heads", "world-ball",
         "at-most", "sum-of-heads", "mask-window", "biases", "alibi", "scale-inside", "no-heads-opposite-ends",
-        "no-heads-output-relation", "no-heads-with-biases", "circuit",
+        "no-heads-output-relation", "no-heads-with-biases", "circuit", "dimension-two",
     ],
 )  # fmt: skip
 def test_whatever_is_changed_only_truth_is_accepted(name: str) -> None:

@@ -14,6 +14,7 @@ import cvxpy as cp
 import mpmath
 import numpy as np
 
+from headwright.weights.rank import by_chance, factored, on_a_curve
 from headwright.weights.smallest import Aim, smallest
 
 HAIR = mpmath.mpf(10) ** -50
@@ -224,7 +225,7 @@ def _pattern(X: list[Vector], token: int, head: Any, mask: Any) -> tuple[dict[in
 
 @cache
 def _bounded(given: str) -> bool:
-    """The solver of the designs finds no M that is smaller and yet attends as much."""
+    """The solver of the designs finds no M that is smaller, or of a smaller rank, and yet attends as much."""
     bound, rules, sequences, mask, tables, biases = json.loads(given)
     mine = [rule for rule in rules if rule["head"] == bound["head"] and rule["attend"]]
     aims = []
@@ -238,6 +239,10 @@ def _bounded(given: str) -> bool:
         aims.append(Aim(X[places], x, tuple(floors), np.maximum(slacks, 1e-300), added=by))
     if not mine:
         return False  # a bound that rests on no floor
+    if bound["norm"] == "dimension":
+        r = int(number(bound["least"])) - 1
+        with np.errstate(all="ignore"):
+            return factored(aims, [on_a_curve(aims, r), *by_chance(aims, r, 2)]) is None
     with np.errstate(all="ignore"):
         found = smallest(aims)
     size = np.linalg.norm(found.matrix, "fro" if bound["norm"] == "frobenius" else "nuc")

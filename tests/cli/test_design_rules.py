@@ -67,6 +67,22 @@ def test_rank_dtype_and_head_dimension(headwright: Headwright) -> None:
     assert headwright("design", "--rules", "route.toml", "--head-dim", "1", "--json").json["head_dim"] == 1
 
 
+def test_the_smallest_dimension_is_told_with_its_proof(headwright: Headwright) -> None:
+    head = "tokens = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]\nrule = [{ token = '*', copy = 'self' }]\n"
+    Path("self.toml").write_text(head)
+    found = headwright("design", "--rules", "self.toml", "--minimise", "rank")
+    assert "head dimension 2 (no smaller one attends as much: proven), numbers of type float64" in found.out
+    assert "no W_Q and W_K with fewer than 2 rows make head 0 attend as much" in found.out
+    told = headwright("design", "--rules", "self.toml", "--minimise", "rank", "--json").json
+    assert (told["head_dim"], told["head_dim_lower_bound"]) == (2, 2)
+    smaller = headwright("design", "--rules", "self.toml", "--head-dim", "1", "--out", "none.json")
+    assert smaller.code == 1
+    assert smaller.out.startswith("impossible: there is no head of dimension 1, and there is one of dimension 2.")
+    assert headwright("verify", "none.json").code == 0
+    one = headwright("design", "--rules", "route.toml", "--minimise", "rank")
+    assert "head dimension 1 (there is no smaller one)" in one.out
+
+
 def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> None:
     coarse = headwright("design", "--rules", "route.toml", "--dtype", "bfloat16")
     assert "in exact arithmetic" in coarse.err and "exports run these weights in float32" in coarse.err
@@ -75,8 +91,9 @@ def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> 
 
 
 def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
-    names = {"verdict", "head_dim", "frobenius", "nuclear", "minimised", "lower_bound", "outputs", "patterns",
-             "assignment", "dtype", "heads", "certificate", "exported", "note", "words"}  # fmt: skip
+    names = {"verdict", "head_dim", "head_dim_lower_bound", "frobenius", "nuclear", "minimised", "lower_bound",
+             "outputs", "patterns", "assignment", "dtype", "heads", "certificate", "exported", "note",
+             "words"}  # fmt: skip
     for rules, *more in (("route",), ("twins",), ("open", *COARSE)):
         assert set(headwright("design", "--rules", f"{rules}.toml", *more, "--json").json) == names
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.weights.bounds import value
-from headwright.weights.nuclear import of_rank, smallest_nuclear
 from headwright.weights.smallest import Aim, smallest
 
 
@@ -52,17 +51,6 @@ def test_the_smallest_matrix_is_that_of_another_solver(seed: int, targets: int) 
     assert value(aims, found, "frobenius") == pytest.approx(np.linalg.norm(found.matrix), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_smallest_nuclear_norm_is_that_of_another_solver(seed: int) -> None:
-    aims = some_aims(seed)
-    first = smallest(aims)
-    found = smallest_nuclear(aims, first.matrix)
-    truth = reference(aims, "nuc")
-    assert max(violations(aims, found.matrix)) <= 1e-9
-    assert np.linalg.norm(found.matrix, "nuc") == pytest.approx(truth, rel=1e-4)
-    assert value(aims, found, "nuclear") == pytest.approx(truth, rel=1e-4)
-
-
 @settings(max_examples=40)
 @given(
     st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 6), st.integers(1, 4), st.sampled_from([1e-9, 1e-2, 0.5])
@@ -88,17 +76,6 @@ def test_nothing_to_do_needs_nothing() -> None:
     assert alone.granted and not alone.matrix.any()
     even = smallest([Aim(np.eye(3), np.ones(3), (0, 1, 2), np.full(3, 2.5))])
     assert even.granted and np.abs(even.matrix).max() < 1e-12
-
-
-@pytest.mark.parametrize("rank", [1, 2])
-def test_a_given_rank_is_kept(rank: int) -> None:
-    aims = some_aims(3, T=6, D=8, rules=5)
-    found = of_rank(aims, rank, [smallest(aims).matrix, *np.random.default_rng(0).normal(size=(4, 8, 8))])
-    if found is None:
-        assert rank == 1  # two targets at most can be the ends of a line
-        return
-    assert np.linalg.matrix_rank(found, tol=1e-9 * np.linalg.norm(found)) <= rank
-    assert max(violations(aims, found)) <= 1e-8
 
 
 @pytest.mark.parametrize("apart", [1e-3, 1e-7])

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.errors import InputError
+from headwright.trusted.verify import verify
 from headwright.weights import Built, Rule, Rules, build, parse_rules, read_rules
 from headwright.weights import builder as built_by
 from headwright.weights.smallest import Aim, smallest
@@ -129,8 +130,9 @@ def test_what_stands_in_the_way_is_said() -> None:
     text = "tokens = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]\n"
     text += "".join(f"[[rule]]\ntoken = {i}\ncopy = {a}\n" for i, a in enumerate((3, 0, 1, 2)))
     found = build(parse_rules(text), head_dim=1)
-    assert found.verdict == "undecided"
-    assert "of a larger dimension than 1" in found.words
+    assert found.verdict == "impossible"  # more than two tokens are copied from one seen set
+    assert found.words.startswith("there is no head of dimension 1, and there is one of dimension 2.")
+    assert verify(found.certificate or "").word == "verified"
 
 
 def test_a_solver_that_breaks_down_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,6 +238,7 @@ def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> di
     return {
         "verdict": found.verdict,
         "head_dim": found.head_dim if designed else None,
+        "head_dim_lower_bound": found.head_dim_lower_bound if designed else None,
         "frobenius": found.frobenius if designed else None,
         "nuclear": found.nuclear if designed else None,
         "minimised": found.minimise,
@@ -269,12 +270,21 @@ def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> di
     }
 
 
+def _smallest(found: Built) -> str:
+    """What is known of smaller dimensions, where that was asked for."""
+    least = found.head_dim_lower_bound
+    if found.head_dim == least:
+        return " (there is no smaller one)" if least == 1 else " (no smaller one attends as much: proven)"
+    return f" (none below {least} attends as much: proven)" if least > 1 else ""
+
+
 def _print_heads(found: Built, written: str | None, exported: list[str]) -> None:
     from headwright.enclosure import shown_above, shown_below
 
     OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
     if found.layer is not None:
-        OUT.print(f"head dimension {found.head_dim}, numbers of type {found.layer.dtype}")
+        known = f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
+        OUT.print(known, soft_wrap=True)
         norms = {"Frobenius": found.frobenius, "nuclear": found.nuclear}
         mine = "Frobenius" if found.minimise == "size" else "nuclear"
         bound = f", proven to be at least {shown_below(found.lower_bound, 8)} for any head that attends as much"

@@ -23,6 +23,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
+from headwright.trusted.dimension import View, check_dimension
 from headwright.trusted.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
 from headwright.trusted.numbers import Reject, ln_below, rational, shown
 from headwright.trusted.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
@@ -197,6 +198,8 @@ def _check_rule(rule: Rule, runs: Sequence[Run]) -> None:
 
 def _check_bound(claimed: Json, evidence: Json, scene: Scene, heads: Sequence[Head]) -> str:
     claim, rules = named(claimed, "a bound", "head", "norm", "least"), scene.rules
+    if claim["norm"] == "dimension":
+        return _check_rows(claim, evidence, scene, len(heads))
     e = named(evidence, "a bound's evidence", "W_Q", "W_K", "constraints")
     number, least, norm = whole(claim["head"], 0, len(heads) - 1, "a head"), rational(claim["least"]), claim["norm"]
     head, D = heads[number], len(scene.sequences[0][0])
@@ -226,6 +229,19 @@ def _check_bound(claimed: Json, evidence: Json, scene: Scene, heads: Sequence[He
         raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {number} is at least {shown(least)}")
     product_of = "W_K^T (W_Q | b_Q)" if scene.biases else "W_K^T W_Q"
     return f"no {product_of} whose {norm} norm is below {shown(least)} makes head {number} attend as much"
+
+
+def _check_rows(claim: dict[str, Json], evidence: Json, scene: Scene, heads: int) -> str:
+    head, least = whole(claim["head"], 0, heads - 1, "a head"), rational(claim["least"])
+    views = {}
+    for number, rule in enumerate(scene.rules):
+        X = scene.sequences[rule.sequence]
+        if rule.head == head:
+            views[number] = View(scene.asking(rule), {j: tuple(X[j]) for j in rule.seen}, rule.attend)
+    if any(map(any, scene.bias_of(head))):
+        raise Reject("scores that depend on places say nothing of a head's dimension")
+    check_dimension(least, evidence, views)
+    return f"no W_Q and W_K with fewer than {least} rows make head {head} attend as much"
 
 
 def _check_none(proof: Json, scene: Scene) -> None:

@@ -10,9 +10,11 @@ from jaxtyping import Float
 
 from headwright.weights.certify import Bound
 from headwright.weights.deploy import factors
-from headwright.weights.nuclear import smallest_nuclear
 from headwright.weights.plan import Space, Task
+from headwright.weights.rank import cut, factored
 from headwright.weights.smallest import Aim, Found, smallest
+
+MOST_NUCLEAR = 16  # rules; of more, the checker's elimination in exact numbers would take longer than all else
 
 
 def lower_bound(
@@ -31,9 +33,12 @@ def lower_bound(
     if not tasks:
         return None
     aims = space.aims(tasks, 0.0)
+    if norm == "nuclear" and len(tasks) > MOST_NUCLEAR:
+        return None
     found = smallest(aims, None if near is None else space.inside(near))
     if norm == "nuclear" and found.granted and found.matrix.any():
-        found = smallest_nuclear(aims, found.matrix)
+        rows = min(*found.matrix.shape, sum(len(aim.targets) for aim in aims))
+        found = factored(aims, [cut(found.matrix, rows)]) or found
     if not found.multipliers or not found.matrix.any() or not np.isfinite(found.violation):
         return None
     least = value(aims, found, norm)

@@ -15,7 +15,8 @@ from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights.bounds import lower_bound
-from headwright.weights.certify import Bound, certificate
+from headwright.weights.certify import Bound, DimensionBound, certificate
+from headwright.weights.dimension import dimension_bound
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
@@ -55,6 +56,7 @@ class Built:
     certificate: str | None = None  # JSON, as the checker accepted it
     minimise: str = "size"
     head_dim: int = 0
+    head_dim_lower_bound: int = 1  # no smaller head gives the claimed weights; looked for where the dimension matters
     frobenius: float = math.inf  # |W_K^T W_Q|_F, rounded up
     nuclear: float = math.inf  # (|W_Q|_F^2 + |W_K|_F^2) / 2, rounded up: at least the nuclear norm of W_K^T W_Q
     lower_bound: float = 0.0  # for the norm that is minimised: none smaller gives the claimed weights; 0 if not proven
@@ -129,18 +131,21 @@ def _deployed(
     dtype: str,
     report: Callable[[float], None],
 ) -> Built:
-    """Rounded and verified; with more and more room where rounding does harm."""
-    for tried, room in enumerate(ROOMS[dtype]):
-        report(0.6 + 0.4 * tried / len(ROOMS[dtype]))
+    """Rounded and verified; with more and more room where rounding does harm, and only then with more rows."""
+    limits = [max(designed.rank for designed in heads), None] if minimise == "rank" and head_dim is None else [head_dim]
+    tries = [(limit, room) for limit in limits for room in ROOMS[dtype]]
+    for tried, (limit, room) in enumerate(tries):
+        report(0.6 + 0.4 * tried / len(tries))
         again = [designed.with_room(room) for designed in heads]
         ready = [designed for designed in again if designed is not None]
-        done = [designed.deployed(dtype, head_dim) for designed in ready]
+        done = [designed.deployed(dtype, limit) for designed in ready]
         layer_heads = tuple(head for head in done if head is not None)
         if len(layer_heads) < len(heads):
             continue
         layer = HeadLayer(layer_heads, rules.causal, dtype, rules.mask, rules.bias)
         claims = _claims(rules, ready)
-        verified = _verified(rules, claims, layer, _bounds(ready, minimise))
+        rows = _rows(rules, claims) if minimise == "rank" or head_dim is not None else []
+        verified = _verified(rules, claims, layer, _bounds(ready, minimise), rows)
         if verified is not None:
             report(1.0)
             return _built(rules, ready, layer, claims, minimise, *verified)
@@ -158,7 +163,7 @@ def _claims(rules: Rules, heads: list[Designed]) -> tuple[Rule, ...]:
 
 def _built(
     rules: Rules, heads: list[Designed], layer: HeadLayer, claims: tuple[Rule, ...], minimise: str, words: str,
-    text: str, taken: list[Bound],
+    text: str, taken: list[Bound], rows: list[DimensionBound],
 ) -> Built:  # fmt: skip
     facts = judged(rules, claims, layer)
     frobenius = [frobenius_above(head) for head in layer.heads]
@@ -168,6 +173,7 @@ def _built(
     return Built(
         rules, "designed", words, layer, text, minimise,
         head_dim=max(head.head_dim for head in layer.heads),
+        head_dim_lower_bound=max((bound.least for bound in rows), default=1),
         frobenius=frobenius[0] if len(frobenius) == 1 else math.hypot(*frobenius) * (1 + HAIR),
         nuclear=nuclear[0] if len(nuclear) == 1 else math.fsum(nuclear) * (1 + HAIR),
         lower_bound=together if len(least) <= 1 else together * (1 - HAIR),
@@ -188,15 +194,21 @@ def _bounds(heads: list[Designed], minimise: str) -> list[Bound]:
     return found
 
 
+def _rows(rules: Rules, claims: tuple[Rule, ...]) -> list[DimensionBound]:
+    """What is known of the dimension of each head, where it is more than 1."""
+    found = [dimension_bound(rules, claims, head) for head in range(rules.heads)]
+    return [bound for bound in found if bound is not None]
+
+
 def _verified(
-    rules: Rules, claims: tuple[Rule, ...], layer: HeadLayer, bounds: list[Bound]
-) -> tuple[str, str, list[Bound]] | None:
+    rules: Rules, claims: tuple[Rule, ...], layer: HeadLayer, bounds: list[Bound], rows: list[DimensionBound]
+) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
     """Words and certificate, with all bounds a hair lower, or each as high as the checker takes it, or none."""
 
-    def accepted(some: list[Bound]) -> tuple[str, str, list[Bound]] | None:
-        text = certificate(rules, claims, layer, some)
+    def accepted(some: list[Bound]) -> tuple[str, str, list[Bound], list[DimensionBound]] | None:
+        text = certificate(rules, claims, layer, [*some, *rows])
         verdict = verify(text)
-        return (verdict.words, text, some) if verdict.word == "verified" else None
+        return (verdict.words, text, some, rows) if verdict.word == "verified" else None
 
     def lowered(bound: Bound, by: str) -> Bound:
         return replace(bound, least=Fraction(f"{float(bound.least * (1 - Fraction(by))):.15g}"))
@@ -214,12 +226,27 @@ def _without(rules: Rules, head: int, minimise: str, head_dim: int | None, dtype
     proof = prove_impossible(rules, mine)
     if proof is not None:
         return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
+    if head_dim is not None and (larger := _only_larger(rules, head_dim, dtype)) is not None:
+        return larger
     why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
     if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
         why += f"; there is one of a larger dimension than {head_dim}"
     elif dtype != "float64" and _designed(rules, mine, minimise, head_dim, "float64") is not None:
         why += f"; there is one in float64, so the tolerances are too tight for values in {dtype}"
     return Built(rules, "undecided", why, minimise=minimise)
+
+
+def _only_larger(rules: Rules, head_dim: int, dtype: str) -> Built | None:
+    """There are heads, but the weights that the rules themselves ask for are beyond any of this dimension."""
+    rows = [bound for bound in _rows(rules, rules.rules) if bound.least > head_dim]
+    found = _build(rules, "rank", None, dtype, lambda _: None) if rows else None
+    if found is None or found.layer is None:
+        return None
+    verified = _verified(rules, rules.rules, found.layer, [], rows)
+    if verified is None:
+        return None
+    words = f"there is no head of dimension {head_dim}, and there is one of dimension {found.head_dim}. {verified[0]}"
+    return Built(rules, "impossible", words, certificate=verified[1], minimise="rank")
 
 
 def _check_options(minimise: str, head_dim: int | None, dtype: str) -> None:

@@ -35,7 +35,23 @@ class Bound:
     multipliers: dict[tuple[int, int], float]  # (number of the rule, target) -> multiplier
 
 
-def certificate(rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: Sequence[Bound]) -> str:
+@dataclass(frozen=True)
+class DimensionBound:
+    """No W_Q and W_K of this head with fewer rows grant the floors; dimension.py finds the evidence.
+
+    >>> DimensionBound(0, 2, {"walk": []}).norm
+    'dimension'
+    """
+
+    head: int
+    least: int
+    evidence: dict[str, Any]
+    norm: str = "dimension"
+
+
+def certificate(
+    rules: Rules, claims: Sequence[Rule], layer: HeadLayer, bounds: Sequence[Bound | DimensionBound]
+) -> str:
     """A certificate that the layer keeps these rules, and of the bounds.
 
     The claims are the rules with the floors that are claimed: where a rule wants only an output, they say as well
@@ -107,7 +123,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _evidence(bound: Bound) -> dict[str, Any]:
+def _evidence(bound: Bound | DimensionBound) -> dict[str, Any]:
+    if isinstance(bound, DimensionBound):
+        return bound.evidence
     W_Q, W_K = (None, None) if bound.witness is None else map(_rows, bound.witness)
     constraints = [
         {"rule": rule, "target": target, "multiplier": float(x).hex()}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.weights.assign import MIXED, Assignment, Mixture, assignments, candidates
 from headwright.weights.deploy import deployed, nearest_values
+from headwright.weights.dimension import dimension_bound, signs
 from headwright.weights.head import Head
-from headwright.weights.nuclear import of_rank, smallest_nuclear
 from headwright.weights.plan import Space, Task
+from headwright.weights.rank import Factors, along_signs, by_chance, cut, factored, on_a_curve
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.smallest import Aim, smallest
 from headwright.weights.tune import Matrix, Solver, tuned
@@ -22,7 +23,10 @@ from headwright.weights.values import plain_values
 
 WAYS = 24  # assignments whose matrix of scores is computed, those with the smallest W_V first
 MISSED = 0.25  # of a tolerance may be lost to rounding W_V; if it is more, another W_V is tried
-STARTS = 6  # random starts of a search for small rank, beside the two that are not random
+LARGE = 256  # unknown scores: a search for small rank then begins without the smallest matrix
+NO_ROOM = -1.0  # nothing was solved for yet
+TRIES = 6  # random starts of a search for small rank, beside those that are not random
+FLIPPED = 4  # connected parts of the rules whose signs in one dimension are tried both ways
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,16 @@ class Designed:
         return tuple(replace(task.rule, attend=task.floors) for task in self.tasks)
 
     @property
+    def rank(self) -> int:
+        """The rank of M, which is the least head dimension that has it; 1 for a head that does nothing."""
+        return max(1, int(np.linalg.matrix_rank(self.M, tol=1e-10 * np.linalg.norm(self.M) or None)))
+
+    @property
+    def head(self) -> int:
+        """The number of the head."""
+        return self.tasks[0].rule.head or 0
+
+    @property
     def assignment(self) -> list[str]:
         """Who attends to whom, in words."""
         words = []
@@ -76,31 +90,45 @@ def design_head(
     if not mine:
         D, k = rules.dimension, rules.dimension + rules.biases
         return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), size_solver, room)
-    best = next((found for most in MIXED if (found := _best_way(space, mine, dtype, room, most)) is not None), None)
+    unknowns = min(rules.dimension, sum(map(len, rules.sequences))) ** 2
+    if minimise == "rank" and unknowns > LARGE:
+        ways = (way for most in MIXED for way in _ways(space, mine, dtype, most))
+        return next((found for way in ways if (found := _of_small_rank(way, head_dim, room)) is not None), None)
+    best = _best_way(space, mine, dtype, room)
     if best is None:
         return None
-    rank = int(np.linalg.matrix_rank(best.M, tol=1e-10 * np.linalg.norm(best.M) or None))
-    if minimise == "size" and (head_dim is None or rank <= head_dim):
-        return best
-    return _of_small_rank(best, head_dim, room, smallest_possible=minimise == "rank")
+    fits = head_dim is None or best.rank <= head_dim
+    if minimise == "size":
+        return best if fits else _of_rank(best, head_dim or best.rank, room)
+    return _of_small_rank(best, head_dim, room) or (best if fits else None)
 
 
-def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float, most: int) -> Designed | None:
-    """The best of the ways with mixtures of up to so many tokens."""
-    rules, best, least = space.rules, None, np.inf
+def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> Designed | None:
+    """The best of the ways with mixtures of as few tokens as will do."""
+    for most in MIXED:
+        best, least = None, np.inf
+        for way in _ways(space, mine, dtype, most):
+            found = tuned(space, way.tasks, way.W_V, size_solver, room, rounds=6)
+            if found is None:
+                continue
+            size = 2 * float(np.linalg.norm(found.M, "nuc")) + float(np.linalg.norm(way.W_V)) ** 2
+            if size < least * (1 - 1e-9):
+                best, least = replace(way, tasks=found.tasks, M=found.M, room=room), size
+        if best is not None:
+            return best
+    return None
+
+
+def _ways(space: Space, mine: tuple[Rule, ...], dtype: str, most: int) -> Iterator[Designed]:
+    """The ways with mixtures of up to so many tokens, before any matrix of scores is known."""
+    rules = space.rules
+    nothing = np.zeros((rules.dimension, rules.dimension + rules.biases))
     options = [
         [mixture for mixture in candidates(rules, rule, most) if _possible(space, rule, mixture)] for rule in mine
     ]
     for way in islice(assignments(rules, mine, options), WAYS):
-        W_V = _values(rules, mine, way, dtype)
         tasks = tuple(Task(r, m, _left(r)) for r, m in zip(mine, way.mixtures, strict=True))
-        found = tuned(space, tasks, W_V, size_solver, room, rounds=6)
-        if found is None:
-            continue
-        size = 2 * float(np.linalg.norm(found.M, "nuc")) + float(np.linalg.norm(W_V)) ** 2
-        if size < least * (1 - 1e-9):
-            best, least = Designed(space, found.tasks, found.M, W_V, size_solver, room), size
-    return best
+        yield Designed(space, tasks, nothing, _values(rules, mine, way, dtype), size_solver, NO_ROOM)
 
 
 def _possible(space: Space, rule: Rule, mixture: Mixture) -> bool:
@@ -114,34 +142,51 @@ def size_solver(aims: Sequence[Aim]) -> Matrix | None:
     return found.matrix if found.granted else None
 
 
-def rank_solver(r: int, starts: Sequence[Matrix]) -> Solver:
-    """A matrix of rank r at most, of small nuclear norm: from these starts, or by chance; then from the last one."""
+def rank_solver(r: int, starts: Callable[[Sequence[Aim]], Iterable[Factors]]) -> Solver:
+    """A matrix of rank r at most, of small nuclear norm: from these starts; and once there is one, from the last."""
     kept: list[Matrix] = []
 
     def solver(aims: Sequence[Aim]) -> Matrix | None:
-        found = of_rank(aims, r, kept or starts)
-        if found is None:
-            rng = np.random.default_rng(0)
-            found = of_rank(aims, r, [rng.normal(size=starts[0].shape) for _ in range(STARTS)])
+        found = factored(aims, [cut(M, r) for M in kept] or starts(aims))
         if found is not None:
-            kept[:] = [found]
-        return found
+            kept[:] = [found.matrix]
+        return None if found is None else found.matrix
 
     return solver
 
 
-def _of_small_rank(start: Designed, head_dim: int | None, room: float, *, smallest_possible: bool) -> Designed | None:
-    """The smallest head dimension for which a matrix was found; or a matrix for the one that is asked for."""
-    aims = start.space.aims(start.tasks, room)
-    first = smallest(aims).matrix
-    starts = [first, smallest_nuclear(aims, first).matrix]
-    full = min(start.M.shape[0], len(start.tasks))
-    most = full if head_dim is None else min(full, head_dim)
-    for r in range(1 if smallest_possible else most, most + 1):
-        candidate = replace(start, solver=rank_solver(r, starts), room=-1.0).with_room(room)
-        if candidate is not None:
-            return candidate
-    return None
+def _of_small_rank(start: Designed, head_dim: int | None, room: float) -> Designed | None:
+    """The smallest head dimension for which a matrix was found, from the first that is not proven impossible."""
+    full = min(start.space.basis.shape[1], len(start.tasks))
+    bound = dimension_bound(start.space.rules, start.claims, start.head)
+    sizes = range(1 if bound is None else bound.least, min(full, head_dim or full) + 1)
+    return next((found for r in sizes if (found := _of_rank(start, r, room)) is not None), None)
+
+
+def _of_rank(start: Designed, r: int, room: float) -> Designed | None:
+    """A head of this dimension at most; None where none was found."""
+    return replace(start, solver=rank_solver(r, _starts(start, r)), room=NO_ROOM).with_room(room)
+
+
+def _starts(start: Designed, r: int) -> Callable[[Sequence[Aim]], Iterator[Factors]]:
+    """Where a search for rank r begins, the most promising first."""
+
+    def found(aims: Sequence[Aim]) -> Iterator[Factors]:
+        if r == 1:
+            rules = start.space.rules
+            known = signs(rules, start.claims, start.head)
+            mine = [known.of(rules.asking(rules.sequences[t.rule.sequence][t.rule.token])) for t in start.tasks]
+            parts = sorted({part for _, part in mine})[:FLIPPED]
+            for flips in product((1, -1), repeat=len(parts) - 1):
+                flip = dict(zip(parts, (1, *flips), strict=True))
+                yield along_signs(aims, [sign * flip.get(part, 1) for sign, part in mine])
+        else:
+            yield on_a_curve(aims, r)
+        if start.M.any():
+            yield cut(start.space.inside(start.M), r)
+        yield from by_chance(aims, r, TRIES)
+
+    return found
 
 
 def _values(rules: Rules, mine: tuple[Rule, ...], way: Assignment, dtype: str) -> Float[np.ndarray, "m D"]:

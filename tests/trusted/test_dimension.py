@@ -1,0 +1,194 @@
+"""Bounds on the head dimension: what contradicts itself in so few dimensions is accepted, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.trusted.dimension import HIGHEST, View, check_dimension
+from headwright.trusted.numbers import Malformed, Reject
+from headwright.weights.dimension import Signs, dimension_bound, signs
+from headwright.weights.rules import Rule, Rules
+
+MOST, HALF, PAIR = Fraction(2, 3), Fraction(1, 2), Fraction(45, 100)
+THREE = tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
+
+
+def views(*attends: dict[int, Fraction], tokens: Any = THREE) -> dict[int, View]:
+    """Rules of tokens 0, 1, ..., which all see all tokens."""
+    return {i: View(tokens[i], dict(enumerate(tokens)), attend) for i, attend in enumerate(attends)}
+
+
+def step(rule: int, target: int, rival: int) -> dict[str, int]:
+    return {"rule": rule, "target": target, "rival": rival}
+
+
+COPIES = views({0: MOST}, {1: MOST}, {2: MOST})
+TRIANGLE = [step(0, 0, 2), step(0, 0, 1), step(1, 1, 0), step(1, 1, 2), step(2, 2, 1), step(2, 2, 0)]
+
+
+def accepts(least: object, evidence: Any, given: dict[int, View]) -> bool:
+    try:
+        check_dimension(Fraction(str(least)), evidence, given)
+    except Reject:
+        return False
+    return True
+
+
+def test_three_tokens_copied_from_one_seen_set_force_two_dimensions() -> None:
+    assert accepts(2, {"walk": TRIANGLE}, COPIES)
+
+
+def test_two_copied_tokens_force_nothing() -> None:
+    assert not accepts(2, {"walk": TRIANGLE[1:3]}, COPIES)
+
+
+@pytest.mark.parametrize(("p", "forced"), [("0.5", False), ("0.5000001", True)])
+def test_a_weight_of_one_half_beats_nobody_and_more_does(p: str, forced: bool) -> None:
+    weak = views(*({i: Fraction(p)} for i in range(3)))
+    assert accepts(2, {"walk": TRIANGLE}, weak) is forced
+
+
+def test_what_a_token_does_not_see_it_does_not_beat() -> None:
+    hidden = {**COPIES, 1: View(THREE[1], {0: THREE[0], 1: THREE[1]}, {1: MOST})}
+    assert not accepts(2, {"walk": TRIANGLE}, hidden)
+
+
+def test_the_order_of_a_walk_matters() -> None:
+    assert not accepts(2, {"walk": TRIANGLE[1:] + TRIANGLE[:1]}, COPIES)
+    assert accepts(2, {"walk": TRIANGLE[2:] + TRIANGLE[:2]}, COPIES)
+    assert not accepts(2, {"walk": TRIANGLE[:-1]}, COPIES)
+    assert not accepts(2, {"walk": TRIANGLE * 2}, COPIES)  # round twice: two contradictions make none
+    assert accepts(2, {"walk": TRIANGLE * 3}, COPIES)
+
+
+def test_one_query_that_is_the_opposite_of_another_has_the_opposite_sign() -> None:
+    """Token 2 is minus twice token 1, both prefer 0 to 3, which one dimension cannot."""
+    tokens = [tuple(map(Fraction, x)) for x in ((1, 0), (0, 1), (0, -2), (3, 0))]
+    both = {i: View(tokens[i], dict(enumerate(tokens)), {0: MOST}) for i in (1, 2)}
+    walk = [step(1, 0, 3), step(2, 0, 3)]
+    assert accepts(2, {"walk": walk}, both)  # no head of any dimension does: a contradiction proves every bound
+    same = {**both, 2: View((Fraction(0), Fraction(2)), both[2].seen, {0: MOST})}
+    assert not accepts(2, {"walk": walk}, same)
+
+
+def test_the_token_0_has_no_direction() -> None:
+    tokens = [tuple(map(Fraction, x)) for x in ((0, 0), (0, 0), (1, 0))]
+    zero = {i: View(tokens[i], dict(enumerate(tokens)), {i: MOST}) for i in range(2)}
+    assert not accepts(2, {"walk": [step(0, 0, 1), step(1, 1, 0)]}, zero)
+    assert not accepts(2, {"walk": [step(0, 0, 2), step(1, 1, 2)]}, zero)
+
+
+@pytest.mark.parametrize("least", ["1", "3/2", "0", "-2", str(HIGHEST + 1), "3"])
+def test_a_walk_proves_two_and_no_other_bound(least: str) -> None:
+    assert not accepts(least, {"walk": TRIANGLE}, COPIES)
+
+
+@pytest.mark.parametrize("changed", [
+    {"rule": 3}, {"rule": -1}, {"rule": True}, {"target": 3}, {"rival": 3}, {"rival": 0}, {"target": "0"},
+])  # fmt: skip
+def test_a_step_that_speaks_of_nothing_is_refused(changed: dict[str, object]) -> None:
+    walk: list[Any] = copy.deepcopy(TRIANGLE)
+    walk[0].update(changed)
+    assert not accepts(2, {"walk": walk}, COPIES)
+
+
+@pytest.mark.parametrize("evidence", [{}, [], {"walk": []}, {"walk": TRIANGLE, "more": 1}, {"walk": [[0, 0, 1]]}])
+def test_evidence_of_another_form_is_unreadable(evidence: object) -> None:
+    with pytest.raises(Malformed):
+        check_dimension(Fraction(2), evidence, COPIES)  # type: ignore[arg-type]
+
+
+def shattering() -> tuple[dict[int, View], dict[str, list[int]]]:
+    """Four tokens: each is copied, and so are three pairs of them, so that every split in two is made."""
+    tokens = tuple(tuple(Fraction(int(i == j)) for j in range(8)) for i in range(8))
+    attends = [{i: MOST} for i in range(4)] + [{0: PAIR, i: PAIR} for i in (1, 2, 3)]
+    return views(*attends, tokens=tokens), {"tokens": [0, 1, 2, 3], "rules": list(range(7))}
+
+
+def test_four_tokens_split_in_all_ways_force_three_dimensions() -> None:
+    given, evidence = shattering()
+    assert accepts(3, evidence, given)
+    assert not accepts(4, evidence, given)
+    assert not accepts(2, evidence, given)
+
+
+@pytest.mark.parametrize("rule", range(7))
+def test_every_split_is_needed(rule: int) -> None:
+    given, evidence = shattering()
+    assert not accepts(3, {**evidence, "rules": [i for i in range(7) if i != rule]}, given)
+
+
+@pytest.mark.parametrize("changed", [
+    {"tokens": [0, 1, 2]}, {"tokens": [0, 1, 2, 3, 4]}, {"tokens": [0, 1, 2, 2]}, {"tokens": [0, 1, 2, 9]},
+    {"rules": []}, {"rules": [0, 1, 2, 3, 4, 5, 7]}, {"tokens": [0, 1, 2, 4]},
+])  # fmt: skip
+def test_splits_of_other_tokens_prove_nothing(changed: dict[str, list[int]]) -> None:
+    given, evidence = shattering()
+    assert not accepts(3, {**evidence, **changed}, given)
+
+
+def test_a_split_is_made_from_either_side() -> None:
+    """The mean of all but one token puts that one last, which splits as well as putting it first does."""
+    given, evidence = shattering()
+    third = Fraction(32, 100)
+    given[0] = View(given[0].token, given[0].seen, {1: third, 2: third, 3: third})
+    assert accepts(3, evidence, given)
+
+
+def attended(rng: np.random.Generator, X: np.ndarray, r: int, causal: bool) -> list[Rule]:
+    """Rules that a head of dimension r keeps: what its pattern is, and a hair less, for some of its targets."""
+    loud = float(rng.choice([1.0, 3.0, 20.0]))
+    Q, K = (loud * rng.normal(size=(r, X.shape[1])) for _ in range(2))
+    found = []
+    for i in range(len(X)):
+        seen = X[: i + 1] if causal else X
+        s = seen @ K.T @ (Q @ X[i])
+        alpha = np.exp(s - s.max())
+        alpha /= alpha.sum()
+        some = [int(a) for a in np.argsort(-alpha)[: rng.integers(1, 4)] if alpha[a] > 1e-6]
+        floors = {a: Fraction(float(alpha[a]) * (1 - 1e-9)) for a in some}
+        found.append(Rule(i, attend=floors))
+    return found
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 10**9), st.integers(3, 9), st.integers(1, 4), st.integers(1, 3), st.booleans(), st.booleans())
+def test_no_bound_is_above_the_dimension_of_a_head_that_there_is(
+    seed: int, T: int, D: int, r: int, causal: bool, whole: bool
+) -> None:
+    """Also with tokens that are multiples of each other, or equal, or 0."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(T, D)).astype(float) if whole else rng.normal(size=(T, D))
+    claims = attended(rng, X, r, causal)
+    found = dimension_bound(Rules((X,), tuple(claims), causal=causal), claims, 0)
+    assert found is None or found.least <= r
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10**9), st.integers(3, 6), st.integers(1, 3))
+def test_no_walk_whatever_contradicts_a_head_of_one_dimension(seed: int, T: int, D: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, size=(T, D)).astype(float)
+    claims = attended(rng, X, 1, causal=False)
+    exact = [tuple(map(Fraction, x)) for x in X.tolist()]
+    given = {i: View(exact[i], dict(enumerate(exact)), claim.attend or {}) for i, claim in enumerate(claims)}
+    facts = [(i, a, b) for i, view in given.items() for a in range(T) for b in range(T) if view.beats(a, b)]
+    for _ in range(50 if facts else 0):
+        walk = [step(*facts[i]) for i in rng.integers(len(facts), size=int(rng.choice([2, 4, 6])))]
+        assert not accepts(2, {"walk": walk}, given)
+
+
+def test_where_nothing_contradicts_there_are_signs() -> None:
+    claims = [Rule(i, attend={i - 1: MOST}) for i in range(1, 6)]
+    found = signs(Rules((np.eye(6),), tuple(claims), causal=True), claims)
+    assert isinstance(found, Signs) and not found.walk
+    assert [found.of(x)[0] for x in np.eye(6)[1:]] in ([1, -1, 1, -1, 1], [-1, 1, -1, 1, -1])
+    assert found.of(np.eye(6)[0]) == (0, -1)
+    assert found.of(-np.eye(6)[1])[0] == -found.of(np.eye(6)[1])[0]
