@@ -100,7 +100,8 @@ def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
     solution = found.solution
     if question.random:
         search = Search(question)
-        value = search.best(solution.witness, solution.multipliers[0], solution.smoothing)
+        enough = float(np.linalg.norm(solution.query)) if solution.status == "solved" else math.inf
+        value = search.best(solution.witness, solution.multipliers[0], solution.smoothing, enough)
         return search.bound(value), value.least
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
