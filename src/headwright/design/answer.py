@@ -11,14 +11,14 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.design.anyquery import Search
-from headwright.design.certify import Bound, certificate
+from headwright.design.certify import Bound, Exact, certificate
 from headwright.design.checking import Checker
 from headwright.design.guard import Guard, guards
 from headwright.design.phases import Phases
 from headwright.design.places import Table, bound_at
 from headwright.design.problem import Problem, Solution
-from headwright.design.program import program
-from headwright.design.solver import dual_bound, solve, violation
+from headwright.design.program import program, solved
+from headwright.design.solver import dual_bound, violation
 from headwright.design.statement import Question
 
 ROOM = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7)  # what is given away, until rounding does no harm
@@ -84,7 +84,7 @@ def attempt(question: Question, room: float = 0.0, progress: Callable[[float], N
     found = []
     for guard in guards(question) or (None,):
         problem = program(question, guard)
-        found.append(Attempt(guard, problem, solve(problem.tightened(room), progress=progress)))
+        found.append(Attempt(guard, problem, solved(problem.tightened(room), progress)))
     return min(found, key=lambda one: (one.solution.status == "impossible", float(np.linalg.norm(one.solution.query))))
 
 
@@ -105,7 +105,9 @@ def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
         return search.bound(value), value.least
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
-    return bound_at(question, witness, multipliers(question, solution), solution.smoothing), dual_bound(found.problem, solution)
+    return bound_at(question, witness, multipliers(question, solution), solution.smoothing), dual_bound(
+        found.problem, solution
+    )
 
 
 def _verified(
@@ -135,7 +137,8 @@ def multipliers(question: Question, solution: Solution) -> Table:
     >>> multipliers(question, attempt(question).solution)
     {(0, 0): 1.0}
     """
-    targets, found = question.wish.targets, {}
+    targets = question.wish.targets
+    found: dict[tuple[int, int], Exact] = {}
     for w in range(len(question.keys)):
         for k, a in enumerate(targets):
             found[w, a] = float(solution.multipliers[w, k])

@@ -4,10 +4,10 @@ A query that succeeds with probability Phi(z) or more meets, for each target a a
 
     s <V, q> + z |s| sqrt(q^T C q) <= -right,      C = sum_j w_j^2 C_j,    w_j = pi_j - [j = a]:
 
-the worlds in which it gives a its weight lie in a half space of a Gaussian vector. Such inequalities can be averaged, with
-multipliers lambda_c. The shortest q that meets the average is -y, up to its length, for the shortest vector y =
+the worlds in which it gives a its weight lie in a half space of a Gaussian vector. Such inequalities can be averaged,
+with multipliers lambda_c. The shortest q that meets the average is -y, up to its length, for the shortest vector y =
 sum_c lambda_c (V_c + C_c p_c) with p_c^T C_c p_c <= z^2: so shares have a bound. The best shares are sought by turns:
-shares to those that the query asks for, the query to the shortest, as long as it gains. All shares on the way are valid.
+shares to those that the query asks for, the query to the shortest, as long as it gains. All on the way are valid.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from headwright.design.certify import Bound, Constraint, Part
 from headwright.design.guard import Guard, deviations_of_any
 from headwright.design.nearest import nearest
 from headwright.design.places import Places, places
-from headwright.design.program import program
+from headwright.design.program import program, solved
 from headwright.design.pushing import shortest
-from headwright.design.solver import solve
 from headwright.design.statement import Question
 
 ROUNDS, HALVINGS = 60, 12
@@ -84,7 +83,8 @@ class Chances:
 
     def along(self, p: Vector, q: Vector) -> Float[np.ndarray, " n"]:
         """p^T C_j q for every key."""
-        found = self.ball**2 * float(p @ q) + self.stretch**2 * (self.keys @ p) * (self.keys @ q)
+        found: Float[np.ndarray, " n"] = self.ball**2 * float(p @ q)
+        found = found + self.stretch**2 * (self.keys @ p) * (self.keys @ q)
         for inside, E in self.factors:
             found = found + inside * float((E.T @ p) @ (E.T @ q))
         return found
@@ -133,11 +133,11 @@ class Search:
         """
         targets = tuple(self.question.wish.targets)
         found = max((self._improved((a,), np.ones(1), start, smoothing) for a in targets), key=_least)
-        for begin in (lambda: (start, multipliers, smoothing), lambda: self._relaxed(start)):
+        for relaxed in (False, True):
             if found.least >= enough * (1 - NOTHING):
                 break
-            q, lam, tau = begin()
-            ways = [((a,), np.ones(1)) for a in targets]
+            q, lam, tau = self._relaxed(start) if relaxed else (start, multipliers, smoothing)
+            ways: list[tuple[tuple[int, ...], Vector]] = [((a,), np.ones(1)) for a in targets]
             if len(targets) > 1:
                 even = np.full(len(targets), 1 / len(targets))
                 ways += [(targets, 0.9 * lam / lam.sum() + 0.1 * even), (targets, even)]
@@ -145,10 +145,10 @@ class Search:
         return found
 
     def _relaxed(self, start: Vector) -> tuple[Vector, Float[np.ndarray, " m"], float]:
-        """The shortest query that withstands these deviations in each pair of keys, which every query must; or nearest."""
+        """The shortest query that withstands these deviations in each pair, which every query must; or the nearest."""
         guard = Guard("pairs", Fraction(self.z))
         problem = program(self.question, guard)
-        solution = solve(problem)
+        solution = solved(problem)
         if solution.status != "impossible":
             return solution.witness, solution.multipliers[0], solution.smoothing
         q = start if float(np.abs(start).max()) * self.scale < FAR else np.zeros_like(start)

@@ -70,8 +70,8 @@ def descended(question: Question, guard: Guard | None, queries: Queries) -> Quer
     start, longest = inside.ravel(), float(np.square(inside).sum(axis=1).max())
     objective = np.zeros(1 + heads * d)
     objective[0] = 1.0
-    found = minimize(
-        lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda x: objective, method="SLSQP",
+    found = minimize(  # type: ignore[call-overload]
+        lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda _: objective, method="SLSQP",
         constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 300, "ftol": 1e-13},
     )  # fmt: skip
     x = np.asarray(found.x)

@@ -60,13 +60,11 @@ def ways_to_fail(question: Question, kind: str) -> int:
     if kind == "keys":
         return question.heads * sum(2 if len(targets) > 1 and i in targets else 1 for i in random)
     certain = question.n - len(random)
-    return question.heads * sum(
-        len(random) - (a in random) + (a in random and certain > 0) for a in targets
-    )
+    return question.heads * sum(len(random) - (a in random) + (a in random and certain > 0) for a in targets)
 
 
 def deviations_of_any(question: Question) -> Fraction:
-    """The deviations that every query has to withstand which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence.
+    """The deviations that every query withstands which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence.
 
     >>> import numpy as np
     >>> from headwright.design.wish import copy

@@ -21,8 +21,7 @@ from headwright.design.descend import descended
 from headwright.design.guard import Guard, guards
 from headwright.design.oneworld import best_common_bound
 from headwright.design.phases import Phases
-from headwright.design.program import program
-from headwright.design.solver import solve
+from headwright.design.program import program, solved
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 
@@ -99,14 +98,12 @@ def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
     return [] if best is None else best[1]
 
 
-def _served(
-    question: Question, guard: Guard | None, group: Group, factor: Fraction
-) -> Float[np.ndarray, " d"] | None:
+def _served(question: Question, guard: Guard | None, group: Group, factor: Fraction) -> Float[np.ndarray, " d"] | None:
     least = {a: question.wish.least[a] * factor for a in group}
     total = sum(least.values())
     if total > 1 or (total == 1 and len(group) < question.n):
         return None
-    solution = solve(program(replace(question, wish=Wish(least)), guard))
+    solution = solved(program(replace(question, wish=Wish(least)), guard))
     return None if solution.status == "impossible" else solution.query
 
 
@@ -124,9 +121,7 @@ def _certified(
     bound, least = best_common_bound(question, mine.mean(axis=0))
     for shrink in SHRINKS if bound is not None and least > 0 else ():
         none_shorter = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
-        stronger = certificate(
-            question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard
-        )
+        stronger = certificate(question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard)
         verdict = checker.verify(stronger)
         if verdict.word == "verified":
             claimed, text, words = none_shorter, stronger, verdict.words

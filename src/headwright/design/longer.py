@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from headwright.design.anyquery import Search
 from headwright.design.answer import Attempt, below, multipliers
+from headwright.design.anyquery import Search
 from headwright.design.certify import Bound, certificate
 from headwright.design.checking import Checker
 from headwright.design.nearest import nearest
@@ -49,9 +49,7 @@ def prove_longer(question: Question, checker: Checker, attempt: Attempt) -> Long
     """
     candidates = sorted(_candidates(question, attempt), key=lambda candidate: -candidate[1])
     for bound, least in candidates:
-        if not 0 < least:
-            continue
-        for shrink in SHRINKS:
+        for shrink in SHRINKS if least > 0 else ():
             claimed = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
             text = certificate(question, "longer", bound, none_shorter=claimed)
             verdict = checker.verify(text)
