@@ -22,13 +22,16 @@ RNG = np.random.default_rng(3)
 
 
 def _checked(found: Design) -> Design:
-    """Every claim has a certificate that the checker accepts; without one there is no claim."""
-    if found.verdict == "undecided":
-        assert found.certificate is None
+    """Every claim has a certificate that the checker accepts, and its words; without one there is no claim."""
+    if found.certificate is None:
+        assert found.verdict == "undecided"
+        assert found.norm_lower_bound == 0
     else:
-        assert found.certificate is not None
-        assert verify(found.certificate).word == "verified"
+        verdict = verify(found.certificate)
+        assert verdict.word == "verified"
+        assert verdict.words in found.words
         assert fast.verify(found.certificate).word in ("verified", "rejected")  # floats may not be able to tell
+    assert found.norm >= found.norm_lower_bound
     return found
 
 
@@ -127,6 +130,11 @@ WORLDS: dict[str, World] = {
     "gaussian": World(others=Noise(spread=Isotropic(1e-4))),
     "gaussian length": World({0: Noise(scale=Normal(1.0, 0.01))}),
 }
+EXACT = (
+    "between",
+    "balls",
+    "scenarios",
+)  # with several random keys the guard is conservative, the bound about any query
 
 
 @pytest.mark.parametrize("wish", [copy(0), average([0, 1], eps=0.5)], ids=["copy", "average"])
@@ -135,9 +143,9 @@ def test_worlds_cost_length_and_keep_the_gap(name: str, wish: Any) -> None:
     fixed = design(np.eye(5), wish)
     found = _checked(design(np.eye(5), wish, world=WORLDS[name]))
     assert found.verdict == "designed"
-    assert found.gap < 1e-9
+    assert found.gap < (1e-9 if name in EXACT else 0.2)
     assert found.norm > fixed.norm * 0.99
-    assert "wherever in the stated world" in found.words
+    assert "wherever" in found.words or "probability" in found.words or "scenario" in found.words
 
 
 def test_one_gaussian_key_is_designed_to_hold_exactly_as_often_as_asked() -> None:
@@ -195,6 +203,7 @@ def test_the_verb_can_be_called_and_draws_itself() -> None:
         (lambda: design(np.array([[np.nan]]), copy(0)), "nan"),
         (lambda: design(np.eye(3), copy(0), scale=0), "scale is 0"),
         (lambda: design(np.eye(3), copy(0), confidence=1), "confidence is 1"),
+        (lambda: design(np.eye(3), copy(0), confidence="0.49"), "confidence is 0.49: expected at least 1/2"),
         (lambda: design(np.eye(3), copy(0), heads=0), "0 heads"),
         (lambda: design(np.eye(3), copy(0), world=World({7: Noise()})), "names key 7"),
         (

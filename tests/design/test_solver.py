@@ -263,11 +263,29 @@ def test_impossible_averages_and_zero_keys() -> None:
     assert solve(wished(np.zeros((5, 3)), [0], 0.01)).status == "impossible"
 
 
-def test_progress_grows_to_one() -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [
+        wished(np.eye(4), [0], 0.1),
+        wished(np.eye(4), [0], 4.0),
+        wished(np.eye(4), [0], 0.1, ball=np.full(4, 0.1)),
+        wished(np.random.default_rng(1).standard_normal((20_000, 8)), [0], 0.1),
+    ],
+)
+def test_progress_grows_to_one(problem: Problem) -> None:
     told: list[float] = []
-    solve(wished(np.eye(4), [0], 0.1), progress=told.append)
+    solve(problem, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
+    assert all(0 < share < 1 for share in told[:-1])
+
+
+def test_progress_is_even_over_many_keys() -> None:
+    keys = np.random.default_rng(2).standard_normal((40_000, 32)) / 4
+    told: list[float] = []
+    solve(wished(keys, [3], 0.01), progress=told.append)
+    assert max(np.diff([0.0, *told])) < 0.35  # no jump from little to all
+    assert told[len(told) // 2] < 0.75
 
 
 def test_an_interruption_passes_through() -> None:

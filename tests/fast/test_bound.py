@@ -185,3 +185,18 @@ def test_what_is_said_about_one_world_moves_nothing_in_it(change: dict[str, Any]
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", one, **plain)) == "verified"
     plain["evidence"] = {"deviations": "1", **evidence}
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", {**one, **change}, **plain)) == "rejected"
+
+
+def test_where_random_keys_have_no_share_the_deviations_do_not_matter() -> None:
+    keys, least = np.vstack([INSIDE, [[0.0, 7.0]]]) + np.array([5.0, 0.0]), {1: "0.45", 2: "0.45"}
+    world = [entry([4], ball="0.1", random=True)]
+    parts = [part(np.full(2, 0.1), [a], 1) for a in (1, 2)]
+    made = longer(least, "1e-6", *parts, keys=keys, world=world, heads=2, confidence="1/10",
+                  evidence={"among": [1, 2], "deviations": "3"})  # fmt: skip
+    assert both(made) == "verified"
+    made["statement"] |= {"heads": 1, "confidence": "9/10"}
+    made["evidence"]["bound"] |= {"among": None, "parts": parts[:1]}
+    made["statement"]["wish"] = {"1": "9/10"}
+    assert both(made) == "rejected"
+    made["evidence"]["bound"]["deviations"] = "1"
+    assert both(made) == "verified"

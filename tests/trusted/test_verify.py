@@ -7,6 +7,7 @@ import io
 import json
 import multiprocessing
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,8 @@ def test_a_constraint_without_a_multiplier_is_no_constraint() -> None:
 def test_the_reason_names_the_target_the_weight_and_the_scenario() -> None:
     found = certificate([K, K], {1: "0.9"}, np.zeros(3))
     assert words(found) == "key 1 is not certain to get a weight of 0.9 in scenario 0"
+
+
+def test_a_copy_of_the_process_does_the_work_it_was_started_with() -> None:
+    passes._remember(lambda start: [defaultdict(int, {("shares", 0, 0): start})])
+    assert passes._do(7) == [{("shares", 0, 0): 7}]

@@ -54,7 +54,8 @@ def cancelled(question: Question, guess: Guess) -> Bound | None:
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> twins = Question((np.array([[1.0], [1.0]]),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> cancelled(twins, Guess(((0, 0),), np.ones(1), (0,), (np.array([0.5, 0.5]),))).parts[0].constraints[0].distribution
+    >>> found = cancelled(twins, Guess(((0, 0),), np.ones(1), (0,), (np.array([0.5, 0.5]),)))
+    >>> found.parts[0].constraints[0].distribution
     {0: Fraction(1, 2), 1: Fraction(1, 2)}
     """
     system = _System(question, guess)
@@ -123,38 +124,34 @@ class _System:
                 place = None if self._ranged(j) else (w, j, self._fixed_scale(j))
                 self.amounts["share", g, j] = _Amount(number, number / FINE, place, sums={g: 1})
 
-    def _as_rival(self, values: dict[Name, int] | dict[Name, fmpq], j: int) -> int | fmpq:
+    def _as_rival(self, values: dict[Name, fmpq], j: int) -> fmpq:
         """The shares of a key where it is not the target."""
-        return sum(
-            (values["share", g, j] for g, members in enumerate(self.groups)
-             if ("share", g, j) in values and self.target[members[0]] != j), start=0 * next(iter(values.values())),
-        )  # fmt: skip
+        mine = [g for g, members in enumerate(self.groups) if self.target[members[0]] != j]
+        return sum((values["share", g, j] for g in mine if ("share", g, j) in values), fmpq(0))
 
-    def _as_target(self, values: dict[Name, int] | dict[Name, fmpq], c: int) -> int | fmpq:
+    def _as_target(self, values: dict[Name, fmpq], c: int) -> fmpq:
         """What a target has to pay for in its own constraint: its multiplier less its share."""
-        own = values.get(("share", self.guess.shared[c], self.target[c]), 0)
-        return values["multiplier", c, 0] - own
+        return values["multiplier", c, 0] - values.get(("share", self.guess.shared[c], self.target[c]), fmpq(0))
 
-    def _mass(self, values: dict[Name, int] | dict[Name, fmpq], keys: set[int]) -> int | fmpq:
+    def _mass(self, values: dict[Name, fmpq], keys: set[int]) -> fmpq:
         """M_S of an entry."""
-        total = 0 * next(iter(values.values()))
-        for kind, g, j in values:
-            if kind == "share" and j in keys and self.target[self.groups[g][0]] != j:
-                total += values[kind, g, j]
-        return total + sum(self._as_target(values, c) for c, a in enumerate(self.target) if a in keys)
+        rivals = [values[kind, g, j] for kind, g, j in values
+                  if kind == "share" and j in keys and self.target[self.groups[g][0]] != j]  # fmt: skip
+        own = [self._as_target(values, c) for c, a in enumerate(self.target) if a in keys]
+        return sum(rivals + own, fmpq(0))
 
-    def _guesses(self) -> dict[Name, int]:
-        return {name: amount.guess for name, amount in self.amounts.items()}
+    def _guesses(self) -> dict[Name, fmpq]:
+        return {name: fmpq(amount.guess, FINE) for name, amount in self.amounts.items()}
 
     def _add_scaled(self) -> None:
         stand, guesses = self.guess.stand, self._guesses()
         if stand is None:
             return
         for j in sorted({j for kind, _, j in guesses if kind == "share" and self._ranged(j)}):
-            if mass := int(self._as_rival(guesses, j)):
+            if (mass := _whole(self._as_rival(guesses, j))) > 0:
                 self.amounts["scaled", j, 0] = self._between(j, mass, stand.scales[j], 1)
         for c, a in enumerate(self.target):
-            if self._ranged(a) and (mass := int(self._as_target(guesses, c))):
+            if self._ranged(a) and (mass := _whole(self._as_target(guesses, c))) > 0:
                 self.amounts["own", c, 0] = self._between(a, mass, stand.own_scales[a], -1)
 
     def _between(self, key: int, mass: int, scale: float, sign: int) -> _Amount:
@@ -166,7 +163,7 @@ class _System:
     def _add_moves(self) -> None:
         guesses = self._guesses()
         for e, keys in self._moving_entries():
-            mass = int(self._mass(guesses, keys))
+            mass = _whole(self._mass(guesses, keys))
             entry, move = self.question.entries[e], self.guess.stand.moves[e]  # type: ignore[union-attr]
             room = max(0.0, 1 - float(np.linalg.norm(move))) * (mass / FINE)
             for k in range(entry.width):
@@ -244,17 +241,17 @@ class _System:
         """The left sides of all equations at the guesses, in whole numbers until the end."""
         total = [fmpq(0)] * (self.d + len(self.groups) + 1)
         for w, keys in enumerate(self.exact):
-            mine = [amount for amount in self.amounts.values() if amount.place is not None and amount.place[0] == w]
-            below = math.lcm(*(amount.place[2].denominator for amount in mine))  # type: ignore[index]
-            factors = [amount.guess * int(amount.place[2] * below) for amount in mine]  # type: ignore[index]
-            rows = [keys.whole(amount.place[1], amount.place[1] + 1) for amount in mine]  # type: ignore[index]
+            mine = [(a.guess, *a.place) for a in self.amounts.values() if a.place is not None and a.place[0] == w]
+            below = math.lcm(*(factor.denominator for *_, factor in mine))
+            factors = [guess * int(factor * below) for guess, _, _, factor in mine]
+            rows = [keys.whole(j, j + 1) for _, _, j, _ in mine]
             for i, column in enumerate(zip(*rows, strict=True)):
                 total[i] += fmpq(sum(map(mul, factors, column)), FINE * below * 2**keys.bits)
         for amount in self.amounts.values():
             for i, x in enumerate(amount.vector):
                 total[i] += fmpq(amount.guess, FINE) * _fmpq(x)
-            for number, x in amount.sums.items():
-                total[self.d + number] += fmpq(amount.guess * x, FINE)
+            for number, sign in amount.sums.items():
+                total[self.d + number] += fmpq(amount.guess * sign, FINE)
         return total
 
     def admissible(self, values: dict[Name, fmpq]) -> bool:
@@ -353,7 +350,14 @@ class _System:
 
 
 def _keys(matrix: Float[np.ndarray, "n d"]) -> Keys:
-    return Keys.of_numbers(memoryview(np.ascontiguousarray(matrix, "<f8").reshape(-1)), *matrix.shape)
+    n, d = matrix.shape
+    content = np.ascontiguousarray(matrix, "<f8").tobytes()
+    return Keys.of_numbers(memoryview(content).cast("d"), n, d)
+
+
+def _whole(x: fmpq) -> int:
+    """A multiple of 1 / FINE, counted."""
+    return int((x * FINE).p)
 
 
 def _fmpq(x: Fraction) -> fmpq:

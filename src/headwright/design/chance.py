@@ -45,8 +45,10 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     keys, world = question.keys[0], question.world
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
     found = granted(keys, queries, world, question.wish.least, samples=samples, scale=question.scale, seed=seed)
-    sets = world.sampled_sets or [n for n in (*world.noise.values(), world.others) if isinstance(n.scale, OneOf)]
+    noises = (*world.noise.values(), world.others)
+    evenly = bool(world.sampled_sets) or any(isinstance(noise.scale, OneOf) for noise in noises)
     return Chance(
         found.probability, found.interval, samples,
-        conservative=ways_to_fail(question, "keys") > 1, exact=None if sets else found.exact, evenly=bool(sets),
+        conservative=min(ways_to_fail(question, kind) for kind in ("keys", "pairs")) > 1,
+        exact=None if evenly else found.exact, evenly=evenly,
     )  # fmt: skip

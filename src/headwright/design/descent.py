@@ -19,9 +19,12 @@ from jaxtyping import Float
 
 from headwright.design.constraints import Program, State, evaluate
 from headwright.design.problem import Status
+from headwright.design.progress import step_work
 from headwright.design.step import Step, best_step
 
 Vector = Float[np.ndarray, " d"]
+
+Tick = Callable[[float], None]  # so much work is done
 
 ROOM = 1.5  # rho over the sum of the multipliers: above 1, and below 2 so that curvature spoils no full step
 MOST_TRIES = 30
@@ -59,13 +62,13 @@ class Descent:
     iterations: int = 0
     growth: float = 10.0
     status: Status = "stalled"
-    tick: Callable[[], None] = field(default=lambda: None)
+    tick: Tick = field(default=lambda _: None)
     cuts: list[Cut] = field(default_factory=list)
     margin: float = 0.0  # the constraints should hold with this to spare
     curvature: Float[np.ndarray, "d d"] | None = None  # of the last state where it was asked for, per multiplier
 
     @classmethod
-    def start(cls, program: Program, query: Vector, smoothing: float, tick: Callable[[], None]) -> Descent:
+    def start(cls, program: Program, query: Vector, smoothing: float, tick: Tick) -> Descent:
         """At a query, with no multipliers yet."""
         state = evaluate(program, query, smoothing)
         worst = int(state.values.argmax())
@@ -90,7 +93,7 @@ class Descent:
         """Step until the query is the shortest, or shows that there is none."""
         idle, gained = 0, math.inf
         for _ in range(most):
-            self.tick()
+            self.tick(step_work(self.program))
             self.iterations += 1
             try:
                 step = self._step()

@@ -64,7 +64,7 @@ def ways_to_fail(question: Question, kind: str) -> int:
 
 
 def deviations_of_any(question: Question) -> Fraction:
-    """The deviations that every query has to withstand which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence.
+    """The deviations that every query withstands which succeeds as often as asked: P(N(0, 1) > z) = 1 - confidence.
 
     >>> import numpy as np
     >>> from headwright.design.wish import copy

@@ -21,8 +21,7 @@ from headwright.design.descend import descended
 from headwright.design.guard import Guard, guards
 from headwright.design.oneworld import best_common_bound
 from headwright.design.phases import Phases
-from headwright.design.program import program
-from headwright.design.solver import solve
+from headwright.design.program import program, solved
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 
@@ -104,7 +103,7 @@ def _served(question: Question, guard: Guard | None, group: Group, factor: Fract
     total = sum(least.values())
     if total > 1 or (total == 1 and len(group) < question.n):
         return None
-    solution = solve(program(replace(question, wish=Wish(least)), guard))
+    solution = solved(program(replace(question, wish=Wish(least)), guard))
     return None if solution.status == "impossible" else solution.query
 
 

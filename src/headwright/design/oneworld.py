@@ -20,8 +20,8 @@ from headwright.design.certify import Bound, Constraint, Part, certificate
 from headwright.design.checking import Checker
 from headwright.design.impossible import Proof, prove_impossible
 from headwright.design.problem import Solution
-from headwright.design.program import program
-from headwright.design.solver import dual_bound, solve
+from headwright.design.program import program, solved
+from headwright.design.solver import dual_bound
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 from headwright.noise.world import Noise, OneOf, World
@@ -51,7 +51,7 @@ def best_common_bound(question: Question, query: Float[np.ndarray, " d"]) -> tup
     for scenario, scales, among in _worlds_and_sets(question, query):
         parts, least = [], math.inf
         for alone in _each(question, scenario, scales, among):
-            solution = solve(program(alone.question))
+            solution = solved(program(alone.question))
             least = min(least, _least(alone.question, solution))
             parts.append(Part(solution.query, (Constraint(scenario, alone.target, 1.0),)))
             if least <= best[1]:
@@ -73,7 +73,7 @@ def prove_impossible_for_heads(question: Question, checker: Checker) -> Proof | 
         parts = []
         for alone in _each(question, scenario, scales, among):
             problem = program(alone.question)
-            proof = prove_impossible(alone.question, Checker(alone.question), problem, solve(problem))
+            proof = prove_impossible(alone.question, Checker(alone.question), problem, solved(problem))
             if proof is None:
                 break
             (part,) = proof.evidence.parts

@@ -1,12 +1,15 @@
-"""The question as arrays for the solver."""
+"""The question as arrays for the solver, and what the solver says."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.design.guard import Guard
-from headwright.design.problem import Problem
+from headwright.design.problem import Problem, Solution
+from headwright.design.solver import solve
 from headwright.design.statement import Question
 
 
@@ -31,7 +34,8 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
         ball[entry.keys], stretch[entry.keys], random[entry.keys] = z * entry.ball, z * entry.stretch, entry.random
         if entry.width:
             factors.setdefault((z * entry.factor).tobytes(), ([], z * entry.factor))[0].extend(entry.keys.tolist())
-    pairs = {"random": random, "pairs": True} if guard is not None and guard.kind == "pairs" else {}
+    pairs = guard is not None and guard.kind == "pairs"
+    left = 1 - sum(floors)
     scaled = bool((low != 1).any() or (high != 1).any())
     return Problem(
         question.keys,
@@ -44,7 +48,10 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
         ball=ball if ball.any() else None,
         stretch=stretch if stretch.any() else None,
         factors=tuple((np.array(which), E) for which, E in factors.values()),
-        **pairs,
+        spare=np.array([float(left / p) for p in floors]),
+        least=tuple(floors),
+        random=random if pairs else None,
+        pairs=pairs,
     )
 
 
@@ -74,3 +81,17 @@ def ends(
     middle = (problem.scale_low + problem.scale_high) / 2 * scores
     reach = reach + (problem.scale_high - problem.scale_low) / 2 * np.hypot(scores, smoothing)
     return middle + reach, middle - reach
+
+
+def solved(problem: Problem, progress: Callable[[float], None] | None = None) -> Solution:
+    """What the solver says; nothing where numbers are beyond what floats can tell.
+
+    >>> solved(Problem((np.eye(2),), np.array([0]), np.array([0.5]), np.array([1.0]))).status
+    'solved'
+    """
+    try:
+        return solve(problem, progress=progress)
+    except (FloatingPointError, OverflowError, np.linalg.LinAlgError):
+        zero, shape = np.zeros(problem.shape[1]), (len(problem.keys), len(problem.targets))
+        even = np.full(shape, 1 / (shape[0] * shape[1]))
+        return Solution(zero, even, "stalled", 0, witness=zero, best=zero)

@@ -25,14 +25,14 @@ GONE = 1e-14  # of all that competes: less than this cannot be told from roundin
 def enough_keys(program: Program) -> bool:
     """There are so many keys that a few can stand for them."""
     n, d = program.scenarios[0].keys.shape
-    return bool(n >= 8 * _count(d))
+    return bool(n >= 8 * count(d))
 
 
 def strided(program: Program) -> Program:
     """The targets and a sample of all keys, which stands for them from afar."""
     n, d = program.scenarios[0].keys.shape
     m = len(program.targets)
-    rows = np.setdiff1d(np.arange(0, n, n // _count(d)), program.targets)
+    rows = np.setdiff1d(np.arange(0, n, n // count(d)), program.targets)
     rest = Rest(m, np.zeros(d), np.full(m, math.log((n - m) / len(rows))), np.zeros((m, d)))
     rows = np.concatenate([program.targets, rows])
     scenarios = (replace(_few(scenario, rows, np.zeros(len(rows))), rest=rest) for scenario in program.scenarios)
@@ -49,8 +49,8 @@ def picked(program: Program, state: State) -> Program:
     return replace(program, scenarios=tuple(scenarios), targets=np.arange(len(program.targets)))
 
 
-def _count(d: int) -> int:
-    """Of heavy rows, and of the sample."""
+def count(d: int) -> int:
+    """How many heavy rows, and how many in the sample."""
     return max(1000, 4 * d)
 
 
@@ -66,14 +66,14 @@ def _pick(
 ) -> tuple[Int[np.ndarray, " some"], int, Float[np.ndarray, " some"]]:
     """Targets, heavy rows and sample; where the sample begins; and masses that make all of the sample equally heavy."""
     ups = [part.cloud.up for part in parts if part.cloud.up is not None]
-    count = _count(d)
-    heavy = np.setdiff1d(np.unique(np.concatenate([_highest(up, count) for up in ups])), program.targets)
+    number = count(d)
+    heavy = np.setdiff1d(np.unique(np.concatenate([_highest(up, number) for up in ups])), program.targets)
     up = ups[0]
     weights = np.exp(up - float(up.max()))
     weights[program.targets] = 0.0
     weights[heavy] = 0.0
     sums = np.cumsum(weights)
-    sample = np.searchsorted(sums, (np.arange(count) + 0.5) / count * sums[-1]) if sums[-1] > 0 else heavy[:1]
+    sample = np.searchsorted(sums, (np.arange(number) + 0.5) / number * sums[-1]) if sums[-1] > 0 else heavy[:1]
     rows = np.concatenate([program.targets, heavy, sample])
     log_mass = np.zeros(len(rows))
     first = len(rows) - len(sample)
@@ -81,13 +81,13 @@ def _pick(
     return rows, first, log_mass
 
 
-def _highest(up: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " some"]:
+def _highest(up: Float[np.ndarray, " n"], number: int) -> Int[np.ndarray, " some"]:
     """About so many rows with the highest scores."""
-    some = up[:: max(1, len(up) // (16 * count))]  # enough to know how high that is
-    place = max(0, len(some) - 1 - round(count * len(some) / len(up)))
+    some = up[:: max(1, len(up) // (16 * number))]  # enough to know how high that is
+    place = max(0, len(some) - 1 - round(number * len(some) / len(up)))
     rows = np.flatnonzero(up > np.partition(some, place)[place])
-    if len(rows) > 2 * count:
-        rows = rows[np.argpartition(up[rows], -count)[-count:]]
+    if len(rows) > 2 * number:
+        rows = rows[np.argpartition(up[rows], -number)[-number:]]
     return rows
 
 

@@ -6,14 +6,14 @@ Where worst cases have kinks the search is for smoothed ones, less and less smoo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from headwright.design.bound import shares_of_multipliers, state_bound
 from headwright.design.constraints import Program, evaluate
-from headwright.design.descent import NOTHING, Descent
+from headwright.design.descent import NOTHING, Descent, Tick
+from headwright.design.progress import pass_work
 from headwright.design.sample import enough_keys, picked, strided
 
 SMOOTHEST, WITNESSED = 1, 7  # smoothings are 10^-these: where they start, and the last that names a witness
@@ -34,7 +34,7 @@ class Found:
     witness: Descent
 
 
-def search(program: Program, tick: Callable[[], None], tolerance: float) -> Found:
+def search(program: Program, tick: Tick, tolerance: float) -> Found:
     """The shortest query of a program, with the tolerance to spare where there are several constraints."""
     start = None
     if enough_keys(program):
@@ -48,7 +48,7 @@ def search(program: Program, tick: Callable[[], None], tolerance: float) -> Foun
 
 def _path(
     program: Program,
-    tick: Callable[[], None],
+    tick: Tick,
     start: Descent | None = None,
     nothing: float = NOTHING,
     last: int = LAST,
@@ -79,7 +79,7 @@ def _path(
     return Found(descent, witness)
 
 
-def _begun(program: Program, start: Descent | None, smoothing: float, tick: Callable[[], None]) -> Descent:
+def _begun(program: Program, start: Descent | None, smoothing: float, tick: Tick) -> Descent:
     if start is None:
         return Descent.start(program, np.zeros(program.scenarios[0].keys.shape[1]), smoothing, tick)
     state = evaluate(program, start.state.query, smoothing)
@@ -104,7 +104,7 @@ def _spare(found: Found, tolerance: float) -> None:
         found.last.spare(tolerance)
 
 
-def _by_rounds(program: Program, tick: Callable[[], None], tolerance: float) -> tuple[Found | None, Descent | None]:
+def _by_rounds(program: Program, tick: Tick, tolerance: float) -> tuple[Found | None, Descent | None]:
     """Solve for few rows, look at all keys, pick the rows anew. Without an end: where to start on all keys."""
     model, start, least, steepest = strided(program), None, math.inf, math.inf
     for number in range(MOST_ROUNDS):
@@ -135,7 +135,7 @@ def _by_rounds(program: Program, tick: Callable[[], None], tolerance: float) -> 
 
 def _on_all(program: Program, descent: Descent) -> Descent:
     """The same descent, as all keys see it."""
-    descent.tick()
+    descent.tick(pass_work(program))
     state = evaluate(program, descent.state.query, descent.smoothing, curved=False, keep=True)
     return replace(descent, program=program, state=state, cuts=[])
 

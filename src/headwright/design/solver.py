@@ -24,8 +24,10 @@ from headwright.design.bound import (
 )
 from headwright.design.cloud import QUIET, Scenario, one_blas_thread
 from headwright.design.constraints import Program, State, evaluate
+from headwright.design.descent import Tick
 from headwright.design.equal import Equal, Leaning, apart, levelled, room
 from headwright.design.problem import Problem, Solution
+from headwright.design.progress import Progress
 from headwright.design.rows import Vector
 from headwright.design.search import Found, search
 
@@ -44,17 +46,18 @@ def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, 
     >>> solution.status, solution.query.round(4)
     ('solved', array([ 1.9269, -0.9635, -0.9635]))
     """
-    tick = _Ticker(progress)
-    with one_blas_thread(), QUIET():
-        solution = _solve(problem, tick, tolerance)
-    tick.done()
+    if problem.shape[0] - 1 <= float(problem.slacks.min()):  # where all keys weigh the same
+        tick, solution = Progress(progress, 1.0), _nothing_to_do(problem)
+    else:
+        program, unit = program_of(problem)
+        tick = Progress.of(program, progress)
+        with one_blas_thread(), QUIET():
+            solution = _solve(problem, program, unit, tick, tolerance)
+    tick.end()
     return solution
 
 
-def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solution:
-    program, unit = program_of(problem)
-    if math.log(problem.shape[0]) <= float(np.logaddexp(0.0, program.log_slacks).min()):  # all keys weigh the same
-        return _nothing_to_do(problem)
+def _solve(problem: Problem, program: Program, unit: Unit, tick: Tick, tolerance: float) -> Solution:
     basis = _span(program)
     turned = _turned(program, basis)
     equal = Equal.of(turned)
@@ -71,7 +74,7 @@ def _with_equal_scores(
     unit: Unit,
     basis: Float[np.ndarray, "d r"] | None,
     equal: Equal,
-    tick: Callable[[], None],
+    tick: Tick,
     tolerance: float,
 ) -> Solution | None:
     """The shortest query that gives all targets equal scores; None if it need not be the shortest of all."""
@@ -247,21 +250,3 @@ def _scales(
 def _length(query: Vector) -> float:
     size = float(np.abs(query).max())  # squares may overflow
     return size * float(np.linalg.norm(query / size)) if size > 0 else math.inf
-
-
-class _Ticker:
-    """Tells the progress of something whose length is not known: each tick is a tenth of what is left."""
-
-    def __init__(self, progress: Callable[[float], None] | None) -> None:
-        """None: tells nobody."""
-        self.progress, self.left = progress, 1.0
-
-    def __call__(self) -> None:
-        self.left *= 0.9
-        if self.progress is not None:
-            self.progress(1 - self.left)
-
-    def done(self) -> None:
-        """All of it."""
-        if self.progress is not None:
-            self.progress(1.0)

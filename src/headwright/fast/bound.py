@@ -240,7 +240,7 @@ class PartOfBound:
     def inequality(self, sums: Sums) -> Inequality:
         """What the part proves; refused if it moves or pushes keys further than they may be."""
         statement, z = self.statement, rational(self.bound.deviations)
-        by_chance = not all(bool(square == 0) for square in sums.squares)  # random keys take part
+        by_chance = not (self.several or all(bool(square == 0) for square in sums.squares))  # random keys take part
         if by_chance and not bool(tail(arb(z)) >= 1 - ball(statement.confidence)):
             raise Reject("the bound's deviations are more than the confidence that is claimed asks for")
         V = [x + y for x, y in zip(sums.V, sums.pulled, strict=True)]
