@@ -100,7 +100,8 @@ def design(
     """
     question = ask(keys, wish, world, scale, confidence, heads)
     checker, phases = Checker(question, fast), Phases(progress)
-    with np.errstate(over="ignore"):  # the length of a very long query: proven numbers do not come from floats
+    # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
     phases.done()
     return _with_chance(replace(found, checker=checker.name))

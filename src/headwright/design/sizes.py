@@ -11,8 +11,8 @@ from jaxtyping import Float
 from headwright.errors import InputError
 from headwright.noise.world import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
 
-SMALLEST, LARGEST = 1e-300, 1e300  # of the largest number in the keys: squares are taken after scaling
-FARTHEST = 1e100  # times that: what keys may be off their places; and the largest scale
+LARGEST, LARGEST_IN_WORLDS = 1e300, 1e100  # of the keys' largest number, or 1 over it; in worlds squares are taken
+FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
 
 
 def check_sizes(keys: Sequence[Float[np.ndarray, "n d"]], world: World) -> None:
@@ -23,11 +23,12 @@ def check_sizes(keys: Sequence[Float[np.ndarray, "n d"]], world: World) -> None:
     headwright.errors.InputError: the keys hold a number of size 1e+308: expected at most 1e+300; divide all of them ...
     """
     size = max(float(np.abs(matrix).max()) for matrix in keys)
-    if size > LARGEST:
-        raise InputError(f"the keys hold a number of size {size:g}: expected at most {LARGEST:g}; divide all of them "
+    most = LARGEST if world.fixed or world.scenarios else LARGEST_IN_WORLDS
+    if size > most:
+        raise InputError(f"the keys hold a number of size {size:g}: expected at most {most:g}; divide all of them "
                          "by a common number")  # fmt: skip
-    if 0 < size < SMALLEST:
-        raise InputError(f"the largest number of the keys is {size:g}: expected at least {SMALLEST:g}, or 0; multiply "
+    if 0 < size < 1 / most:
+        raise InputError(f"the largest number of the keys is {size:g}: expected at least {1 / most:g}, or 0; multiply "
                          "all of them by a common number")  # fmt: skip
     for noise in (*world.noise.values(), world.others):
         for scale in _scales(noise):
