@@ -87,10 +87,10 @@ def draw(seed: int, form: str, heads: int = 1, claim: str = "designed", n: int =
     queries = [rng.normal(size=d) * size * rng.choice([0.0, 1.0, 10.0], p=[0.1, 0.6, 0.3]) for _ in range(heads)]
     several = heads > 1
     chosen = targets if several else list(rng.permutation(targets)[: int(rng.integers(1, m + 1))])
-    alone = len(chosen) == 1 or several
-    one = several or (chance and not alone)
+    apart = len(chosen) > 1 and rng.random() < 0.4  # a part for each, added up
+    one = several or (chance and not apart and len(chosen) > 1)
     parts = []
-    for targeted in [[a] for a in chosen] if several else [chosen]:
+    for targeted in [[a] for a in chosen] if several or apart else [chosen]:
         free = [w["random"] or not one for w in world]
         table = rng.random() < 0.3
         constraints = [
@@ -100,7 +100,7 @@ def draw(seed: int, form: str, heads: int = 1, claim: str = "designed", n: int =
         ]  # fmt: skip
         parts.append({
             "query": hexed(rng.normal(size=d) * size * rng.choice([0.0, 1.0], p=[0.1, 0.9])),
-            "lifts": [f"{rng.normal() * 0.3:.6f}" if ok else "0" for ok in free],
+            "lifts": [f"{rng.normal() * 0.3:.6f}" for _ in world],
             "moves": [
                 [] if w["random"] else [f"{rng.uniform(-0.5, 0.5):.6f}" if ok else "0" for _ in w["factor"]]
                 for w, ok in zip(world, free, strict=True)
@@ -191,8 +191,7 @@ def tightened(made: dict[str, Any], gap: str) -> dict[str, Any]:
         if said["claim"] != "impossible":
             lengths = []
             referee = Referee(found)
-            for one in b["parts"]:
-                right, V, space, _ = referee.part(one, b, mpmath.mpf(b["deviations"]))
+            for right, V, space in referee.inequalities(b, mpmath.mpf(b["deviations"])):
                 beyond = mpmath.sqrt(mpmath.fsum(v * v for v in V)) - space
                 lengths.append(right / (abs(referee.s) * beyond) if beyond > 0 and right > 0 else mpmath.mpf(-1))
             least = min(lengths)

@@ -121,18 +121,32 @@ class Referee:
         return 1 / (1 + total)
 
     def bounded(self) -> Any:
-        """The least over parts of (right - L |s| (|V| - room)) / |right|, of right, and of what admits the evidence."""
+        """The least of (right - L |s| (|V| - room)) / |right|, of right, and of what admits the evidence."""
         b = self.evidence["bound"]
         z, chance = real(b["deviations"]), any(w["random"] for w in self.said["world"])
         margins = [above(z) / (1 - self.confidence) - 1] if chance and self.said["heads"] == 1 else []
-        for part in b["parts"]:
-            right, V, room, used = self.part(part, b, z)
-            margins += [right, z * z - used] if used > 0 else [right]
+        margins += [z * z - used for *_, used in (self.part(part, b, z) for part in b["parts"]) if used > 0]
+        for right, V, room in self.inequalities(b, z):
+            margins.append(right)
             if self.said["claim"] == "impossible":
                 margins.append(room - norm(V))
             else:
                 margins.append((right - real(self.said["none_shorter"]) * abs(self.s) * (norm(V) - room)) / abs(right))
         return min(margins)
+
+    def inequalities(self, b: Any, z: Any) -> list[Any]:
+        """right, V and room: of each part for several heads; for one head of all together, by their multipliers."""
+        parts = [self.part(part, b, z)[:3] for part in b["parts"]]
+        if self.said["heads"] > 1:
+            return parts
+        shares = [mpmath.fsum(real(c["multiplier"]) for c in part["constraints"]) for part in b["parts"]]
+        right, room = (mpmath.fsum(x * p[i] for x, p in zip(shares, parts, strict=True)) for i in (0, 2))
+        V = [
+            mpmath.fsum(x * v for x, v in zip(shares, column, strict=True))
+            for column in zip(*(p[1] for p in parts), strict=True)
+        ]
+        whole = mpmath.fsum(shares)
+        return [(right / whole, [v / whole for v in V], room / whole)]
 
     def one_world(self, part: Any) -> bool:
         chance = any(w["random"] for w in self.said["world"])
@@ -140,7 +154,7 @@ class Referee:
 
     def admissible(self) -> bool:
         """The evidence of the bound stays within the world."""
-        b, world, several = self.evidence["bound"], self.said["world"], self.said["heads"] > 1
+        b, several = self.evidence["bound"], self.said["heads"] > 1
         for table in (b["scales"], b["own_scales"]):
             for key, c in table.items():
                 low, high = (number(end) for end in self.spread(int(key))["scale"])
@@ -149,8 +163,7 @@ class Referee:
         for part in b["parts"]:
             if any(sum(number(x) ** 2 for x in move) > 1 for move in part["moves"]):
                 return False
-            fixed = [e for e, w in enumerate(world) if not w["random"]]
-            still = all(number(x) == 0 for e in fixed for x in (part["lifts"][e], *part["moves"][e]))
+            still = all(number(x) == 0 for move in part["moves"] for x in move)
             if self.one_world(part) and (b["own_scales"] or not still):
                 return False
             for c in part["constraints"]:
@@ -160,7 +173,7 @@ class Referee:
                     return False
                 if several and any(self.random(j) or j in out for j in shares):
                     return False
-        return any(number(c["multiplier"]) > 0 for part in b["parts"] for c in part["constraints"])
+        return all(any(number(c["multiplier"]) > 0 for c in part["constraints"]) for part in b["parts"])
 
     def part(self, part: Any, b: Any, z: Any) -> Any:
         several, one = self.said["heads"] > 1, self.one_world(part)

@@ -113,6 +113,28 @@ def test_chance_moves_random_keys_together_as_far_as_the_deviations() -> None:
     )
 
 
+def test_parts_of_one_head_are_added_up_by_their_multipliers() -> None:
+    """V is 1/2 in the first part and -1/2 in the second; each has room of r (1/2 + 1/2)."""
+    parts = [part(np.zeros(1), [a]) for a in (0, 1)]
+    for one in parts:
+        one["constraints"][0] |= {"distribution": {"0": "1/2", "1": "1/2"}, "multiplier": "7/3"}
+    keys, least = np.array([[0.0], [1.0]]), {0: "0.6", 1: "0.6"}
+
+    def verdict(*used: Any, world: Any = ()) -> str:
+        return both(document(keys, least, claim="impossible", world=list(world), bound=bound(*used)))
+
+    assert verdict(*parts) == "verified"
+    assert verdict(parts[0]) == "rejected"
+    parts[1]["constraints"][0]["multiplier"] = "7/2"  # V is (7/3 - 7/2) / 2 over 7/3 + 7/2, that is -1/10
+    assert verdict(*parts) == "rejected"
+    for one in parts:
+        one |= {"lifts": ["0"], "moves": [[]]}
+    assert verdict(*parts, world=[entry("*", ball="1/10")]) == "verified"
+    assert verdict(*parts, world=[entry("*", ball="0.0999999999999999999999")]) == "rejected"
+    parts[1]["constraints"][0]["multiplier"] = "0"
+    assert verdict(*parts, world=[entry("*", ball="1")]) == "rejected"
+
+
 def longer(
     least: dict[int, str], length: str, *parts: Any, keys: np.ndarray = INSIDE + [[5.0, 0.0]] * 4, **more: Any
 ) -> Any:
@@ -163,3 +185,18 @@ def test_what_is_said_about_one_world_moves_nothing_in_it(change: dict[str, Any]
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", one, **plain)) == "verified"
     plain["evidence"] = {"deviations": "1", **evidence}
     assert both(longer({0: "0.5", 1: "0.45"}, "1e-6", {**one, **change}, **plain)) == "rejected"
+
+
+def test_where_random_keys_have_no_share_the_deviations_do_not_matter() -> None:
+    keys, least = np.vstack([INSIDE, [[0.0, 7.0]]]) + np.array([5.0, 0.0]), {1: "0.45", 2: "0.45"}
+    world = [entry([4], ball="0.1", random=True)]
+    parts = [part(np.full(2, 0.1), [a], 1) for a in (1, 2)]
+    made = longer(least, "1e-6", *parts, keys=keys, world=world, heads=2, confidence="1/10",
+                  evidence={"among": [1, 2], "deviations": "3"})  # fmt: skip
+    assert both(made) == "verified"
+    made["statement"] |= {"heads": 1, "confidence": "9/10"}
+    made["evidence"]["bound"] |= {"among": None, "parts": parts[:1]}
+    made["statement"]["wish"] = {"1": "9/10"}
+    assert both(made) == "rejected"
+    made["evidence"]["bound"]["deviations"] = "1"
+    assert both(made) == "verified"

@@ -67,7 +67,7 @@ Shares = Mapping[int, Number]
 
 
 class PartOfBound:
-    """One part of a bound: whether it is admissible, what it comes to in each scenario, and whether that is enough."""
+    """One part of a bound: whether it is admissible, what it comes to in each scenario, and what that proves."""
 
     def __init__(self, statement: Statement, world: World, bound: Bound, part: Part) -> None:
         """Refuse what the world does not allow."""
@@ -99,8 +99,7 @@ class PartOfBound:
                 raise Reject(f"the bound scales key {key} by {shown(scale)}, which its world does not allow")
         if any(sum(x * x for x in move) > 1 for move in self.part.moves):
             raise Reject("the bound moves keys further than their world allows")
-        changed = zip(self.statement.world, self.part.lifts, self.part.moves, strict=True)
-        if self.one and (self.bound.own_scales or any(not s.random and (x or any(u)) for s, x, u in changed)):
+        if self.one and (self.bound.own_scales or any(map(any, self.part.moves))):
             raise Reject("the bound is about more than one world")
         if self.several and any(self.world.spread(a).random for a in self.bound.among or ()):
             raise Reject("with several heads the bound is about keys that are not random")
@@ -190,9 +189,10 @@ class PartOfBound:
         )
         mine = crowd(places, self.part.lifts, everybody if view.closely else absent | set(targets), push)
 
-        def seen(key: int, scale: Fraction, side: int) -> tuple[list[arb], arb, arb]:
+        def seen(key: int, scaled: Fraction, side: int) -> tuple[list[arb], arb, arb]:
             """The place of a target less the centre, its score there, and a number not above exp(score - top)."""
-            place = [ball(scale) * k - c for k, c in zip(vector(view.keys[key]), view.centre, strict=True)]
+            scale = ball(scaled)
+            place = [scale * k - c for k, c in zip(vector(view.keys[key]), view.centre, strict=True)]
             x = view.scale * dot(place, view.q) + side * self._lift(key)
             e = (x - mine.top).exp().lower()
             return place, x, e if bool(e > 0) else arb(0)
@@ -231,23 +231,21 @@ class PartOfBound:
         """The keys that are no rivals: with several heads those in `among`, and the random ones."""
         if not self.several:
             return set()
-        random = {key for key in range(self.statement.keys[0].n) if self.world.spread(key).random}
-        return random.union(self.bound.among or ())
+        return {*self.world.random(self.statement.keys[0].n).tolist(), *(self.bound.among or ())}
 
     def _lift(self, key: int) -> arb:
         entry = self.world.entry(key)
         return ball(self.part.lifts[entry - 1]) if entry else arb(0)
 
-    def check(self, sums: Sums) -> None:
-        """Refuse unless the part certainly proves what is claimed."""
-        statement, spreads = self.statement, self.world.spreads
-        z = rational(self.bound.deviations)
-        by_chance = not all(bool(square == 0) for square in sums.squares)  # random keys take part
+    def inequality(self, sums: Sums) -> Inequality:
+        """What the part proves; refused if it moves or pushes keys further than they may be."""
+        statement, z = self.statement, rational(self.bound.deviations)
+        by_chance = not (self.several or all(bool(square == 0) for square in sums.squares))  # random keys take part
         if by_chance and not bool(tail(arb(z)) >= 1 - ball(statement.confidence)):
             raise Reject("the bound's deviations are more than the confidence that is claimed asks for")
         V = [x + y for x, y in zip(sums.V, sums.pulled, strict=True)]
         used, room, around = sums.used, cast("Number", NONE), cast("Number", NONE)
-        for entry, spread in enumerate(spreads):
+        for entry, spread in enumerate(self.world.spreads):
             mass, square, radius = sums.masses[entry], sums.squares[entry], rational(spread.ball)
             if spread.random:
                 around += radius * radius * square
@@ -260,16 +258,55 @@ class PartOfBound:
                 V = _moved(V, spread.factor, [rational(u) for u in self.part.moves[entry - 1]], mass)
         if not bool(used <= z * z):
             raise Doubt("the bound pushes keys further than its deviations")
-        if not bool(sums.right > 0):
+        return Inequality(V, sums.right, room, (z * z - used) * around)
+
+
+@dataclass(frozen=True, eq=False)
+class Inequality:
+    """|scale| |q| (|V| - room - sqrt(more)) >= right, for every query q that grants the wish."""
+
+    V: list[Number]
+    right: arb
+    room: Number
+    more: Number
+
+    def times(self, factor: fmpq) -> Inequality:
+        """A multiple of it."""
+        V = [factor * x for x in self.V]
+        return Inequality(V, factor * self.right, factor * self.room, factor * factor * self.more)
+
+    def plus(self, other: Inequality) -> Inequality:
+        """Both of them, added up."""
+        room = self.room + other.room
+        for more in (self.more, other.more):
+            room += NONE if isinstance(more, fmpq) and more == 0 else below_root(more)
+        V = [x + y for x, y in zip(self.V, other.V, strict=True)]
+        return Inequality(V, self.right + other.right, room, NONE)
+
+    def check(self, statement: Statement) -> None:
+        """Refuse unless it certainly proves what the statement claims."""
+        if not bool(self.right > 0):
             raise Doubt("the entropy is not certain to exceed what the wish leaves open")
-        squared, more = dot(V, V), (z * z - used) * around
+        squared = dot(self.V, self.V)
         if statement.claim == "impossible":
-            if not _within(squared, room, more):
+            if not _within(squared, self.room, self.more):
                 raise Doubt("the keys do not cancel exactly")
             return
-        beyond = above_root(squared) - ball(room) - below_root(more)
-        if not bool(ball(statement.none_shorter * abs(statement.scale)) * beyond <= sums.right):
+        beyond = above_root(squared) - ball(self.room) - below_root(self.more)
+        if not bool(ball(statement.none_shorter * abs(statement.scale)) * beyond <= self.right):
             raise Doubt(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
+
+
+def check_bound(statement: Statement, parts: Sequence[PartOfBound], sums: Sequence[Sums]) -> None:
+    """Refuse unless the parts prove what is claimed: for several heads each of them, for one head all together."""
+    found = [part.inequality(its) for part, its in zip(parts, sums, strict=True)]
+    if statement.heads == 1 and len(parts) > 1:  # each counts as much as its multipliers
+        total, *others = (one.times(rational(part.whole)) for one, part in zip(found, parts, strict=True))
+        for one in others:
+            total = total.plus(one)
+        found = [total.times(1 / rational(sum((part.whole for part in parts), Fraction(0))))]
+    for one in found:
+        one.check(statement)
 
 
 def _scaled(mine: Crowd, factor: arb) -> Sums:

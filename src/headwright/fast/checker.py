@@ -10,7 +10,7 @@ import numpy as np
 from flint import ctx
 from jaxtyping import Float
 
-from headwright.fast.bound import PartOfBound, Sums
+from headwright.fast.bound import PartOfBound, Sums, check_bound
 from headwright.fast.exactly import Beyond, Doubt, doubles, precision
 from headwright.fast.granted import check_granted, check_guard
 from headwright.fast.passes import inner_products, sharp_products
@@ -76,8 +76,6 @@ def _look(certificate: Certificate, keys: list[Float[np.ndarray, "n d"]], *, sha
     statement, bound, world = certificate.statement, certificate.bound, World.of(certificate.statement)
     check_guard(statement, world, certificate.guard)
     parts = [] if bound is None else [PartOfBound(statement, world, bound, part) for part in bound.parts]
-    if len(parts) > 1 and statement.heads == 1:
-        raise Beyond("several parts that are added up")
     sums: dict[int, Sums] = {}
     for number, matrix in enumerate(keys):
         mine = {i: part for i, part in enumerate(parts) if number in part.scenarios}
@@ -88,8 +86,8 @@ def _look(certificate: Certificate, keys: list[Float[np.ndarray, "n d"]], *, sha
         for i, part in mine.items():
             found = part.sums(number, *(views[query] for query in part.queries))
             sums[i] = sums[i].plus(found) if i in sums else found
-    for i, part in enumerate(parts):
-        part.check(sums[i])
+    if parts:
+        check_bound(statement, parts, [sums[i] for i in range(len(parts))])
 
 
 def _views(

@@ -34,7 +34,7 @@ def check_guard(statement: Statement, world: World, guard: Guard | None) -> None
     if guard is None:
         return
     n, targets = statement.keys[0].n, [world.spread(a).random for a in statement.wish]
-    random = world.random(n)
+    random = len(world.random(n))
     if guard.kind == "keys":  # a target competes with the other targets, too
         ways = random + (sum(targets) if len(targets) > 1 else 0)
     else:  # for each target: its random rivals, and, if it is random, all the others together

@@ -69,10 +69,10 @@ class World:
         named = self.spreads[entry].keys
         return np.flatnonzero(self.index == entry) if named is None else np.array(sorted(named), dtype=np.intp)
 
-    def random(self, n: int) -> int:
-        """How many of the n keys are random."""
+    def random(self, n: int) -> Int[np.ndarray, " some"]:
+        """Which of the n keys are random."""
         chosen = np.array([spread.random for spread in self.spreads])[self.index]
-        return int(chosen.sum()) if len(chosen) > 1 else n * int(chosen[0])
+        return np.flatnonzero(np.broadcast_to(chosen, n))
 
 
 @dataclass(frozen=True, eq=False)

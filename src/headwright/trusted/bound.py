@@ -163,7 +163,7 @@ class Pull:
         self.pushed = _plus(self.pushed, _mixture(scene.keys, pushes), ONE)
 
     def total(self) -> tuple[list[Fraction], Fraction]:
-        """V, and how far it may still be moved, times the multipliers; Reject if keys are moved further than they may be."""
+        """V, and how far it may still be moved; Reject if keys are moved further than they may be."""
         statement, bound, push, whole = self.statement, self.bound, self.part.push or (), self.whole
         if whole == 0:
             raise Reject("no constraint has a positive multiplier")

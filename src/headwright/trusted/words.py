@@ -50,7 +50,7 @@ def told(x: Fraction, rest: str = "...") -> str:
     """
     exact, digits = (Context(prec, ROUND_DOWN).divide(Decimal(x.numerator), Decimal(x.denominator)) for prec in (12, 6))
     if Fraction(exact) == x:
-        return f"{exact:g}"
+        return f"{exact.normalize():g}"
     short = x.numerator.bit_length() + x.denominator.bit_length() < 40
     return f"{digits:g} ({x})" if short else f"{digits:g}{rest}"
 
@@ -71,14 +71,10 @@ def _where(w: Spread) -> str:
         parts = [f"{told(w.ball)} in every direction"] * bool(w.ball)
         parts += [f"{told(w.stretch)} times its length along itself"] * bool(w.stretch)
         noise = f"Gaussian about its place, with deviations of {' and '.join(parts + [E] * bool(w.factor)) or '0'}"
+    elif w.ball:
+        noise = f"within {told(w.ball)} of its place"
     else:
-        noise = (
-            f"within {told(w.ball)} of its place"
-            if w.ball
-            else f"off its place by E u, |u| <= 1, {E}"
-            if w.factor
-            else "at its place"
-        )
+        noise = f"off its place by E u, |u| <= 1, {E}" if w.factor else ""
     return " and ".join([scaled] * (not noise or not w.low == w.high == 1) + [noise] * bool(noise))
 
 
