@@ -263,11 +263,29 @@ def test_impossible_averages_and_zero_keys() -> None:
     assert solve(wished(np.zeros((5, 3)), [0], 0.01)).status == "impossible"
 
 
-def test_progress_grows_to_one() -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [
+        wished(np.eye(4), [0], 0.1),
+        wished(np.eye(4), [0], 4.0),
+        wished(np.eye(4), [0], 0.1, ball=np.full(4, 0.1)),
+        wished(np.random.default_rng(1).standard_normal((20_000, 8)), [0], 0.1),
+    ],
+)
+def test_progress_grows_to_one(problem: Problem) -> None:
     told: list[float] = []
-    solve(wished(np.eye(4), [0], 0.1), progress=told.append)
+    solve(problem, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
+    assert all(0 < share < 1 for share in told[:-1])
+
+
+def test_progress_is_even_over_many_keys() -> None:
+    keys = np.random.default_rng(2).standard_normal((40_000, 32)) / 4
+    told: list[float] = []
+    solve(wished(keys, [3], 0.01), progress=told.append)
+    assert max(np.diff([0.0, *told])) < 0.35  # no jump from little to all
+    assert told[len(told) // 2] < 0.75
 
 
 def test_an_interruption_passes_through() -> None:
@@ -298,3 +316,40 @@ def test_unusable_input_is_refused(change: dict[str, Any], words: str) -> None:
     }
     with pytest.raises(InputError, match=words):
         Problem(**(given | change))
+
+
+def odd_worlds(n: int, d: int, size: float) -> dict[str, dict[str, Any]]:
+    every = np.arange(n)
+    return {
+        "fixed": {},
+        "ball": {"ball": np.full(n, min(0.1 * size, 1e300))},
+        "huge ball": {"ball": np.full(n, 1e300)},
+        "tiny ball": {"ball": np.full(n, 1e-300)},
+        "scales": {"scale_low": np.full(n, -1e-200), "scale_high": np.full(n, 1e200)},
+        "all scales": {"scale_low": np.full(n, -1e308), "scale_high": np.full(n, 1e308)},
+        "stretch": {"stretch": np.full(n, 1e200)},
+        "factor": {"factors": ((every, np.full((d, 2), 1e-200)),)},
+        "pairs": {"factors": ((every, np.full((d, 2), 1e200)),), "random": np.ones(n, dtype=bool), "pairs": True},
+    }
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 1), (6, 4)])
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-10, 1e10, 1.7e308])
+@pytest.mark.parametrize("scale", [-1e-300, 1.0, 1e300])
+def test_any_size_gets_a_status(shape: tuple[int, int], size: float, scale: float) -> None:
+    keys = np.random.default_rng(0).uniform(-1, 1, shape) * size
+    worlds = [(keys, rest) for rest in odd_worlds(*shape, size).values()]
+    for given, rest in [*worlds, ((keys, -keys), {}), ((keys, 0 * keys), {}), ((1e-200 * keys, keys), {})]:
+        problem = wished(given, [0], 0.01, scale=scale, **rest)
+        solution = solve(problem)
+        assert solution.status in ("solved", "impossible", "stalled")
+        assert np.isfinite(solution.query).all()
+        assert np.isfinite(solution.witness).all()
+        assert solution.multipliers.sum() == pytest.approx(1)
+        assert dual_bound(problem, solution) >= 0
+        assert violation(problem, solution.query) <= (0 if solution.status == "solved" else math.inf)
+
+
+@pytest.mark.parametrize("given", [[[1.0], [1.0]], np.zeros((4, 2)), np.ones((5, 1)), [[1.0, 2.0]] * 3])
+def test_duplicates_are_impossible_to_tell_apart(given: Any) -> None:
+    assert solve(wished(given, [0], 0.5)).status == "impossible"

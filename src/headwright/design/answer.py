@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,7 @@ from headwright.design.certify import Bound, certificate
 from headwright.design.checking import Checker
 from headwright.design.guard import Guard, guards
 from headwright.design.phases import Phases
-from headwright.design.places import bound_at
+from headwright.design.places import Table, bound_at
 from headwright.design.problem import Problem, Solution
 from headwright.design.program import program
 from headwright.design.solver import dual_bound, solve, violation
@@ -84,7 +84,7 @@ def attempt(question: Question, room: float = 0.0, progress: Callable[[float], N
     found = []
     for guard in guards(question) or (None,):
         problem = program(question, guard)
-        found.append(Attempt(guard, problem, solve(_tightened(problem, room), progress=progress)))
+        found.append(Attempt(guard, problem, solve(problem.tightened(room), progress=progress)))
     return min(found, key=lambda one: (one.solution.status == "impossible", float(np.linalg.norm(one.solution.query))))
 
 
@@ -100,11 +100,12 @@ def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
     solution = found.solution
     if question.random:
         search = Search(question)
-        value = search.best(solution.witness, solution.multipliers[0], solution.smoothing)
+        enough = float(np.linalg.norm(solution.query)) if solution.status == "solved" else math.inf
+        value = search.best(solution.witness, solution.multipliers[0], solution.smoothing, enough)
         return search.bound(value), value.least
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
-    return bound_at(question, witness, solution.multipliers, solution.smoothing), dual_bound(found.problem, solution)
+    return bound_at(question, witness, multipliers(question, solution), solution.smoothing), dual_bound(found.problem, solution)
 
 
 def _verified(
@@ -123,6 +124,25 @@ def _verified(
         if shrink == 0.0 and claimed and not granted(question, checker, queries, guard):
             return None
     return None
+
+
+def multipliers(question: Question, solution: Solution) -> Table:
+    """The solver's multipliers, by scenario and target; exactly where they are given in two parts.
+
+    >>> from headwright.design.wish import copy
+    >>> from headwright.noise import World
+    >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
+    >>> multipliers(question, attempt(question).solution)
+    {(0, 0): 1.0}
+    """
+    targets, found = question.wish.targets, {}
+    for w in range(len(question.keys)):
+        for k, a in enumerate(targets):
+            found[w, a] = float(solution.multipliers[w, k])
+            if solution.shares is not None and solution.leans is not None:
+                share, lean = (Fraction(float(x)) for x in (solution.shares[w], solution.leans[w, k]))
+                found[w, a] = share * question.wish.least[a] + lean
+    return {place: x for place, x in found.items() if x > 0}
 
 
 def granted(
@@ -151,10 +171,3 @@ def below(number: Fraction) -> float:
 
 def _fraction(least: float) -> Fraction:
     return Fraction(f"{least:.15g}") if 0 < least < math.inf else Fraction(0)
-
-
-def _tightened(problem: Problem, room: float) -> Problem:
-    """A little more is asked for, so that rounding does no harm: a part of what the wish leaves to others."""
-    left = max(0.0, 1 - float(problem.floors.sum()))
-    less = np.minimum(problem.slacks, left or 1.0) * room
-    return replace(problem, slacks=np.minimum(problem.slacks - less, problem.slacks * (1 - 4e-16)))

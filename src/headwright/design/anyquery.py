@@ -14,18 +14,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from headwright.design.certify import Bound, Constraint, Part
-from headwright.design.guard import deviations_of_any
+from headwright.design.guard import Guard, deviations_of_any
+from headwright.design.nearest import nearest
 from headwright.design.places import Places, places
+from headwright.design.program import program
 from headwright.design.pushing import shortest
+from headwright.design.solver import solve
 from headwright.design.statement import Question
 
 ROUNDS, HALVINGS = 60, 12
 NOTHING = 1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
+LEVELS = (1e-2, 1e-4, 1e-6)  # how much kinks are smoothed on the way to the nearest query
+FAR = 1e3  # scores beyond this are no good start
 ENOUGH = 1e-10  # a round that gains less than this is the last
 MOST_SHARES = 20_000  # numbers in the distributions that are written out
 HAIR = 1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
@@ -118,21 +124,44 @@ class Search:
             if not entry.random:
                 self.balls[entry.keys] = entry.ball * (1 - shrink)
 
-    def best(self, start: Vector, multipliers: Float[np.ndarray, " m"], smoothing: float = 0.0) -> Value:
-        """The best of: all targets together, and each target alone."""
+    def best(
+        self, start: Vector, multipliers: Float[np.ndarray, " m"], smoothing: float = 0.0, enough: float = math.inf
+    ) -> Value:
+        """The best of all targets together and each target alone, from the start and from what every query must meet.
+
+        A bound that is as good as `enough` ends the search.
+        """
         targets = tuple(self.question.wish.targets)
-        ways = [((a,), np.ones(1)) for a in targets]
-        if len(targets) > 1:
-            even = np.full(len(targets), 1 / len(targets))
-            ways += [(targets, 0.9 * multipliers / multipliers.sum() + 0.1 * even), (targets, even)]
-        return max((self._improved(way, x, start, smoothing) for way, x in ways), key=lambda value: value.least)
+        found = max((self._improved((a,), np.ones(1), start, smoothing) for a in targets), key=_least)
+        for begin in (lambda: (start, multipliers, smoothing), lambda: self._relaxed(start)):
+            if found.least >= enough * (1 - NOTHING):
+                break
+            q, lam, tau = begin()
+            ways = [((a,), np.ones(1)) for a in targets]
+            if len(targets) > 1:
+                even = np.full(len(targets), 1 / len(targets))
+                ways += [(targets, 0.9 * lam / lam.sum() + 0.1 * even), (targets, even)]
+            found = max(found, *(self._improved(way, x, q, tau) for way, x in ways), key=_least)
+        return found
+
+    def _relaxed(self, start: Vector) -> tuple[Vector, Float[np.ndarray, " m"], float]:
+        """The shortest query that withstands these deviations in each pair of keys, which every query must; or nearest."""
+        guard = Guard("pairs", Fraction(self.z))
+        problem = program(self.question, guard)
+        solution = solve(problem)
+        if solution.status != "impossible":
+            return solution.witness, solution.multipliers[0], solution.smoothing
+        q = start if float(np.abs(start).max()) * self.scale < FAR else np.zeros_like(start)
+        for level in LEVELS:
+            close = nearest(problem, q, level, 1 / level)
+            q = close.query
+        return close.query, close.multipliers, close.smoothing
 
     def _improved(self, targets: tuple[int, ...], multipliers: Vector, start: Vector, smoothing: float) -> Value:
-        reach = self.z * self.scale * np.sqrt(np.maximum(self.chances.along(start, start), 0.0))
-        stand = places(self.question, start, smoothing, self.shrink)
-        # to begin with, as if every random key were guarded against alone
-        pi = np.stack([_softmax(self._scores(a, start, stand) + np.where(self._is(a), -reach, reach)) for a in targets])
-        now = self._value(Shares(targets, multipliers, pi, stand))
+        for shorter in (1.0, 0.7, 0.4, 0.2, 0.1):
+            now = self._at(targets, multipliers, start * shorter, smoothing)
+            if now.least > 0:
+                break
         for _ in range(ROUNDS):
             if not 0 < now.least < math.inf:
                 break
@@ -142,6 +171,20 @@ class Search:
             if enough:
                 break
         return now
+
+    def _at(self, targets: tuple[int, ...], multipliers: Vector, query: Vector, smoothing: float) -> Value:
+        """The better of the shares that random keys have at a query, each guarded against alone, or pair by pair."""
+        variances = self.scale**2 * np.maximum(self.chances.along(query, query), 0.0)
+        stand = places(self.question, query, smoothing, self.shrink)
+        scores = [self._scores(a, query, stand) for a in targets]
+        apart = [self.z * (np.sqrt(variances) + math.sqrt(variances[a])) for a in targets]
+        paired = [self.z * np.sqrt(variances + variances[a]) for a in targets]
+        values = []
+        for lifts in (apart, paired):
+            pi = [_softmax(x + np.where(self._is(a), 0.0, lift))
+                  for a, x, lift in zip(targets, scores, lifts, strict=True)]  # fmt: skip
+            values.append(self._value(Shares(targets, multipliers, np.stack(pi), stand)))
+        return max(values, key=_least)
 
     def _is(self, target: int) -> Bool[np.ndarray, " n"]:
         found: Bool[np.ndarray, " n"] = np.arange(self.question.n) == target
@@ -194,14 +237,15 @@ class Search:
 
     def _value(self, shares: Shares) -> Value:
         """The bound that shares prove."""
-        right, V, room = 0.0, np.zeros(self.question.keys[0].shape[1]), 0.0
+        right, V, room, size = 0.0, np.zeros(self.question.keys[0].shape[1]), 0.0, 0.0
         C = []
         for a, lam, pi in zip(shares.targets, shares.multipliers, shares.pi, strict=True):
             some = pi[pi > 0]
             right += lam * (self.log_floors[a] - float(some @ np.log(some)))
             w = pi.copy()
             w[a] = -float(pi[~self._is(a)].sum())
-            V = V + lam * ((w * self._scales(shares.stand, a)) @ self.question.keys[0])
+            mine = (w * self._scales(shares.stand, a)) @ self.question.keys[0]
+            V, size = V + lam * mine, size + lam * float(np.linalg.norm(mine))
             C.append(self.chances.covariance(w))
             room += lam * float(np.abs(w) @ self.balls)
             for entry, move in zip(self.question.entries, shares.stand.moves, strict=True):
@@ -212,7 +256,7 @@ class Search:
             return Value(shares, 0.0, np.zeros_like(V), none)
         y, pushes = shortest(V, C, shares.multipliers, self.z)
         length = float(np.linalg.norm(y))
-        if length - room <= NOTHING * float(np.linalg.norm(V)):
+        if length - room <= NOTHING * size:
             return Value(shares, math.inf, np.zeros_like(V), pushes)
         least = right / (self.scale * (length - room))
         return Value(shares, least, -self.sign * y * (least / length), pushes)
@@ -238,3 +282,7 @@ def _softmax(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     e = np.exp(x - x.max())
     shares: Float[np.ndarray, " n"] = e / e.sum()
     return shares
+
+
+def _least(value: Value) -> float:
+    return value.least

@@ -9,12 +9,14 @@ admissible differences D^c_i = k_i - k_a, every query that grants the wish has
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.constraints import Program, Scenario, State, evaluate
+from headwright.design.cloud import QUIET, Scenario
+from headwright.design.constraints import Program, State, evaluate
+from headwright.design.equal import NEAR, Equal, Leaning, apart, worst_value
 from headwright.design.problem import Problem, Solution
 from headwright.design.rows import Uncertainty, Vector
 
@@ -27,7 +29,13 @@ def violation(problem: Problem, query: Vector) -> float:
     -2.0
     """
     program, unit = program_of(problem)
-    return float(evaluate(program, query * unit, curved=False).values.max())
+    worst = float(evaluate(program, unit.inside(query), curved=False).values.max())
+    equal = Equal.of(program)
+    if equal is not None and abs(worst) < NEAR:
+        with QUIET():
+            closer = worst_value(equal, problem, query, equal.state(unit.inside(query) - equal.offset, 0.0))
+        worst = closer if closer < math.inf else worst
+    return worst if not math.isnan(worst) else math.inf
 
 
 def dual_bound(problem: Problem, solution: Solution) -> float:
@@ -41,39 +49,92 @@ def dual_bound(problem: Problem, solution: Solution) -> float:
     >>> round(bound / float(np.linalg.norm(q)), 12)
     1.0
     """
-    return bound_of(*program_of(problem), solution)
+    program, unit = program_of(problem)
+    if solution.leans is None or solution.shares is None:
+        return bound_of(program, unit, solution)
+    equal = Equal.of(program)
+    if equal is None:
+        return bound_of(program, unit, solution)
+    state = equal.state(unit.inside(solution.witness) - equal.offset, solution.smoothing)
+    bound = Leaning(solution.shares, solution.leans).bound(equal, state, apart(problem, solution.witness))
+    return unit.length(bound)
 
 
-def bound_of(program: Program, unit: float, solution: Solution) -> float:
+def bound_of(program: Program, unit: Unit, solution: Solution) -> float:
     """The same for a problem whose program is at hand."""
     scales, own = solution.scales, solution.own_scales
     scenarios = tuple(
         replace(scenario, scales=None if scales is None else scales[w], own_scales=None if own is None else own[w])
         for w, scenario in enumerate(program.scenarios)
     )
-    state = evaluate(replace(program, scenarios=scenarios), solution.witness * unit, solution.smoothing, curved=False)
-    return _bound(program, state, solution.multipliers.ravel()) / abs(unit)
+    witness = unit.inside(solution.witness)
+    state = evaluate(replace(program, scenarios=scenarios), witness, solution.smoothing, curved=False)
+    bound = state_bound(program, state, solution.multipliers.ravel())
+    return unit.length(bound)
 
 
-def program_of(problem: Problem) -> tuple[Program, float]:
+@dataclass(frozen=True)
+class Unit:
+    """What queries of the program are counted in: factor times 2^exponent, which a float may be too small to hold.
+
+    >>> Unit(3.0, 2000).outside(Unit(3.0, 2000).inside(np.array([1e-320]))).tolist()
+    [1e-320]
+    """
+
+    factor: float  # 1 <= |factor| < 2
+    exponent: int
+
+    @classmethod
+    def of(cls, scale: float, exponent: int) -> Unit:
+        """scale * 2^exponent, the scale not 0."""
+        factor, more = math.frexp(scale)
+        return cls(factor * 2, exponent + more - 1)
+
+    def inside(self, query: Vector) -> Vector:
+        """A query of the problem as one of the program; the largest floats where they overflow."""
+        return _times_power(np.nan_to_num(query) / 2 * self.factor, self.exponent + 1)
+
+    def outside(self, query: Vector) -> Vector:
+        """A query of the program as one of the problem; the largest floats where they overflow."""
+        return _times_power(np.nan_to_num(query) / abs(self.factor) * math.copysign(1.0, self.factor), -self.exponent)
+
+    def length(self, bound: float) -> float:
+        """The length of a query outside, from that inside."""
+        return abs(float(self.outside(np.array([bound]))[0])) if bound < math.inf else bound
+
+
+def _times_power(x: Vector, exponent: int) -> Vector:
+    """x * 2^exponent; the exponent may be beyond what a float holds."""
+    with np.errstate(over="ignore", under="ignore"):
+        for part in (max(-2000, min(2000, exponent)), exponent - max(-2000, min(2000, exponent))):
+            x = np.ldexp(x, part)
+        result: Vector = np.nan_to_num(x)
+    return result
+
+
+def program_of(problem: Problem) -> tuple[Program, Unit]:
     """The program of a problem in other units: scale 1, keys of moderate size. Its queries are these times the unit.
 
     >>> problem = Problem((np.array([[2.0], [1.0]]),), np.array([0]), np.array([0.5]), np.array([1.0]), scale=-3.0)
     >>> program_of(problem)[1]
-    -3.0
+    Unit(factor=-1.5, exponent=1)
     """
     keys = [np.asarray(matrix, dtype=np.float64) for matrix in problem.keys]
     uncertainty = Uncertainty.of(problem)
     size = max(max(float(matrix.max()), -float(matrix.min())) for matrix in keys)
-    exponent = math.frexp(size)[1]
-    if size > 0 and abs(exponent) > 60:  # squares would overflow, or vanish; a power of two costs no precision
-        keys = [np.ldexp(matrix, -exponent) for matrix in keys]
-        uncertainty = None if uncertainty is None else uncertainty.times(math.ldexp(1.0, -exponent))
-    else:
+    exponent = math.frexp(size)[1] if uncertainty is None else uncertainty.exponent(size)
+    if abs(exponent) <= 60:
         exponent = 0
+    else:  # squares would overflow, or vanish; a power of two costs no precision
+        keys = [_times_power(matrix, -exponent) for matrix in keys]
+    if uncertainty is not None:
+        uncertainty = uncertainty.in_units(exponent)
     scenarios = tuple(Scenario(matrix, uncertainty) for matrix in keys)
-    program = Program(scenarios, problem.targets, np.log(problem.slacks), math.ldexp(size, -exponent))
-    return program, math.ldexp(problem.scale, exponent)
+    extent = float(_times_power(np.array([size]), -exponent)[0])
+    program = Program(
+        scenarios, problem.targets, np.log(problem.slacks), extent, problem.floors, problem.spare, keys[0].size
+    )
+    return program, Unit.of(problem.scale, exponent)
 
 
 def shares_of_multipliers(
@@ -92,7 +153,8 @@ def shares_of_multipliers(
     return result
 
 
-def _bound(program: Program, state: State, multipliers: Float[np.ndarray, " constraints"]) -> float:
+def state_bound(program: Program, state: State, multipliers: Float[np.ndarray, " constraints"]) -> float:
+    """No query of the program that grants the wish is shorter; the state is at the witness."""
     log_slacks = np.tile(program.log_slacks, len(program.scenarios))
     log_sums = state.values + log_slacks
     if not np.all(np.isfinite(log_sums)):
@@ -105,6 +167,6 @@ def _bound(program: Program, state: State, multipliers: Float[np.ndarray, " cons
     excess = np.logaddexp(0.0, log_sums) - np.logaddexp(0.0, log_slacks)
     right = float(np.sum(multipliers * (excess / unit) - (masses / unit) * state.scores))
     left = float(np.linalg.norm((masses / unit) @ state.slopes))
-    if right <= 0:
+    if not right > 0 or math.isnan(left):
         return 0.0
     return right / left if left > 0 else math.inf

@@ -1,43 +1,25 @@
-"""The constraints of a wish at a query: values, slopes, curvature, in one blocked pass over the keys of a scenario.
+"""The constraints of a wish at a query: values, slopes, curvature.
 
     f_a(q) = ln sum_{i != a} exp(up_i - low_a) - ln slack_a  <=  0
 
 All targets share one log-sum-exp over the distractors; the few targets themselves are added one by one, so that
-nothing is ever subtracted from a sum. Scores are those of k_i - k_ref for a reference target, subtracted before the
-inner product: for near-duplicate keys the difference is exact, and their scores apart would cancel.
+nothing is ever subtracted from a sum.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from headwright.design.rows import Uncertainty, Vector, View, Worst
+from headwright.design.cloud import QUIET, Cloud, Pass, Scenario, one_blas_thread
+from headwright.design.rows import Vector, View
 
-BLOCK = 4096  # rows at a time: they stay in the cache for all steps of a pass
-PARALLEL = 1 << 20  # numbers in the keys, from which on two threads pay
 OWN_REFERENCE = 1e4  # size of the scores from which on each target is its own reference
 MOST_PASSES = 1 << 22  # numbers to read at most for that
-
-
-@dataclass(frozen=True, eq=False)
-class Scenario:
-    """Keys and what is uncertain about them; a key with log-mass w stands for exp(w) equal ones."""
-
-    keys: Float[np.ndarray, "n d"]
-    uncertainty: Uncertainty | None = None
-    log_mass: Float[np.ndarray, " n"] | None = None
-    scales: Float[np.ndarray, " n"] | None = None  # of the keys as distractors, where they are prescribed
-    own_scales: Float[np.ndarray, " m"] | None = None  # of the targets in their own constraints
+SMALL = 1e3  # scores whose rounding is not worth a subtraction for each number
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +30,14 @@ class Program:
     targets: Int[np.ndarray, " m"]
     log_slacks: Float[np.ndarray, " m"]
     extent: float  # of the keys: the largest number in them
+    floors: Float[np.ndarray, " m"]
+    spare: Float[np.ndarray, " m"] | None = None  # of the slacks: what the other targets' floors leave to other keys
+    numbers: int = 0  # in the keys of a scenario; more than are there if a few stand for all
 
     @property
     def certain(self) -> bool:
         """No worst case has a kink."""
         return all(scenario.uncertainty is None for scenario in self.scenarios)
-
-
-@dataclass(frozen=True, eq=False)
-class Cloud:
-    """The keys that compete, summed up: exp(log) is their sum, the rest are averages in proportion to it."""
-
-    log: float
-    mean: Vector  # of the slopes, less the reference
-    score: float  # of the scores
-    bend: Float[np.ndarray, "d d"]  # of the squared slopes and the curvatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +68,11 @@ class State:
     slopes: Float[np.ndarray, "constraints d"]
     scores: Float[np.ndarray, " constraints"]  # mean of up_i - low_a over the competing keys
 
+    @property
+    def curved(self) -> bool:
+        """The curvature is known."""
+        return all(part.cloud.bend.size > 0 for parts in self.parts for part in parts)
+
     def curvature(self, multipliers: Float[np.ndarray, " constraints"]) -> Float[np.ndarray, "d d"]:
         """The sum of the constraints' second derivatives, each times its multiplier."""
         d = len(self.query)
@@ -104,26 +84,19 @@ class State:
         return total
 
 
-def evaluate(program: Program, q: Vector, smoothing: float = 0.0, *, curved: bool = True) -> State:
-    """All constraints at q. Without curvature it is a few times faster."""
-    with one_blas_thread():
-        return _evaluate(program, q, smoothing, curved)
+def evaluate(program: Program, q: Vector, smoothing: float = 0.0, *, curved: bool = True, keep: bool = False) -> State:
+    """All constraints at q. Without curvature it is a few times faster; the scores can be kept."""
+    with one_blas_thread(), QUIET():
+        return _evaluate(program, q, smoothing, curved, keep)
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """BLAS with one thread: its threads and ours would wait for each other, ten times as long as they work."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _evaluate(program: Program, q: Vector, smoothing: float, curved: bool) -> State:
+def _evaluate(program: Program, q: Vector, smoothing: float, curved: bool, keep: bool) -> State:
+    plain = not curved and program.extent * float(np.abs(q).sum()) < SMALL
     parts = tuple(
-        tuple(_part(program, scenario, which, q, smoothing, curved) for which in _groups(program, scenario, q))
+        tuple(
+            _part(program, scenario, which, q, smoothing, curved, plain, keep)
+            for which in _groups(program, scenario, q)
+        )
         for scenario in program.scenarios
     )
     m, d = len(program.targets), len(q)
@@ -136,19 +109,6 @@ def _evaluate(program: Program, q: Vector, smoothing: float, curved: bool) -> St
     return State(q, smoothing, parts, values.ravel(), slopes.reshape(-1, d), scores.ravel())
 
 
-def highest_scores(scenario: Scenario, q: Vector, smoothing: float = 0.0) -> Float[np.ndarray, " n"]:
-    """up_i for every key, up to one constant."""
-    n, d = scenario.keys.shape
-    view = None if scenario.uncertainty is None else scenario.uncertainty.at(q, smoothing)
-    everything = _Pass(scenario, np.empty(0, dtype=np.intp), np.zeros(d), q, view, curved=False)
-    result = np.empty(n)
-    buffer = np.empty((min(BLOCK, n), d))
-    for first in range(0, n, BLOCK):
-        rows = slice(first, min(first + BLOCK, n))
-        result[rows] = everything.scores(rows, buffer).up
-    return result
-
-
 def _groups(program: Program, scenario: Scenario, q: Vector) -> list[Int[np.ndarray, " c"]]:
     """The targets that share a reference: all of them, unless scores are so large that it would cost precision.
 
@@ -158,7 +118,7 @@ def _groups(program: Program, scenario: Scenario, q: Vector) -> list[Int[np.ndar
     places = np.arange(m)
     if scenario.uncertainty is not None and scenario.uncertainty.joins[program.targets].any():
         return [places[k : k + 1] for k in range(m)]
-    if m == 1 or m * scenario.keys.size > MOST_PASSES:
+    if m == 1 or m * program.numbers > MOST_PASSES:
         return [places]
     own = scenario.keys[program.targets]
     apart = float(np.abs(own - own[0]).max())
@@ -168,12 +128,19 @@ def _groups(program: Program, scenario: Scenario, q: Vector) -> list[Int[np.ndar
 
 
 def _part(
-    program: Program, scenario: Scenario, which: Int[np.ndarray, " c"], q: Vector, smoothing: float, curved: bool
+    program: Program,
+    scenario: Scenario,
+    which: Int[np.ndarray, " c"],
+    q: Vector,
+    smoothing: float,
+    curved: bool,
+    plain: bool,
+    keep: bool,
 ) -> Part:
     rows = program.targets[which]
     reference = scenario.keys[rows[0]]
-    view = _view(scenario, rows, q, smoothing)
-    cloud = _cloud(scenario, rows, reference, q, view, curved)
+    view = view_of(scenario, rows, q, smoothing)
+    cloud = Pass(scenario, np.sort(rows), reference, q, view, curved, plain, keep).run(int(which[0]))
     slopes = scenario.keys[rows] - reference
     up = slopes @ q
     low, up_slopes, low_slopes = up, slopes, slopes
@@ -194,9 +161,12 @@ def _part(
     entries = np.vstack([cloud.mean, up_slopes])
     sums, shares = _sums_without_own(logs)
     means = shares @ entries
+    values = sums - low - program.log_slacks[which]
+    if program.spare is not None and len(which) == len(program.targets) > 1:
+        values = _small_values(program, program.spare, values, up[None, :] - low[:, None], cloud.log - low)
     return Part(
         which=which,
-        values=sums - low - program.log_slacks[which],
+        values=values,
         slopes=means - low_slopes,
         shares=shares,
         means=means,
@@ -209,12 +179,27 @@ def _part(
     )
 
 
-def _view(scenario: Scenario, rows: Int[np.ndarray, " c"], q: Vector, smoothing: float) -> View | None:
+def view_of(scenario: Scenario, rows: Int[np.ndarray, " c"], q: Vector, smoothing: float) -> View | None:
     """The uncertain keys as they compete with these targets."""
     uncertainty = scenario.uncertainty
     if uncertainty is None:
         return None
     return uncertainty.at(q, smoothing, uncertainty.partner(int(rows[0]), scenario.keys[rows[0]], q))
+
+
+def _small_values(
+    program: Program,
+    spare: Float[np.ndarray, " m"],
+    values: Float[np.ndarray, " m"],
+    ahead: Float[np.ndarray, "m m"],
+    cloud: Float[np.ndarray, " m"],
+) -> Float[np.ndarray, " m"]:
+    """The values near 0 again, from how far the targets are ahead of each other, with nothing large subtracted."""
+    ratios = program.floors[None, :] / program.floors[:, None]
+    more = ratios * np.expm1(ahead - np.log(ratios))
+    np.fill_diagonal(more, 0.0)
+    relative = (more.sum(axis=1) + np.exp(cloud) - spare) / np.exp(program.log_slacks)
+    return np.where(np.abs(relative) < 0.1, np.log1p(relative), values)
 
 
 def _sums_without_own(
@@ -227,8 +212,7 @@ def _sums_without_own(
     safe = np.where(np.isfinite(top), top, 0.0)  # a lone key has nothing to compete with
     shares = np.exp(table - safe[:, None])
     total = shares.sum(axis=1)
-    with np.errstate(divide="ignore"):
-        sums = safe + np.log(total)
+    sums = safe + np.log(total)
     return sums, shares / np.where(total > 0, total, 1.0)[:, None]
 
 
@@ -241,116 +225,3 @@ def _add_curvature(total: Float[np.ndarray, "d d"], part: Part, multipliers: Flo
         scores = part.keys @ part.view.q
         total += part.view.curvature(part.rows, part.keys, scores, on_entry[1:])
         total += part.view.curvature(part.rows, part.keys, scores, multipliers, own=True)
-
-
-def _cloud(
-    scenario: Scenario, omitted: Int[np.ndarray, " c"], reference: Vector, q: Vector, view: View | None, curved: bool
-) -> Cloud:
-    n, d = scenario.keys.shape
-    workers = min(8, os.cpu_count() or 1) if scenario.keys.size > PARALLEL else 1
-    cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
-    pass_ = _Pass(scenario, np.sort(omitted), reference, q, view, curved)
-    if workers == 1:
-        return pass_.over(0, n)
-    with ThreadPoolExecutor(workers) as pool:
-        return _together(list(pool.map(pass_.over, cuts[:-1], cuts[1:])), d)
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """Some rows at a query."""
-
-    up: Float[np.ndarray, " rows"]  # the highest scores, less the reference's
-    differences: Float[np.ndarray, "rows d"]  # keys less the reference
-    scores: Float[np.ndarray, " rows"]  # as given
-    worst: Worst | None  # None if the keys are certain
-
-
-@dataclass(frozen=True, eq=False)
-class _Pass:
-    scenario: Scenario
-    omitted: Int[np.ndarray, " c"]
-    reference: Vector
-    q: Vector
-    view: View | None
-    curved: bool
-
-    def over(self, start: int, stop: int) -> Cloud:
-        """Sum up the keys from start to stop."""
-        d = len(self.q)
-        buffer = np.empty((min(BLOCK, stop - start), d))
-        top, total, score, mean = -math.inf, 0.0, 0.0, np.zeros(d)
-        bend = np.zeros((d, d) if self.curved else (0, 0))
-        for first in range(start, stop, BLOCK):
-            rows = slice(first, min(first + BLOCK, stop))
-            seen = self.scores(rows, buffer)
-            x = seen.up if self.scenario.log_mass is None else seen.up + self.scenario.log_mass[rows]
-            x[self._omitted_in(rows)] = -np.inf
-            highest = float(x.max())
-            if highest == -math.inf:
-                continue
-            if highest > top:
-                shrink = math.exp(top - highest) if top > -math.inf else 0.0
-                top, total, score = highest, total * shrink, score * shrink
-                mean *= shrink
-                bend *= shrink
-            e = np.exp(x - top)
-            total += float(e.sum())
-            x[e == 0] = 0.0  # 0 times -inf
-            score += float(e @ x)
-            mean += self._total(rows, seen, e)
-            if self.curved:
-                self._bend(bend, rows, seen, e)
-        if total == 0:
-            return Cloud(-math.inf, mean, 0.0, bend)
-        return Cloud(top + math.log(total), mean / total, score / total, bend / total)
-
-    def scores(self, rows: slice, buffer: Float[np.ndarray, "block d"]) -> Seen:
-        """up_i for some rows, less the reference, and what their slopes are made of."""
-        keys = self.scenario.keys[rows]
-        differences = np.subtract(keys, self.reference, out=buffer[: len(keys)])
-        x = differences @ self.q
-        if self.view is None:
-            return Seen(x, differences, x, None)
-        scores = keys @ self.q
-        worst = self.view.worst(rows, scores, None if self.scenario.scales is None else self.scenario.scales[rows])
-        return Seen(x + worst.shift + worst.reach, differences, scores, worst)
-
-    def _total(self, rows: slice, seen: Seen, e: Float[np.ndarray, " rows"]) -> Vector:
-        """The sum of the slopes, each times its e."""
-        total: Vector = e @ seen.differences
-        if self.view is not None and seen.worst is not None:
-            total += self.view.total(rows, self.scenario.keys[rows], seen.worst, e)
-        return total
-
-    def _omitted_in(self, rows: slice) -> Int[np.ndarray, " few"]:
-        first, last = np.searchsorted(self.omitted, [rows.start, rows.stop])
-        inside: Int[np.ndarray, " few"] = self.omitted[first:last] - rows.start
-        return inside
-
-    def _bend(self, bend: Float[np.ndarray, "d d"], rows: slice, seen: Seen, e: Float[np.ndarray, " rows"]) -> None:
-        alive = e > 1e-22  # next to the top, the rest bends nothing that can be seen
-        slopes = seen.differences
-        if self.view is not None and seen.worst is not None:
-            keys = self.scenario.keys[rows]
-            bend += self.view.curvature(rows, keys, seen.scores, e)
-            slopes += seen.worst.off[:, None] * keys
-            slopes += self.view.slopes(rows, keys, seen.worst)
-        if 2 * np.count_nonzero(alive) < len(e):
-            slopes, e = slopes[alive], e[alive]
-        slopes *= np.sqrt(e)[:, None]
-        bend += slopes.T @ slopes
-
-
-def _together(clouds: list[Cloud], d: int) -> Cloud:
-    top = max(cloud.log for cloud in clouds)
-    if top == -math.inf:
-        return clouds[0]
-    masses = np.exp(np.array([cloud.log for cloud in clouds]) - top)
-    shares = masses / masses.sum()
-    return Cloud(
-        top + math.log(float(masses.sum())),
-        sum((w * cloud.mean for w, cloud in zip(shares, clouds, strict=True)), np.zeros(d)),
-        float(sum(w * cloud.score for w, cloud in zip(shares, clouds, strict=True))),
-        sum((w * cloud.bend for w, cloud in zip(shares, clouds, strict=True)), np.zeros_like(clouds[0].bend)),
-    )

@@ -66,8 +66,8 @@ def descended(question: Question, guard: Guard | None, queries: Queries) -> Quer
             table[heads:, columns] = slopes[h]
         return table
 
-    start = queries.ravel() * unit
-    longest = float(np.square(queries * unit).sum(axis=1).max())
+    inside = np.stack([unit.inside(query) for query in queries])
+    start, longest = inside.ravel(), float(np.square(inside).sum(axis=1).max())
     objective = np.zeros(1 + heads * d)
     objective[0] = 1.0
     found = minimize(
@@ -77,5 +77,5 @@ def descended(question: Question, guard: Guard | None, queries: Queries) -> Quer
     x = np.asarray(found.x)
     if not np.all(np.isfinite(x)) or float(spare(x)[heads:].min()) < -HAIR:
         return None
-    better: Queries = x[1:].reshape(heads, d) / unit
-    return better if float(np.linalg.norm(better, axis=1).max()) < np.sqrt(longest) / abs(unit) else None
+    shorter = float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) < longest
+    return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)]) if shorter else None

@@ -19,15 +19,19 @@ from jaxtyping import Float
 
 from headwright.design.constraints import Program, State, evaluate
 from headwright.design.problem import Status
+from headwright.design.progress import step_work
 from headwright.design.step import Step, best_step
 
 Vector = Float[np.ndarray, " d"]
+
+Tick = Callable[[float], None]  # so much work is done
 
 ROOM = 1.5  # rho over the sum of the multipliers: above 1, and below 2 so that curvature spoils no full step
 MOST_TRIES = 30
 MOST_CUTS = 20
 MOST_IDLE = 8  # steps that gain no more than rounding
 NOTHING = 1e-15  # a mean slope this much smaller than the keys is rounding
+NEARBY, SHRINKS = 0.1, 0.1  # steps this short keep the curvature, as long as the gain shrinks like this
 DOUBTFUL = 1e-10  # and one like this is, where no step succeeds any more
 
 
@@ -58,12 +62,13 @@ class Descent:
     iterations: int = 0
     growth: float = 10.0
     status: Status = "stalled"
-    tick: Callable[[], None] = field(default=lambda: None)
+    tick: Tick = field(default=lambda _: None)
     cuts: list[Cut] = field(default_factory=list)
     margin: float = 0.0  # the constraints should hold with this to spare
+    curvature: Float[np.ndarray, "d d"] | None = None  # of the last state where it was asked for, per multiplier
 
     @classmethod
-    def start(cls, program: Program, query: Vector, smoothing: float, tick: Callable[[], None]) -> Descent:
+    def start(cls, program: Program, query: Vector, smoothing: float, tick: Tick) -> Descent:
         """At a query, with no multipliers yet."""
         state = evaluate(program, query, smoothing)
         worst = int(state.values.argmax())
@@ -86,14 +91,17 @@ class Descent:
 
     def run(self, most: int = 400, nothing: float = NOTHING) -> None:
         """Step until the query is the shortest, or shows that there is none."""
-        idle = 0
+        idle, gained = 0, math.inf
         for _ in range(most):
-            self.tick()
+            self.tick(step_work(self.program))
             self.iterations += 1
             try:
                 step = self._step()
             except FloatingPointError:
                 return
+            if not self.state.curved and not step.gain < SHRINKS * gained:  # the old curvature has had its day
+                self.state = evaluate(self.program, self.state.query, self.smoothing)
+                step = self._step()
             if self.cuts and not step.gain > self._rounding():  # the end is near, where cuts are but rounding
                 self.cuts.clear()
                 step = self._step()
@@ -106,6 +114,7 @@ class Descent:
                 return
             direction = self._mean_slope(step) if pressed and self.violation > 0 else math.inf
             before = self._price(self.state)
+            gained = step.gain
             length = self._move(step) if direction > nothing and idle < MOST_IDLE else 0.0
             if length == 0.0:
                 self.multipliers = step.multipliers
@@ -128,7 +137,12 @@ class Descent:
         self.run(most=5)
 
     def _step(self) -> Step:
-        curvature = self.state.curvature(self.multipliers)
+        total = float(self.multipliers.sum())
+        if self.state.curved or self.curvature is None:
+            curvature = self.state.curvature(self.multipliers)
+            self.curvature = curvature / total if total > 0 else None
+        else:
+            curvature = self.curvature * total
         q, values, slopes = self.state.query, self.state.values + self.margin, self.state.slopes
         if self.cuts:
             values = np.concatenate([values, [cut.offset + float(cut.slope @ q) + self.margin for cut in self.cuts]])
@@ -158,9 +172,11 @@ class Descent:
         falls = self._slope(self.state, step)
         noise = 1e-15 * (here + self.rho)
         length = 1.0
+        q, x = self.state.query, step.direction
+        chord = self.curvature is not None and float(x @ x) <= NEARBY**2 * float(q @ q)
         for tries in range(MOST_TRIES):
-            query = self.state.query + length * step.direction
-            state = evaluate(self.program, query, self.smoothing, curved=tries == 0)
+            query = q + length * x
+            state = evaluate(self.program, query, self.smoothing, curved=tries == 0 and not chord)
             there = self._price(state)
             if there <= here - 1e-4 * length * step.gain + noise:
                 self.state = state if tries == 0 else evaluate(self.program, query, self.smoothing)
@@ -168,6 +184,9 @@ class Descent:
                 if tries == 0:
                     self.cuts.clear()
                 return length
+            if not math.isfinite(there):
+                length /= 10
+                continue
             self.cuts = [*self.cuts[-MOST_CUTS:], Cut.at(state)]
             length = _where_tangents_meet(here, falls, there, self._slope(state, step), length)
         return 0.0

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from headwright.design.anyquery import Search
-from headwright.design.answer import Attempt, below
+from headwright.design.answer import Attempt, below, multipliers
 from headwright.design.certify import Bound, certificate
 from headwright.design.checking import Checker
 from headwright.design.nearest import nearest
@@ -72,13 +72,13 @@ def _candidates(question: Question, attempt: Attempt) -> list[tuple[Bound, float
     smoothing = 0.0 if problem.certain else 1e-7
     start = solution.best if float(np.abs(solution.best).max()) * size < 1e3 else 0 * solution.best
     close = nearest(problem, start, smoothing, 1e3)
-    multipliers = close.multipliers.reshape(solution.multipliers.shape)
-    for query, lam, tau in ((solution.witness, solution.multipliers, solution.smoothing),
-                            (close.query, multipliers, smoothing)):  # fmt: skip
-        at = Solution(query, lam, "stalled", 0, witness=query, best=query, smoothing=tau)
+    lam = close.multipliers.reshape(solution.multipliers.shape)
+    there = Solution(close.query, lam, "stalled", 0, witness=close.query, best=close.query, smoothing=smoothing)
+    for at in (solution, there):
         least = dual_bound(problem, at)
+        bound = bound_at(question, at.witness, multipliers(question, at), at.smoothing)
         # where the slopes cancel but for rounding, the exact sum is about as small as rounding
-        found.append((bound_at(question, query, lam, tau), least if math.isfinite(least) else 1e17 / size))
+        found.append((bound, least if math.isfinite(least) else 1e17 / size))
     return found
 
 

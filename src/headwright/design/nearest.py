@@ -46,7 +46,7 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
     (True, 2.0)
     """
     program, unit = program_of(problem)
-    state = evaluate(program, start * unit, smoothing)
+    state = evaluate(program, unit.inside(start), smoothing)
     damping = 1e-3
     for _ in range(MOST_STEPS):
         shares = _shares(state, sharpness)
@@ -64,7 +64,7 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
     log_sums = state.values + np.tile(program.log_slacks, len(program.scenarios))
     logs = np.log(np.maximum(shares, 1e-300)) + np.logaddexp(0.0, -log_sums)  # lambda (S / (1 + S)) = shares
     multipliers = np.where(shares > 0, np.exp(logs - logs.max()), 0.0)
-    return Nearest(state.query / unit, multipliers / multipliers.sum(), float(state.values.max()), smoothing)
+    return Nearest(unit.outside(state.query), multipliers / multipliers.sum(), float(state.values.max()), smoothing)
 
 
 def shrunk(problem: Problem, by: float) -> Problem:

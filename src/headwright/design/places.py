@@ -8,14 +8,16 @@ shortest query leaves a key at a kink (m = 0 or E^T q = 0) the bound needs just 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.certify import Bound, Constraint, Part
+from headwright.design.certify import Bound, Constraint, Exact, Part
 from headwright.design.statement import Entry, Question
 
+Table = Mapping[tuple[int, int], Exact]  # multipliers by scenario and target
 INSIDE = 1 - 4e-16  # so that |u| <= 1 in spite of rounding
 
 
@@ -64,7 +66,7 @@ def places(question: Question, query: Float[np.ndarray, " d"], smoothing: float,
 def bound_at(
     question: Question,
     query: Float[np.ndarray, " d"],
-    multipliers: Float[np.ndarray, "scenarios targets"],
+    multipliers: Table,
     smoothing: float = 0.0,
 ) -> Bound:
     """The evidence that a query, multipliers and a smoothing name, for one head where nothing is random.
@@ -73,15 +75,10 @@ def bound_at(
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
-    >>> bound_at(question, np.ones(2), np.ones((1, 1))).parts[0].constraints
+    >>> bound_at(question, np.ones(2), {(0, 0): 1.0}).parts[0].constraints
     (Constraint(scenario=0, target=0, multiplier=1.0, distribution=None),)
     """
-    constraints = tuple(
-        Constraint(w, a, float(multipliers[w, k]))
-        for w in range(len(question.keys))
-        for k, a in enumerate(question.wish.targets)
-        if multipliers[w, k] > 0
-    )
+    constraints = tuple(Constraint(w, a, x) for (w, a), x in multipliers.items())
     part = Part(query, constraints)
     if question.world.fixed or question.world.scenarios:
         return Bound((part,))

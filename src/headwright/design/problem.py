@@ -11,12 +11,14 @@ where r_i is the radius of a ball, t_i a stretch along the key, E_i a factor of 
 key is certain. With `pairs`, the h_i of the keys that are random are deviations of independent scores, and those of a
 pair join: up_i - low_a has sqrt(h_i^2 + h_a^2) in place of h_i + h_a (with h = 0 for a key that is not random). The
 slack is 1/p - 1 for the floor p of the wish: given apart, because 1/p - 1 cannot be had from
-a floor near 1.
+a floor near 1. For the same reason the spare (1 - sum of all floors) / p is given apart: it is the slack less what
+the other targets need, and a slack near 1 does not hold one of 1e-12.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -49,6 +51,8 @@ class Problem:
     factors: tuple[Factor, ...] = ()  # keys that share a factor E; a key has at most one
     random: Bool[np.ndarray, " n"] | None = None  # whose ball, stretch and factor are deviations, not sets
     pairs: bool = False  # the deviations of random keys are independent, and join in pairs
+    spare: Float[np.ndarray, " m"] | None = None  # (1 - sum of the floors) / floor: what the slack leaves to others
+    least: tuple[Fraction, ...] | None = None  # the floors, exactly
 
     def __post_init__(self) -> None:
         if not self.keys or any(k.ndim != 2 or k.shape != self.keys[0].shape or 0 in k.shape for k in self.keys):
@@ -70,6 +74,19 @@ class Problem:
         """Every key is where it is given, in each scenario."""
         return self.scale_low is None and self.ball is None and self.stretch is None and not self.factors
 
+    def tightened(self, part: float) -> Problem:
+        """A little more is asked for: a part of what the wish leaves to others.
+
+        >>> problem = Problem((np.eye(3),), np.array([0]), np.array([0.5]), np.array([1.0]), spare=np.array([1.0]))
+        >>> problem.tightened(0.25).slacks.tolist(), problem.tightened(0.25).spare.tolist()
+        ([0.75], [0.75])
+        """
+        spare = self.slacks if self.spare is None else self.spare
+        if self.spare is None and len(self.targets) > 1:
+            spare = np.minimum(self.slacks, max(0.0, 1 - float(self.floors.sum())) or 1.0)
+        slacks = np.minimum(self.slacks - part * spare, self.slacks * (1 - 4e-16 * (part > 0)))
+        return replace(self, slacks=slacks, spare=None if self.spare is None else self.spare * (1 - part))
+
     def _check_targets(self) -> None:
         n, m = self.shape[0], len(self.targets)
         if m == 0 or len(set(self.targets.tolist())) < m or self.targets.min() < 0 or self.targets.max() >= n:
@@ -78,6 +95,10 @@ class Problem:
             raise InputError(f"{m} targets, {len(self.floors)} floors and {len(self.slacks)} slacks: expected as many")
         if not (np.all(self.slacks > 0) and np.all(np.isfinite(self.slacks))):
             raise InputError(f"slacks {self.slacks.tolist()}: expected numbers above 0")
+        if self.spare is not None and not (self.spare.shape == (m,) and np.all(self.spare >= 0)):
+            raise InputError(f"spare {self.spare.tolist()}: expected a number for each of {m} targets, none below 0")
+        if self.least is not None and not (len(self.least) == m and all(p > 0 for p in self.least)):
+            raise InputError(f"least {self.least}: expected a number above 0 for each of {m} targets")
 
     def _check_uncertainty(self) -> None:
         n, d = self.shape
@@ -117,3 +138,5 @@ class Solution:
     scales: tuple[Float[np.ndarray, " n"], ...] | None = None  # of each key as a distractor, by scenario
     own_scales: Float[np.ndarray, "scenarios m"] | None = None  # of each target in its own constraint
     smoothing: float = 0.0
+    shares: Float[np.ndarray, " scenarios"] | None = None  # the multipliers more exactly, up to a common factor:
+    leans: Float[np.ndarray, "scenarios m"] | None = None  # shares_w p_a + leans_wa, where all constraints are tight

@@ -32,6 +32,7 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
         if entry.width:
             factors.setdefault((z * entry.factor).tobytes(), ([], z * entry.factor))[0].extend(entry.keys.tolist())
     pairs = {"random": random, "pairs": True} if guard is not None and guard.kind == "pairs" else {}
+    left = 1 - sum(floors)
     scaled = bool((low != 1).any() or (high != 1).any())
     return Problem(
         question.keys,
@@ -44,6 +45,7 @@ def program(question: Question, guard: Guard | None = None) -> Problem:
         ball=ball if ball.any() else None,
         stretch=stretch if stretch.any() else None,
         factors=tuple((np.array(which), E) for which, E in factors.values()),
+        spare=np.array([float(left / p) for p in floors]),
         **pairs,
     )
 

@@ -66,7 +66,8 @@ def _by_one(V: Vector, C: Matrix, z: float) -> tuple[Vector, Vector]:
 def _by_several(
     V: Vector, C: Float[np.ndarray, "c d d"], multipliers: Float[np.ndarray, " c"], z: float
 ) -> tuple[Vector, Float[np.ndarray, "c d"]]:
-    size, tau, q = math.sqrt(float(np.trace(C, axis1=1, axis2=2).max())) * float(np.linalg.norm(V)), math.inf, -V
+    length = float(np.linalg.norm(V)) or 1.0
+    size, tau, q = math.sqrt(float(np.trace(C, axis1=1, axis2=2).max())) * length, math.inf, -V
     price = z * multipliers
 
     def roots(x: Vector) -> Float[np.ndarray, " c"]:
@@ -82,7 +83,7 @@ def _by_several(
         for _ in range(MOST_STEPS):
             images, root = C @ q, roots(q)
             slope = q + V + (price / root) @ images
-            if float(np.linalg.norm(slope)) <= CLOSE * float(np.linalg.norm(V)):
+            if float(np.linalg.norm(slope)) <= CLOSE * length:
                 break
             bent = images * np.sqrt(price / root**3)[:, None]
             curvature = np.eye(len(V)) + np.tensordot(price / root, C, axes=1) - bent.T @ bent

@@ -12,6 +12,7 @@ for the factor E of key i, and the covariance A_a of the target that the key is 
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from jaxtyping import Bool, Float, Int
 from headwright.design.problem import Problem
 
 Vector = Float[np.ndarray, " d"]
+UNSEEN = 2.0**-400
 Rows = slice | Int[np.ndarray, " rows"]
 
 
@@ -57,14 +59,58 @@ class Uncertainty:
             joins=problem.random if problem.pairs and problem.random is not None else np.zeros(n, dtype=bool),
         )
 
-    def times(self, factor: float) -> Uncertainty:
-        """The same with all lengths times a factor."""
-        return replace(self, ball=self.ball * factor, factors=tuple(matrix * factor for matrix in self.factors))
+    @property
+    def moves(self) -> Bool[np.ndarray, " n"]:
+        """The keys whose score is not simply that of the given key."""
+        moves: Bool[np.ndarray, " n"] = self.spreads | (self.half > 0) | (self.middle != 1)
+        return moves
+
+    @functools.cached_property
+    def spreads(self) -> Bool[np.ndarray, " n"]:
+        """The keys with a ball, a stretch or a factor."""
+        spreads: Bool[np.ndarray, " n"] = (self.ball > 0) | (self.stretch > 0) | (self.factor_of >= 0)
+        return spreads
+
+    @functools.cached_property
+    def stretches(self) -> bool:
+        """Some key has a stretch."""
+        return bool(self.stretch.any())
+
+    @functools.cached_property
+    def scaled(self) -> bool:
+        """Some key has a range of scales."""
+        return bool(self.half.any())
+
+    def exponent(self, size: float) -> int:
+        """A power of two about as large as all that moves a score, for keys of a size: scaled keys, balls, factors."""
+        spread = max([float(self.ball.max()), *(float(np.abs(matrix).max(initial=0.0)) for matrix in self.factors)])
+        stretched = max(float((np.abs(self.middle) + self.half).max()), float(self.stretch.max()), 1.0)
+        parts = [math.frexp(size)[1] + math.frexp(stretched)[1] - 1 if size > 0 else None]
+        parts.append(math.frexp(spread)[1] if spread > 0 else None)
+        return max((part for part in parts if part is not None), default=0)
+
+    def in_units(self, exponent: int) -> Uncertainty:
+        """The same with all lengths divided by a power of two; what could never be seen next to 1 is 0."""
+
+        def visible(x: np.ndarray) -> np.ndarray:
+            return np.where(np.abs(x) < UNSEEN, 0.0, x)
+
+        def divided(x: np.ndarray) -> np.ndarray:
+            half = exponent // 2  # the power itself may not be a float
+            return visible(np.ldexp(np.ldexp(x, -half), half - exponent))
+
+        factors = tuple(divided(matrix) for matrix in self.factors)
+        return replace(self, ball=divided(self.ball), stretch=visible(self.stretch), factors=factors)
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> Uncertainty:
         """The same for some of the keys only."""
-        names = ("middle", "half", "ball", "stretch", "factor_of", "joins")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+        names = ("middle", "half", "ball", "stretch", "joins")
+        used, factor_of = np.unique(self.factor_of[rows], return_inverse=True)
+        if used.size and used[0] < 0:
+            used, factor_of = used[1:], factor_of - 1
+        factors = tuple(self.factors[number] for number in used.tolist())
+        some = {name: getattr(self, name)[rows] for name in names}
+        return replace(self, **some, factor_of=factor_of, factors=factors)
 
     def turned(self, basis: Float[np.ndarray, "d r"]) -> Uncertainty:
         """The same in the coordinates of an orthonormal basis."""
@@ -72,7 +118,9 @@ class Uncertainty:
 
     def scales(self, scores: Float[np.ndarray, " n"], smoothing: float) -> Float[np.ndarray, " n"]:
         """The scales of distractors with these scores; a target's is as far on the other side of the middle."""
-        scales: Float[np.ndarray, " n"] = self.middle + self.half * _divide(scores, np.hypot(scores, smoothing))
+        scales: Float[np.ndarray, " n"] = self.middle + self.half * _divide(
+            scores, np.sqrt(scores * scores + smoothing**2)
+        )
         return scales
 
     def at(self, q: Vector, smoothing: float, partner: Partner | None = None) -> View:
@@ -150,28 +198,33 @@ class View:
         With `own`, as targets in their own constraints: a deviation that joins those of others is counted there.
         """
         u = self.uncertainty
-        middle, half = u.middle[rows], u.half[rows]
-        root = np.hypot(m, self.smoothing)
+        off = u.middle[rows] - 1
         size, extra = self._sizes(rows, m, own)
         one = np.ones_like(m)
-        per_size = _divide(one, size)
-        lean = half * _divide(m, root) if scales is None else scales - middle
+        per_size, per_extra = _divide(one, size), _divide(one, extra)
+        reach, along = size + extra, np.zeros_like(m)
+        if u.scaled:
+            root = np.sqrt(m * m + self.smoothing**2)
+            reach += u.half[rows] * root
+            along += u.half[rows] * _divide(m, root) if scales is None else scales - u.middle[rows]
+        if u.stretches:
+            along += u.stretch[rows] ** 2 * m * per_size
         return Worst(
-            shift=(middle - 1) * m,
-            off=middle - 1,
-            reach=half * root + size + extra,
-            along=lean + u.stretch[rows] ** 2 * m * per_size,
+            shift=off * m,
+            off=off,
+            reach=reach,
+            along=along,
             across=u.ball[rows] ** 2 * per_size,
             through=per_size * (u.factor_of[rows] >= 0),
-            beside=_divide(one, extra)
-            if self.partner is None
-            else np.where(u.joins[rows], per_size, _divide(one, extra)),
+            beside=per_extra if self.partner is None else np.where(u.joins[rows], per_size, per_extra),
         )
 
     def slopes(self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst) -> Float[np.ndarray, "rows d"]:
         """Of the reaches, written out."""
         u = self.uncertainty
-        slopes: Float[np.ndarray, "rows d"] = np.outer(worst.across, self.q) + worst.along[:, None] * keys
+        slopes: Float[np.ndarray, "rows d"] = np.outer(worst.across, self.q)
+        if u.scaled or u.stretches:
+            slopes += worst.along[:, None] * keys
         if u.factors:
             slopes += worst.through[:, None] * self.factor_images[u.factor_of[rows]]
         if self.partner is not None:
@@ -179,11 +232,11 @@ class View:
         return slopes
 
     def total(
-        self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst, e: Float[np.ndarray, " rows"]
+        self, rows: Rows, keys: Float[np.ndarray, "rows d"], worst: Worst, e: Float[np.ndarray, " rows"], own: float
     ) -> Vector:
-        """The sum of the slopes of shifts and reaches, each times its weight e."""
+        """The sum of the slopes of shifts and reaches, and of the given scores times `own`, each times its weight e."""
         u = self.uncertainty
-        total: Vector = (e * (worst.off + worst.along)) @ keys + float(e @ worst.across) * self.q
+        total: Vector = (e * (own + worst.off + worst.along)) @ keys + float(e @ worst.across) * self.q
         if u.factors:
             total += (
                 np.bincount(u.factor_of[rows] + 1, e * worst.through, len(u.factors) + 1)[1:] @ self.factor_images[:-1]
@@ -203,22 +256,23 @@ class View:
     ) -> Float[np.ndarray, "d d"]:
         """The sum of the second derivatives of the reaches, each times its mass."""
         u = self.uncertainty
-        root = np.hypot(m, self.smoothing)
         size, extra = self._sizes(rows, m, own)
         per_size, per_extra = _divide(mass, size), _divide(mass, extra)
-        bend = mass * u.half[rows] * _divide(_divide(np.full_like(m, self.smoothing), root) ** 2, root)
         # of sqrt(q^T A q): A / size - s s^T / size with the slope s
         worst = self.worst(rows, m, u.middle[rows], own=own)  # without the lean of the scales
         if self.partner is not None:
             worst = replace(worst, beside=np.where(u.joins[rows], worst.beside, 0.0))
         slopes = self.slopes(rows, keys, worst)
         total: Float[np.ndarray, "d d"] = -slopes.T @ (per_size[:, None] * slopes)
-        along = bend + per_size * u.stretch[rows] ** 2
-        if along.any():
+        if u.scaled or u.stretches:
+            root = np.sqrt(m * m + self.smoothing**2)
+            along = per_size * u.stretch[rows] ** 2
+            along += mass * u.half[rows] * _divide(_divide(np.full_like(m, self.smoothing), root) ** 2, root)
             total += keys.T @ (along[:, None] * keys)
         total[np.diag_indices_from(total)] += float(per_size @ u.ball[rows] ** 2)
-        for number, weight in enumerate(np.bincount(u.factor_of[rows] + 1, per_size, len(u.factors) + 1)[1:]):
-            total += weight * (u.factors[number] @ u.factors[number].T)
+        weights = np.bincount(u.factor_of[rows] + 1, per_size, len(u.factors) + 1)[1:]
+        for number in np.flatnonzero(weights).tolist():
+            total += weights[number] * (u.factors[number] @ u.factors[number].T)
         if self.partner is not None:
             total += float((per_size * u.joins[rows] + per_extra).sum()) * self.partner.A
             total -= float((per_extra * _divide(np.ones_like(m), extra) ** 2).sum()) * np.outer(
@@ -231,17 +285,21 @@ class View:
     ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
         """The deviation of each key, together with its partner's if it joins it; and its partner's if it does not."""
         u = self.uncertainty
-        ball, stretch, factor_of, joins = u.ball[rows], u.stretch[rows], u.factor_of[rows], u.joins[rows]
-        size = np.hypot(np.hypot(ball * self.length, stretch * m), self.factor_sizes[factor_of])
-        moves: Bool[np.ndarray, " rows"] = (ball > 0) | (stretch > 0) | (factor_of >= 0)
-        extra = np.zeros_like(size)
+        joins = u.joins[rows]
+        square = (u.ball[rows] * self.length) ** 2
+        if u.stretches:
+            square += (u.stretch[rows] * m) ** 2
+        if u.factors:
+            square += self.factor_sizes[u.factor_of[rows]] ** 2
+        spreads, extra = u.spreads[rows], np.zeros_like(square)
         if own:
-            moves &= ~joins
+            spreads = spreads & ~joins
         elif self.partner is not None:
-            size = np.where(joins, np.hypot(size, self.partner.size), size)
-            moves |= joins
+            square += joins * self.partner.size**2
+            spreads = spreads | joins
             extra[~joins] = math.hypot(self.partner.size, self.smoothing)
-        return np.where(moves, np.hypot(size, self.smoothing), 0.0), extra
+        square += self.smoothing**2
+        return np.sqrt(np.where(spreads, square, 0.0)), extra
 
 
 def _divide(a: Float[np.ndarray, " rows"], b: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

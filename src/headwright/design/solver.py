@@ -7,23 +7,32 @@ smoothed ones, less and less smooth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.bound import bound_of, dual_bound, program_of, shares_of_multipliers, violation
-from headwright.design.constraints import Program, Scenario, evaluate, one_blas_thread
-from headwright.design.descent import Descent
+from headwright.design.bound import (
+    Unit,
+    dual_bound,
+    program_of,
+    shares_of_multipliers,
+    state_bound,
+    violation,
+)
+from headwright.design.cloud import QUIET, Scenario, one_blas_thread
+from headwright.design.constraints import Program, State, evaluate
+from headwright.design.descent import Tick
+from headwright.design.equal import Equal, Leaning, apart, levelled, room
 from headwright.design.problem import Problem, Solution
+from headwright.design.progress import Progress
 from headwright.design.rows import Vector
-from headwright.design.sample import started
+from headwright.design.search import Found, search
 
 __all__ = ["dual_bound", "solve", "violation"]
 
-SMOOTHEST, WITNESSED = 0.1, 0.9e-7  # where the smoothing starts, and where it last names a witness
-FAR = 1e-6  # how small a mean slope is before a smoothed wish is called impossible
 CLOSE_ENOUGH = 1e-8  # a gap between length and bound above this is reported as stalled
 
 
@@ -37,63 +46,111 @@ def solve(problem: Problem, *, progress: Callable[[float], None] | None = None, 
     >>> solution.status, solution.query.round(4)
     ('solved', array([ 1.9269, -0.9635, -0.9635]))
     """
-    tick = _Ticker(progress)
-    with one_blas_thread():
-        solution = _solve(problem, tick, tolerance)
-    tick.done()
+    if problem.shape[0] - 1 <= float(problem.slacks.min()):  # where all keys weigh the same
+        tick, solution = Progress(progress, 1.0), _nothing_to_do(problem)
+    else:
+        program, unit = program_of(problem)
+        tick = Progress.of(program, progress)
+        with one_blas_thread(), QUIET():
+            solution = _solve(problem, program, unit, tick, tolerance)
+    tick.end()
     return solution
 
 
-def _solve(problem: Problem, tick: Callable[[], None], tolerance: float) -> Solution:
-    program, unit = program_of(problem)
-    start = evaluate(program, np.zeros(problem.shape[1]), curved=False)
-    if start.values.max() <= 0:
-        return _nothing_to_do(problem)
+def _solve(problem: Problem, program: Program, unit: Unit, tick: Tick, tolerance: float) -> Solution:
     basis = _span(program)
-    last, witness = _search(_turned(program, basis), tick)
-    if last.status == "solved" and len(last.multipliers) > 1:
-        last.spare(tolerance)
-    return _solution(problem, program, unit, last, witness, basis, tolerance)
+    turned = _turned(program, basis)
+    equal = Equal.of(turned)
+    found = None if equal is None else _with_equal_scores(problem, program, unit, basis, equal, tick, tolerance)
+    if found is not None and found.status == "solved":
+        return found
+    general = _solution(problem, program, unit, search(turned, tick, tolerance), basis, tolerance)
+    return general if found is None or general.status == "solved" else found
+
+
+def _with_equal_scores(
+    problem: Problem,
+    program: Program,
+    unit: Unit,
+    basis: Float[np.ndarray, "d r"] | None,
+    equal: Equal,
+    tick: Tick,
+    tolerance: float,
+) -> Solution | None:
+    """The shortest query that gives all targets equal scores; None if it need not be the shortest of all."""
+    found = search(equal.program(), tick, tolerance)
+    last, witness = found.last, found.witness
+    multipliers = equal.multipliers(witness.state.query, witness.smoothing, witness.multipliers)
+    if last.status != "solved" or multipliers is None:
+        return None
+    c, M = multipliers
+
+    def outside(q: Vector) -> Vector:
+        return unit.outside(q + equal.offset if basis is None else basis @ (q + equal.offset))
+
+    def inside(q: Vector) -> Vector:
+        q = unit.inside(q) - (equal.offset if basis is None else basis @ equal.offset)
+        return q if basis is None else basis.T @ q
+
+    query, granted = _levelled(problem, equal, outside, inside, equal.projected(last.state.query), tolerance)
+    at, smoothing = (query, 0.0) if equal.plain.certain else (outside(witness.state.query), witness.smoothing)
+    leaning = Leaning(c / c.sum(), M / c.sum()).matched(equal, equal.state(inside(at), smoothing), apart(problem, at))
+    scales, own_scales = _scales(program, unit.inside(at), smoothing)
+    solution = Solution(
+        query=query,
+        multipliers=leaning.shares[:, None] * equal.floors + leaning.leans,
+        status="stalled",
+        iterations=last.iterations,
+        witness=at,
+        best=query,
+        scales=scales,
+        own_scales=own_scales,
+        smoothing=smoothing,
+        shares=leaning.shares,
+        leans=leaning.leans,
+    )
+    close = granted and _length(query) < (1 + CLOSE_ENOUGH) * dual_bound(problem, solution)
+    return replace(solution, status="solved" if close else "stalled")
+
+
+def _levelled(
+    problem: Problem,
+    equal: Equal,
+    outside: Callable[[Vector], Vector],
+    inside: Callable[[Vector], Vector],
+    q: Vector,
+    tolerance: float,
+) -> tuple[Vector, bool]:
+    """A query in floats, as long as it needs to be; and whether it grants the wish.
+
+    Rounding takes room from the wish, and making up for that moves the query, by more where less room is left.
+    """
+    best, granted = outside(q), False
+    for accuracy in (1e-11, 1e-9, 1e-7, 1e-5, 1e-3):
+        longer, hair = 0.0, tolerance / 2
+        for _ in range(6):
+            query = levelled(problem, outside(q * (1 + longer)), accuracy * equal.left)
+            state, left = equal.state(inside(query), 0.0), room(equal, apart(problem, query))
+            if np.any(left <= 0):  # floats are too coarse for this wish
+                break
+            more = float(((state.values + np.log(equal.left / left)) / -(state.slopes @ state.query)).max())
+            if more <= -tolerance / 16:
+                best, granted = (query, True) if not granted or _length(query) < _length(best) else (best, True)
+                if more >= -8 * hair:
+                    break
+            elif not more < 0.1:
+                break
+            hair = max(2 * hair, abs(more) / 4)
+            longer += more + hair
+        if granted and hair < CLOSE_ENOUGH / 100:
+            break
+    return best, granted
 
 
 def _nothing_to_do(problem: Problem) -> Solution:
     zero = np.zeros(problem.shape[1])
     shape = (len(problem.keys), len(problem.targets))
     return Solution(zero, np.full(shape, 1 / (shape[0] * shape[1])), "solved", 0, witness=zero, best=zero)
-
-
-def _search(program: Program, tick: Callable[[], None]) -> tuple[Descent, Descent]:
-    """The descent to the end, and as it was when it named the witness."""
-    if program.certain:
-        descent = started(program, 0.0, tick)
-        descent.run()
-        return descent, replace(descent)
-    descent = started(program, SMOOTHEST, tick)
-    descent.run(nothing=FAR)
-    witness, before = descent, descent.state.query
-    for exponent in range(2, 13):
-        if _surely_impossible(descent):
-            return descent, descent
-        smoothing = 10.0**-exponent
-        query = descent.state.query
-        ahead = query + 0.1 * (query - before)  # the path is nearly straight, and a kink's score goes down with it
-        before = query
-        descent = descent.resumed(ahead, smoothing)
-        descent.run(nothing=FAR)
-        if smoothing >= WITNESSED:
-            witness = replace(descent)
-    return descent, witness
-
-
-def _surely_impossible(descent: Descent) -> bool:
-    """No query grants the wish, and that is not the doing of the smoothing."""
-    uncertainty = descent.program.scenarios[0].uncertainty
-    if descent.status != "impossible" or uncertainty is None:
-        return False
-    if descent.violation <= 2 * descent.smoothing * (1 + float(uncertainty.half.max())):
-        return False
-    descent.run()  # to the end: so far it looked only as if
-    return descent.status == "impossible"
 
 
 def _span(program: Program) -> Float[np.ndarray, "d r"] | None:
@@ -127,48 +184,55 @@ def _turned(program: Program, basis: Float[np.ndarray, "d r"] | None) -> Program
 def _solution(
     problem: Problem,
     program: Program,
-    unit: float,
-    last: Descent,
-    witness: Descent,
+    unit: Unit,
+    found: Found,
     basis: Float[np.ndarray, "d r"] | None,
     tolerance: float,
 ) -> Solution:
+    last, witness = found.last, found.witness
     query, at = (q if basis is None else basis @ q for q in (last.state.query, witness.state.query))
+    state = None
     if last.status != "impossible":
-        query = _settled(program, query, tolerance)
+        state = _settled(program, query, last.state if program.certain and basis is None else None, tolerance)
+        query = state.query
+        at = query if program.certain else at
     shape = (len(problem.keys), len(problem.targets))
     scales, own_scales = _scales(program, at, witness.smoothing)
     solution = Solution(
-        query=query / unit,
+        query=unit.outside(query),
         multipliers=shares_of_multipliers(program, witness.multipliers).reshape(shape),
         status=last.status,
         iterations=last.iterations,
-        witness=at / unit,
-        best=query / unit,
+        witness=unit.outside(at),
+        best=unit.outside(query),
         scales=scales,
         own_scales=own_scales,
         smoothing=witness.smoothing,
     )
-    if last.status == "impossible":
+    if state is None:
         return solution
-    return replace(solution, status="solved" if _gap(program, unit, solution) < CLOSE_ENOUGH else "stalled")
+    seen = state if program.certain else witness.state
+    bound = unit.length(state_bound(program, seen, solution.multipliers.ravel()))
+    granted = float(state.values.max()) <= 0 and np.isfinite(solution.query).all()
+    close = granted and _length(solution.query) < (1 + CLOSE_ENOUGH) * bound
+    return replace(solution, status="solved" if close else "stalled")
 
 
-def _settled(program: Program, query: Vector, tolerance: float) -> Vector:
-    """The query, made longer if need be until the wish holds with a hair to spare."""
+def _settled(program: Program, query: Vector, state: State | None, tolerance: float) -> State:
+    """At the query, made longer if need be until the wish holds with a hair to spare."""
     for _ in range(6):
-        state = evaluate(program, query, curved=False)
+        state = evaluate(program, query, curved=False) if state is None else state
         if len(state.values) > 1 and float(state.values.max()) <= 0:
-            return query
-        falls = -(state.slopes @ query)  # how fast each constraint falls as the query gets longer
+            return state
+        falls = -(state.slopes @ state.query)  # how fast each constraint falls as the query gets longer
         useful = falls > 0
         if not useful.any():
-            return query
+            return state
         longer = float((state.values[useful] / falls[useful]).max())
-        if -tolerance <= longer <= -tolerance / 16 or abs(longer) > 0.1:  # done, or beyond repair
-            return query
-        query = query * (1 + longer + tolerance / 2)
-    return query
+        if -tolerance <= longer <= -tolerance / 16 or not abs(longer) <= 0.1:  # done, or beyond repair
+            return state
+        query, state = state.query * (1 + longer + tolerance / 2), None
+    return evaluate(program, query, curved=False)
 
 
 def _scales(
@@ -183,28 +247,6 @@ def _scales(
     return scales, np.array(own)
 
 
-def _gap(program: Program, unit: float, solution: Solution) -> float:
-    """How much longer the query is than the bound, relative; inf if it does not grant the wish."""
-    bound = bound_of(program, unit, solution)
-    if bound <= 0 or evaluate(program, solution.query * unit, curved=False).values.max() > 0:
-        return np.inf
-    size = float(np.abs(solution.query).max())  # squares may overflow
-    return size * float(np.linalg.norm(solution.query / size)) / bound - 1
-
-
-class _Ticker:
-    """Tells the progress of something whose length is not known: each tick is a tenth of what is left."""
-
-    def __init__(self, progress: Callable[[float], None] | None) -> None:
-        """None: tells nobody."""
-        self.progress, self.left = progress, 1.0
-
-    def __call__(self) -> None:
-        self.left *= 0.9
-        if self.progress is not None:
-            self.progress(1 - self.left)
-
-    def done(self) -> None:
-        """All of it."""
-        if self.progress is not None:
-            self.progress(1.0)
+def _length(query: Vector) -> float:
+    size = float(np.abs(query).max())  # squares may overflow
+    return size * float(np.linalg.norm(query / size)) if size > 0 else math.inf

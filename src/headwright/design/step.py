@@ -11,11 +11,12 @@ solved by an active set method.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import cholesky, qr, solve_triangular
+from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtrs
 
 Vector = Float[np.ndarray, " d"]
 PINCH = 1e-11
@@ -46,16 +47,16 @@ def best_step(
     """
     R = _root(curvature)
     guess = np.zeros(len(values)) if guess is None else guess * min(1.0, price / max(float(guess.sum()), 1e-300))
-    A = solve_triangular(R, slopes.T, trans="T", check_finite=False)  # (d, constraints)
-    b = solve_triangular(R, q + slopes.T @ guess, trans="T", check_finite=False)
+    A = _solve(R, slopes.T, trans=True)  # (d, constraints)
+    b = _solve(R, q + slopes.T @ guess, trans=True)
     change = _multipliers(A, b, values, price, guess) - guess
     multipliers = guess + change
-    direction = -solve_triangular(R, b + A @ change, check_finite=False)
+    direction = -_solve(R, b + A @ change)
     active = multipliers > 0
     if float(multipliers.sum()) <= 0.999 * price and active.any():
         # large multipliers of slopes that nearly cancel leave rounding in the step: what it misses, it makes up for
         miss = values[active] + slopes[active] @ direction
-        direction -= solve_triangular(R, A[:, active] @ _least(A[:, active], miss), check_finite=False)
+        direction -= _solve(R, A[:, active] @ _least(A[:, active], miss))
     half = R @ direction
     before = max(0.0, float(values.max()))
     after = max(0.0, float((values + slopes @ direction).max()))
@@ -68,13 +69,12 @@ def _root(curvature: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
     W[np.diag_indices_from(W)] += 1.0
     lift = 0.0
     for _ in range(30):  # rounding may cost a huge curvature its sign: lift it by as much as rounding can do
-        try:
-            root: Float[np.ndarray, "d d"] = cholesky(W, check_finite=False)
-        except np.linalg.LinAlgError:
-            lift = max(10 * lift, 1e-15 * float(np.trace(W)))
-            W[np.diag_indices_from(W)] += lift
-        else:
+        root: Float[np.ndarray, "d d"]
+        root, fault = dpotrf(W, lower=0, clean=1)
+        if fault == 0 and math.isfinite(root[-1, -1]):
             return root
+        lift = max(10 * lift, 1e-15 * float(np.trace(W)))
+        W[np.diag_indices_from(W)] += lift
     raise FloatingPointError("the curvature of the constraints is not a number")
 
 
@@ -185,9 +185,19 @@ class _ActiveSet:
 def _least(A: Float[np.ndarray, "d p"], wins: Float[np.ndarray, " p"]) -> Float[np.ndarray, " p"]:
     """The minimum of |A x|^2 / 2 - <wins, x>; a pinch of |x|^2 keeps parallel columns apart."""
     p = A.shape[1]
-    lengths = np.sqrt(np.square(A).sum(axis=0))
+    squares = np.square(A).sum(axis=0)
+    lengths = np.sqrt(squares)
     lengths[lengths == 0] = 1.0
-    R = qr(np.vstack([A / lengths, PINCH * np.eye(p)]), mode="r", check_finite=False)[0][:p]
-    half = solve_triangular(R, wins / lengths, trans="T", check_finite=False)
-    x: Float[np.ndarray, " p"] = solve_triangular(R, half, check_finite=False) / lengths
+    x: Float[np.ndarray, " p"]
+    if p <= 1:
+        x = wins / (squares + (PINCH * lengths) ** 2)
+        return x
+    R = dgeqrf(np.vstack([A / lengths, PINCH * np.eye(p)]))[0][:p]
+    x = _solve(R, _solve(R, wins / lengths, trans=True)) / lengths
     return x
+
+
+def _solve(R: Float[np.ndarray, "d d"], b: np.ndarray, *, trans: bool = False) -> np.ndarray:
+    """R^-1 b, or R^-T b, for an upper triangle R; nan where it has a 0 on its diagonal."""
+    x, fault = dtrtrs(R, b, lower=0, trans=int(trans))
+    return x if fault == 0 else np.full_like(b, np.nan)

@@ -14,12 +14,8 @@ from headwright.trusted.numbers import Reject, shown, sqrt_above
 
 ONE, NONE = Fraction(1), Fraction(0)
 CERTAIN = Spread(frozenset(), ONE, ONE, NONE, NONE, (), random=False)
-Kind = tuple[
-    int, int
-]  # an entry of the world; and <k, q> of a key, as a whole number, where its variance depends on it
-
-
-MOST_DIGITS = 4000  # more than that and a deviation is beyond what is checked
+MOST_BITS = 4000
+Kind = tuple[int, int]  # an entry of the world; and <k, q> as a whole number, where the variance depends on it
 
 
 class Scene:
@@ -37,22 +33,16 @@ class Scene:
                 raise Reject(f"the bound scales key {key} by {shown(scale)}, which its world does not allow")
         ends = [end for spread in self.spreads for end in (spread.low, spread.high)]
         self.fine = math.lcm(*(scale.denominator for scale in (*ends, *(scale for _, scale in scales))))
-        # Exponentials are whole numbers of so many binary digits: 96 below the smallest that matters.
+        # Exponentials are whole numbers of so many binary digits: 96 below the smallest that matters, which is as much
+        # smaller as deviations are large. Fewer would make bounds wider, never wrong.
         slack = min((1 / p - 1 for p in self.statement.wish.values() if p < 1), default=ONE)
         self.bits = 96 + keys.n.bit_length() + max(0, slack.denominator.bit_length() - slack.numerator.bit_length())
-        # Deviations come on top of scores that are as much lower; a digit is ln 2, and two keys may deviate.
-        self.bits += min(3 * math.ceil(self._farthest(certificate)), MOST_DIGITS)
-
-    def _farthest(self, certificate: Certificate) -> Fraction:
-        """No key's score deviates by more than this at a query that is to grant the wish."""
-        if not self.statement.world:
-            return NONE
-        z = certificate.guard.deviations if certificate.guard else ONE
+        z = max(certificate.guard.deviations, ONE) if certificate.guard else ONE
         longest = sqrt_above(max((dot(query, query) for query in self.statement.queries), default=NONE))
-        stretch = max(spread.stretch for spread in self.statement.world)
-        size = self.keys.d * max(map(abs, self.keys.numbers)) if stretch else 0
-        reach = [spread.ball + sum((sqrt_above(dot(e, e)) for e in spread.factor), NONE) for spread in self.spreads]
-        return abs(self.statement.scale) * longest * max(z, ONE) * (max(reach) + stretch * Fraction(size))
+        sizes = [spread.ball + sqrt_above(sum((dot(e, e) for e in spread.factor), NONE)) for spread in self.spreads]
+        stretch = max(spread.stretch for spread in self.spreads)
+        far = max(sizes) + (stretch * keys.d * Fraction(max(map(abs, keys.numbers))) if stretch else NONE)
+        self.bits += min(math.ceil(3 * z * longest * abs(self.statement.scale) * far), MOST_BITS)
 
     def entry(self, key: int) -> int:
         """Which entry of the world says what this key may be."""
