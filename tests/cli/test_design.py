@@ -145,6 +145,32 @@ def test_bad_input_is_one_sentence_and_exit_2(headwright: Headwright, arguments:
     assert ran.err.count("\n") == 1
 
 
+SIZES = {
+    "ball": "ball = 1e150",
+    "isotropic": "isotropic = 1e300",
+    "normal": "scale = { normal = [1e300, 1e300] }",
+    "one_of": "scale = { one_of = [1.0, 1e200] }",
+}
+
+
+@pytest.mark.parametrize("noise", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("key", ["0", "1", '"*"'])
+def test_worlds_that_dwarf_the_keys_are_refused(headwright: Headwright, noise: str, key: str) -> None:
+    Path("world.toml").write_text(f"[[noise]]\nkey = {key}\n{noise}\n")
+    ran = headwright("design", "--keys", "K.npy", "--copy", "0", "--world", "world.toml")
+    assert ran.code == 2
+    assert "expected at most" in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(("size", "code"), [(1e308, 2), (1e299, 0), (1e-299, 0), (5e-324, 2), (0.0, 1)])
+def test_keys_of_any_size_get_an_answer_or_a_sentence(headwright: Headwright, size: float, code: int) -> None:
+    np.save("K.npy", size * np.eye(3))
+    ran = headwright("design", "--keys", "K.npy", "--copy", "0")
+    assert ran.code == code, ran.out + ran.err
+    assert code != 2 or "divide all" in ran.err or "multiply all" in ran.err
+
+
 def test_an_interrupted_design_leaves_nothing_behind(tmp_path: Path) -> None:
     np.save("large.npy", np.random.default_rng(0).normal(size=(80_000, 64)))
     # A shell may have told its children to ignore Ctrl-C, and they their own: here it is listened to.

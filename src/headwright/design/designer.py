@@ -19,6 +19,7 @@ from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
 from headwright.design.oneworld import prove_impossible_for_heads
 from headwright.design.phases import Phases
+from headwright.design.sizes import check_sizes
 from headwright.design.statement import Question
 from headwright.design.wish import Number, Wish, exact
 from headwright.errors import InputError
@@ -99,7 +100,9 @@ def design(
     """
     question = ask(keys, wish, world, scale, confidence, heads)
     checker, phases = Checker(question, fast), Phases(progress)
-    found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
+    # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
     phases.done()
     return _with_chance(replace(found, checker=checker.name))
 
@@ -131,6 +134,7 @@ def ask(
         raise InputError(f"confidence is {float(sure):g}: expected at least 1/2, below which the problem is not convex")
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
+    check_sizes(world.scenarios or (keys,), world)
     return Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
 
 
