@@ -48,7 +48,7 @@ def test_rules_become_weights_with_a_certificate_that_verifies(headwright: Headw
     assert found.json["assignment"] == ["token 0 attends to token 0", "token 1 attends to token 2"]
     checked = headwright("verify", "c.json")
     assert checked.code == 0
-    assert "within 0.01" in checked.out
+    assert "outputs (0, 2, -2, 0, 0, 0, 0, 0) within 0.01" in checked.out
 
 
 def test_in_words(headwright: Headwright) -> None:
