@@ -22,7 +22,7 @@ token = 1
 output = "b"
 """
 TWINS = "tokens = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 2\ncopy = 0\n"
-OPEN = 'tokens = [[0.0], [1.0]]\nmask = "causal"\n[[rule]]\ntoken = 0\noutput = [1.0]\n'
+OPEN = "tokens = [[1.0], [2.0]]\n" + "".join(f"[[rule]]\ntoken = {i}\noutput = [{1 - 2 * i}.0]\n" for i in (0, 1))
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_rules_become_weights_with_a_certificate_that_verifies(headwright: Headw
     assert found.json["assignment"] == ["token 0 attends to token 0", "token 1 attends to token 2"]
     checked = headwright("verify", "c.json")
     assert checked.code == 0
-    assert "outputs what is wanted within 0.01" in checked.out
+    assert "outputs (0, 2, -2, 0, 0, 0, 0, 0) within 0.01" in checked.out
 
 
 def test_in_words(headwright: Headwright) -> None:

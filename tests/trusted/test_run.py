@@ -68,12 +68,23 @@ def worst_corners(case: Case, token: int, sign: int, steps: int = 400) -> float:
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.3, 1.0, 2.0]))
 def test_least_weights_in_a_scale_world_are_exact(seed: int, biases: bool, size: float) -> None:
     one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases, size=size)
-    below = one[2].pattern_below(rule(one[3]))
+    below = one[2].pattern_below(rule(one[3], attend=dict.fromkeys(one[3], Fraction(1, 10))))
     for token, least in zip(one[3], below, strict=True):
         truth = worst_corners(one, token, 1)
         assert float(least) <= truth * (1 + 1e-12)
         own = abs(float((one[0][1] @ one[1]["K"].T) @ (one[1]["Q"] @ one[0][1])))  # |s_i|: the line costs s_i w^2 / 4
         assert float(least) >= truth * (1 - 1e-3) * np.exp(-own * (0.6 / 32) ** 2 / 4) - 1e-70
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_one_piece_does_where_nothing_bends_the_wrong_way(seed: int, biases: bool) -> None:
+    one = case(seed, World(Fraction(0), LOW, HIGH), biases=biases)
+    own = float((one[0][1] @ one[1]["K"].T) @ (one[1]["Q"] @ one[0][1]))
+    for at, token in enumerate(one[3]):
+        mine = rule(one[3], attend={token: Fraction(1, 10)})
+        if (own < 0) == (token == 1):
+            assert len(list(one[2]._pieces(mine))) == 1
+            assert float(one[2].pattern_below(mine)[at]) == pytest.approx(worst_corners(one, token, 1), rel=1e-9)
 
 
 @settings(max_examples=60)

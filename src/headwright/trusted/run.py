@@ -122,7 +122,8 @@ class Run:
             yield [([s + t + b - o for s, t, b, o in every], [s + t + b + o for s, t, b, o in every])]
             return
         own = dict(zip(rule.seen, scores, strict=True)).get(rule.token, NONE)
-        parts = PIECES if own or rule.at_most else 1
+        bends = {a for a in rule.attend if (own > 0 if a == rule.token else own < 0)}  # the line is in their way
+        parts = PIECES if rule.at_most or bends or (own and rule.output) else 1  # any number of pieces is safe
         step = (self.world.high - self.world.low) / parts
         for u in (self.world.low + k * step for k in range(parts)):
             yield [self._ends(rule, zip(scores, added, bias, strict=True), c, u + step / 2) for c in (u, u + step)]

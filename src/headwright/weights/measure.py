@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from jaxtyping import Float
 
 from headwright.trusted.run import PIECES
 from headwright.weights.rules import Rule, Rules
 
-Ends = Float[np.ndarray, "2 2 n"]  # of a piece of the scale's range: at both ends, all scores at lowest and highest
+Ends = Float[np.ndarray, "pieces 2 2 n"]  # of the scale's range: at both ends, all scores at lowest and highest
 
 
 def scores_at(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " n"]:
@@ -20,13 +18,13 @@ def scores_at(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np
     return found
 
 
-def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Iterator[Ends]:
+def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Ends:
     """As run.py of the checker has them: for each piece of the range of lengths, the scores of what is seen.
 
     >>> from fractions import Fraction
     >>> rules = Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),), scale=(Fraction(1, 2), Fraction(1)))
-    >>> len(list(pieces(rules, rules.rules[0], np.eye(2))))
-    32
+    >>> pieces(rules, rules.rules[0], -np.eye(2)).shape
+    (32, 2, 2, 2)
     """
     seen, X, D = np.array(rules.seen(rule)), rules.tokens(rule), rules.dimension
     x = rules.sequences[rule.sequence][rule.token]
@@ -39,17 +37,18 @@ def pieces(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Iterator[En
         back = np.linalg.norm((X - X.mean(axis=0)) @ M[:, :D], axis=1)
         along, size = np.linalg.norm(M @ rules.asking(x)), np.linalg.norm(M[:, :D])
         off, whole = room * along + own * back + own * room * size, scores + added + bias
-        yield np.array([[whole - off, whole + off]] * 2)
-        return
-    width, itself = (high - low) / PIECES, seen == rule.token
-    for u in low + width * np.arange(PIECES):
-        ends = []
-        for c in (u, u + width):
-            line = 2 * (u + width / 2) * c - (u + width / 2) ** 2
-            one = np.where(itself, scores * line + c * added, low * (c * scores + added)) + bias
-            two = np.where(itself, scores * c * c + c * added, high * (c * scores + added)) + bias
-            ends.append([np.minimum(one, two), np.maximum(one, two)])
-        yield np.array(ends)
+        return np.array([[[whole - off, whole + off]]])
+    itself = seen == rule.token
+    own = float(scores[itself].sum())
+    bends = any(own > 0 if a == rule.token else own < 0 for a in rule.attend or ())
+    parts = PIECES if rule.at_most or bends or (own and rule.output is not None) else 1
+    width = (high - low) / parts
+    u = low + width * np.arange(parts)[:, None, None]
+    c, middle = np.concatenate([u, u + width], axis=1), u + width / 2  # (pieces, 2, 1), (pieces, 1, 1)
+    line = 2 * middle * c - middle**2
+    one = np.where(itself, scores * line + c * added, low * (c * scores + added)) + bias
+    two = np.where(itself, scores * c * c + c * added, high * (c * scores + added)) + bias
+    return np.stack([np.minimum(one, two), np.maximum(one, two)], axis=2)
 
 
 def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
@@ -59,28 +58,26 @@ def spent(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.nda
     if rules.certain or len(seen) == 1:
         return found
     scores = scores_at(rules, rule, M)
-    worst = np.max([_rivals(low, high) for piece in pieces(rules, rule, M) for low, high in piece], axis=0)
+    ends = pieces(rules, rule, M)
+    worst = _rivals(ends[:, :, 0], ends[:, :, 1]).max(axis=(0, 1))
     found[seen] = np.maximum(0.0, worst - _rivals(scores, scores))
     return found
 
 
 def pattern_below(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"]) -> Float[np.ndarray, " T"]:
     """The least weight that each token can get; 0 for those that are not seen."""
-    found, least = np.zeros(len(rules.sequences[rule.sequence])), np.float64(np.inf)
-    for lows, highs in (end for piece in pieces(rules, rule, M) for end in piece):
-        low, high = (np.exp(np.clip(s - highs.max(), -700.0, 0.0)) for s in (lows, highs))
-        least = np.minimum(least, low / (high.sum() - high + low))
-    found[list(rules.seen(rule))] = least
+    found, ends = np.zeros(len(rules.sequences[rule.sequence])), pieces(rules, rule, M)
+    top = ends[:, :, 1].max(axis=-1, keepdims=True)
+    low, high = (np.exp(np.clip(ends[:, :, k] - top, -700.0, 0.0)) for k in (0, 1))
+    found[list(rules.seen(rule))] = (low / (high.sum(axis=-1, keepdims=True) - high + low)).min(axis=(0, 1))
     return found
 
 
 def weight_above(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], token: int) -> float:
     """The largest weight that a token can get."""
-    at, worst = rules.seen(rule).index(token), 0.0
-    for piece in pieces(rules, rule, M):
-        others = np.exp(np.clip([low - high[at] for low, high in piece], -700.0, 700.0)).min(axis=0)
-        worst = max(worst, float(1 / (1 + np.delete(others, at).sum())))
-    return worst
+    at, ends = rules.seen(rule).index(token), pieces(rules, rule, M)
+    others = np.exp(np.clip(ends[:, :, 0] - ends[:, :, 1, at, None], -700.0, 700.0)).min(axis=1)
+    return float((1 / (1 + np.delete(others, at, axis=-1).sum(axis=-1))).max())
 
 
 def moved(rules: Rules, rule: Rule, W_V: Float[np.ndarray, "m k"]) -> float:
@@ -101,9 +98,9 @@ def error(rules: Rules, rule: Rule, M: Float[np.ndarray, "D k"], W_V: Float[np.n
     return float(np.linalg.norm(below @ u)) + rest + moved(rules, rule, W_V)
 
 
-def _rivals(low: Float[np.ndarray, " n"], high: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+def _rivals(low: Float[np.ndarray, "*ends n"], high: Float[np.ndarray, "*ends n"]) -> Float[np.ndarray, "*ends n"]:
     """For each token ln sum over the others of exp(high_l - low_j)."""
-    others = np.where(np.eye(len(high), dtype=bool), -np.inf, high)
-    top = others.max(axis=1)
-    found: Float[np.ndarray, " n"] = top + np.log(np.exp(others - top[:, None]).sum(axis=1)) - low
+    others = np.where(np.eye(high.shape[-1], dtype=bool), -np.inf, high[..., None, :])
+    top = others.max(axis=-1)
+    found: Float[np.ndarray, "*ends n"] = top + np.log(np.exp(others - top[..., None]).sum(axis=-1)) - low
     return found
