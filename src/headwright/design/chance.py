@@ -47,6 +47,5 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     for block in blocks:
         pattern = attention.pattern(block).mean(axis=1)
         held += int(np.all([pattern[:, a] >= float(p) for a, p in least.items()], axis=0).sum())
-    return Chance(
-        held / samples, clopper_pearson(held, samples), samples, conservative=ways_to_fail(question, "keys") > 1
-    )
+    conservative = min(ways_to_fail(question, kind) for kind in ("keys", "pairs")) > 1
+    return Chance(held / samples, clopper_pearson(held, samples), samples, conservative)
