@@ -222,8 +222,6 @@ def _settled(program: Program, query: Vector, state: State | None, tolerance: fl
     """At the query, made longer if need be until the wish holds with a hair to spare."""
     for _ in range(6):
         state = evaluate(program, query, curved=False) if state is None else state
-        if len(state.values) > 1 and float(state.values.max()) <= 0:
-            return state
         falls = -(state.slopes @ state.query)  # how fast each constraint falls as the query gets longer
         useful = falls > 0
         if not useful.any():
@@ -231,6 +229,8 @@ def _settled(program: Program, query: Vector, state: State | None, tolerance: fl
         longer = float((state.values[useful] / falls[useful]).max())
         if -tolerance <= longer <= -tolerance / 16 or not abs(longer) <= 0.1:  # done, or beyond repair
             return state
+        if len(state.values) > 1 and -16 * tolerance <= longer <= 0 >= float(state.values.max()):
+            return state  # several constraints were given room already
         query, state = state.query * (1 + longer + tolerance / 2), None
     return evaluate(program, query, curved=False)
 
