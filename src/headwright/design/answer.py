@@ -102,7 +102,7 @@ def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
         search = Search(question)
         enough = float(np.linalg.norm(solution.query)) if solution.status == "solved" else math.inf
         value = search.best(solution.witness, solution.multipliers[0], solution.smoothing, enough)
-        return search.bound(value), value.least
+        return search.evidence(value)
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
     return bound_at(question, witness, multipliers(question, solution), solution.smoothing), dual_bound(
