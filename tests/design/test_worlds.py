@@ -1,4 +1,4 @@
-"""Designs in worlds: shortest or impossible for any query, with the probability that was asked for, and never a crash."""
+"""Designs in worlds: shortest or impossible for any query, as probable as was asked for, and never a crash."""
 
 from __future__ import annotations
 
