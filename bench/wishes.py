@@ -247,7 +247,8 @@ def referee(found: Design) -> tuple[float, float | None]:
 
 
 if __name__ == "__main__":
-    names, counts = [a for a in sys.argv[1:] if not a.isdigit()], [int(a) for a in sys.argv[1:] if a.isdigit()]
+    names, numbers = [a for a in sys.argv[1:] if not a.isdigit()], [int(a) for a in sys.argv[1:] if a.isdigit()]
+    count, seed = (*numbers, COUNT, 0)[:2] if len(numbers) != 1 else (numbers[0], 0)
     for name in KINDS:
         if not names or any(part in name for part in names):
-            print(f"{name:30s} {decide(name, *counts, tell=True)()}", flush=True)
+            print(f"{name:30s} {decide(name, count, seed, tell=True)()}", flush=True)

@@ -87,8 +87,8 @@ class Question:
         return float(np.mean(np.all([total[a] >= p * (1 - 1e-12) for a, p in self.wish.items()], axis=0)))
 
 
-def is_true(statement: Any, draws: int = DRAWS) -> bool:
-    """The queries grant the wish; and no shorter ones, or none at all, are found to."""
+def is_true(statement: Any, draws: int = DRAWS, search: bool = True) -> bool:
+    """The queries grant the wish; and no shorter ones, or none at all, are found to (if they are searched for)."""
     question = Question(statement)
     queries = [np.array([float(number(x)) for x in q]) for q in statement["queries"]]
     if queries and question.random:
@@ -98,7 +98,7 @@ def is_true(statement: Any, draws: int = DRAWS) -> bool:
     if queries and not question.random and not _granted(statement):
         return False
     length, claim = float(number(statement["none_shorter"])), statement["claim"]
-    if claim != "impossible" and not length:
+    if not search or (claim != "impossible" and not length):
         return True
     asked = {name: statement[name] for name in ("heads", "keys", "scale", "wish", "world", "confidence")}
     found = shortest(json.dumps(asked))

@@ -326,3 +326,29 @@ def test_many_targets_cost_no_more_than_their_number() -> None:
     wish = dict.fromkeys(range(60), "0.0165")
     document = certificate(keys, wish, np.full(60, 3.0), world=world, bound=proof, none_shorter="1e-9")
     assert verify(json.dumps(document)).word == "verified"
+
+
+def test_parts_are_added_up_by_their_multipliers() -> None:
+    """Key 0 is at 1 or at -1 and its rival at 0: each part leaves half of that over, and together nothing."""
+    scenarios = [np.array([[1.0], [0.0]]), np.array([[-1.0], [0.0]])]
+    for multipliers, word in ((("3", "3"), "verified"), (("3", "3.0000001"), "rejected"), (("3", "0"), "rejected")):
+        parts = [part(0, of(0, HALF, multiplier, scenario)) for scenario, multiplier in enumerate(multipliers)]
+        assert both(certificate(scenarios, {0: "0.51"}, claim="impossible", bound=bound(*parts))) == word
+
+
+def test_each_part_has_a_push_and_a_room_of_its_own() -> None:
+    """Two targets on either side of a random key that comes as near to each as z says, but not to both at once."""
+    z, wish = deviations(0.05), {0: "0.5001", 1: "0.4"}
+    for factor, word in NEAR:
+        keys = np.array([[1.0], [-1.0], [1.0 + z * factor]])
+        # Key 2 is a rival of key 0 at a distance of z deviations: V = z/2, pushed back by W^2 p = -z/2.
+        exact = -2 * Fraction(keys[2, 0] - 1.0)
+        pushed = part(0, of(0, {"0": "1", "2": "1"}), **NOTHING, push=[str(exact)])
+        twice = bound(pushed, pushed, deviations=repr(z - 1e-12))
+        world = [spread([2], factor=[["1"]], random=True)]
+        more: dict[str, Any] = {"claim": "impossible", "world": world, "confidence": "0.95"}
+        assert both(certificate(keys, wish, bound=twice, **more)) == word
+        other = part(0, of(0, {"0": "1", "2": "1"}), **NOTHING, push=[str(exact * 2)])
+        idle = part(0, of(0, {"0": "1", "2": "1"}), **NOTHING)
+        uneven = bound(other, idle, deviations=repr(z - 1e-12))  # V adds up to 0, but one push is beyond the deviations
+        assert both(certificate(keys, wish, bound=uneven, **more)) == "rejected"

@@ -58,7 +58,7 @@ def answer(question: Question, checker: Checker, phases: Phases = SILENT) -> Ans
     >>> from headwright.noise import World
     >>> question = Question((np.eye(2),), copy(0), World(), Fraction(1), Fraction(1))
     >>> answer(question, Checker(question)).words
-    'For these 2 keys in R^2 (sha256 ...), this query gives key 0 a weight of at least 0.990099; no query ...'
+    'For these 2 keys in R^2 (sha256 ...), the query ... gives key 0 a weight of at least 0.990099 ...; no query ...'
     """
     for room in ROOM:
         found = attempt(question, room, phases.solving)
@@ -85,7 +85,7 @@ def attempt(question: Question, room: float = 0.0, progress: Callable[[float], N
     for guard in guards(question) or (None,):
         problem = program(question, guard)
         found.append(Attempt(guard, problem, solved(problem.tightened(room), progress)))
-    return min(found, key=lambda one: (one.solution.status == "impossible", float(np.linalg.norm(one.solution.query))))
+    return min(found, key=lambda one: (one.solution.status == "impossible", math.hypot(*one.solution.query.tolist())))
 
 
 def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
@@ -102,7 +102,7 @@ def best_bound(question: Question, found: Attempt) -> tuple[Bound, float]:
         search = Search(question)
         enough = float(np.linalg.norm(solution.query)) if solution.status == "solved" else math.inf
         value = search.best(solution.witness, solution.multipliers[0], solution.smoothing, enough)
-        return search.bound(value), value.least
+        return search.evidence(value)
     # Where keys are certain the query is its own witness, and the checker needs each exponential only once.
     witness = solution.query if solution.smoothing == 0 else solution.witness
     return bound_at(question, witness, multipliers(question, solution), solution.smoothing), dual_bound(

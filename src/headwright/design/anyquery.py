@@ -13,7 +13,8 @@ shares to those that the query asks for, the query to the shortest, as long as i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,12 +28,12 @@ from headwright.design.program import program, solved
 from headwright.design.pushing import shortest
 from headwright.design.statement import Question
 
-ROUNDS, HALVINGS = 60, 12
+ROUNDS, FEW_ROUNDS, HALVINGS = 60, 5, 12
 NOTHING = 1e-6  # a vector this much shorter than it was is 0; the proof makes it so exactly
 LEVELS = (1e-2, 1e-4, 1e-6)  # how much kinks are smoothed on the way to the nearest query
 FAR = 1e3  # scores beyond this are no good start
 ENOUGH = 1e-10  # a round that gains less than this is the last
-MOST_SHARES = 20_000  # numbers in the distributions that are written out
+MOST_SHARES = 4000  # numbers in the distributions that are written out
 HAIR = 1e-13  # the push is shorter by this, so that it stays within z in spite of rounding
 
 Vector = Float[np.ndarray, " d"]
@@ -162,7 +163,7 @@ class Search:
             now = self._at(targets, multipliers, start * shorter, smoothing)
             if now.least > 0:
                 break
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if self.question.n <= MOST_SHARES else FEW_ROUNDS):
             if not 0 < now.least < math.inf:
                 break
             better = self._step(now, smoothing)
@@ -261,19 +262,44 @@ class Search:
         least = right / (self.scale * (length - room))
         return Value(shares, least, -self.sign * y * (least / length), pushes)
 
-    def bound(self, value: Value) -> Bound:
-        """As evidence, a part for each target; distributions are written out where they are short."""
-        shares, stand, whole = value.shares, value.shares.stand, value.shares.pi.size <= MOST_SHARES
+    def evidence(self, value: Value) -> tuple[Bound, float]:
+        """A part for each target, and what they prove; distributions are written out where they are short."""
+        if value.shares.pi.size > MOST_SHARES and 0 < value.least < math.inf:
+            return max((self._by_scores(value, size) for size in (1.0, 0.5, 0.0)), key=lambda found: found[1])
+        tables = [{int(i): float(pi[i]) for i in np.flatnonzero(pi)} for pi in value.shares.pi]
+        return self._bound(value, value.query, tables, [None] * len(tables)), value.least
+
+    def _by_scores(self, value: Value, size: float) -> tuple[Bound, float]:
+        """Distributions by the scores at the query, with lifts in place of what the push does to the targets."""
+        shares, lifted, pi = value.shares, [], []
+        variances = self.scale**2 * np.maximum(self.chances.along(value.query, value.query), 0.0)
+        for a, row in zip(shares.targets, shares.pi, strict=True):
+            w = row - self._is(a)
+            deviation = math.sqrt(float(w * w @ variances))
+            lift = size * self.z * abs(float(w[a] * variances[a])) / deviation if deviation > 0 else 0.0
+            lifts = tuple(
+                x + lift * (entry.random and bool(np.any(entry.keys == a)))
+                for x, entry in zip(shares.stand.lifts, self.question.entries, strict=True)
+            )
+            lifted.append(lifts)
+            pi.append(_softmax(self._scores(a, value.query, replace(shares.stand, lifts=lifts))))
+        found = self._value(replace(shares, pi=np.stack(pi)))
+        return self._bound(found, value.query, [None] * len(pi), lifted), found.least
+
+    def _bound(
+        self,
+        value: Value,
+        query: Vector,
+        tables: Sequence[dict[int, float] | None],
+        lifts: Sequence[tuple[float, ...] | None],
+    ) -> Bound:
+        shares, stand = value.shares, value.shares.stand
         moves = [move.tolist() for move in stand.moves]
         parts = tuple(
-            Part(
-                value.query,
-                (Constraint(0, a, float(x), {int(i): float(pi[i]) for i in np.flatnonzero(pi)} if whole else None),),
-                None if whole else stand.lifts,
-                moves,
-                (push * (1 - HAIR)).tolist(),
+            Part(query, (Constraint(0, a, float(x), table),), lift, moves, (push * (1 - HAIR)).tolist())
+            for a, x, table, lift, push in zip(
+                shares.targets, shares.multipliers, tables, lifts, value.pushes, strict=True
             )
-            for a, x, pi, push in zip(shares.targets, shares.multipliers, shares.pi, value.pushes, strict=True)
         )
         return Bound(parts, None, deviations_of_any(self.question), stand.scales, stand.own_scales)
 

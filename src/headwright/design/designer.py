@@ -96,7 +96,7 @@ def design(
     >>> found.verdict, found.gap < 1e-9
     ('designed', True)
     >>> print(found.words)
-    For these 4 keys in R^4 (sha256 ...), this query gives key 0 a weight of at least 0.497512 and ...
+    For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
     question = ask(keys, wish, world, scale, confidence, heads)
     checker, phases = Checker(question, fast), Phases(progress)

@@ -56,7 +56,7 @@ def prove_impossible(question: Question, checker: Checker, problem: Problem, sol
     >>> twins = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])
     >>> question = Question((twins,), copy(0), World(), Fraction(1), Fraction(1))
     >>> print(prove_impossible(question, Checker(question), program(question), solve(program(question))).words)
-    For these 3 keys in R^2 (sha256 ...), no query whatever gives key 0 a weight of at least 0.990099.
+    For these 3 keys in R^2 (sha256 ...), no query whatever gives key 0 a weight of at least 0.990099 ...
     """
     for bound in _bounds(question, problem, solution):
         text = certificate(question, "impossible", bound)
@@ -83,17 +83,25 @@ def _certain_or_sets(question: Question, problem: Problem, solution: Solution) -
         found = nearest(problem, _near(problem, solution.best), 0.0, 100.0)
         yield _patterns(question, found.query, found.multipliers.reshape(len(question.keys), -1))
         return
+    low, high = problem.scale_low, problem.scale_high
+    if low is not None and high is not None and bool(np.any((low <= 0) & (high >= 0) & (low < high))):
+        yield from _at_ends(question, problem)  # keys that may vanish often have to
     start = _near(problem, solution.best)
     for level in LEVELS:
         found = nearest(smaller := shrunk(problem, level), start, level, 1 / level)
         start = found.query
         if found.violation > 0:
             yield _at(question, smaller, found, level)
-    if problem.scale_low is not None:
-        for level in LEVELS[:2]:  # keys may have to stand at an end of their scale, such as 0
-            found = nearest(problem, np.zeros_like(start), level, 1 / level)
-            for near in SNAPS:
-                yield _snapped(question, _at(question, problem, found, 0.0), near)
+    if low is not None:
+        yield from _at_ends(question, problem)
+
+
+def _at_ends(question: Question, problem: Problem) -> Iterator[Guess]:
+    """Keys of uncertain scale may have to stand at an end of their range, such as 0."""
+    for level in LEVELS[:2]:
+        found = nearest(problem, np.zeros(problem.shape[1]), level, 1 / level)
+        for near in SNAPS:
+            yield _snapped(question, _at(question, problem, found, 0.0), near)
 
 
 def _snapped(question: Question, guess: Guess, near: float) -> Guess:

@@ -64,7 +64,7 @@ def _candidates(question: Question, attempt: Attempt) -> list[tuple[Bound, float
     if question.random:
         search = Search(question)
         value = search.best(solution.witness, solution.multipliers[0], solution.smoothing)
-        return [(search.bound(value), value.least)]
+        return [search.evidence(value)]
     found = []
     size = max(float(np.abs(keys).max()) for keys in question.keys) * abs(float(question.scale)) or 1.0
     smoothing = 0.0 if problem.certain else 1e-7

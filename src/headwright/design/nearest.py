@@ -42,7 +42,7 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
 
     >>> twins = Problem((np.array([[1.0], [-1.0], [0.0]]),), np.array([2]), np.array([0.9]), np.array([1 / 9]))
     >>> found = nearest(twins, np.array([0.3]), 0.0, 10.0)
-    >>> abs(found.query[0]) < 1e-9, round(math.exp(found.violation) / 9, 9)
+    >>> bool(abs(found.query[0]) < 1e-9), round(math.exp(found.violation) / 9, 9)
     (True, 2.0)
     """
     program, unit = program_of(problem)

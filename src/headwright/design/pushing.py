@@ -25,7 +25,7 @@ def shortest(
     """The vector and the pushes that make it.
 
     >>> shortest(np.array([3.0, 4.0]), [np.diag([4.0, 0.0])], np.ones(1), 9.0)
-    (array([0., 4.]), array([[-0.75, -0.  ]]))
+    (array([0., 4.]), array([[-0.75,  0.  ]]))
     """
     if len(C) == 1:
         y, p = _by_one(V, C[0], z)
