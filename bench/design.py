@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -14,6 +16,7 @@ from headwright import fast
 from headwright.design.certify import certificate
 from headwright.design.checking import as_npy
 from headwright.design.places import bound_at
+from headwright.design.problem import Problem
 from headwright.design.program import program
 from headwright.design.solver import dual_bound, solve, violation
 from headwright.design.statement import Question
@@ -55,6 +58,14 @@ def _rows() -> list[Contender]:
     ]
     rows.append(Contender("eps = 1e-30, 1e5 x 64", "hard", {"eps": "1e-30"}))
     rows.append(Contender("target inside the hull, 1e5 x 64: solve", "hard", {"inside": True}))
+    rows.append(Contender("certain keys, 1e5 x 64: solve", "in_world", {"world": "certain"}))
+    rows += [
+        Contender(
+            f"{world} on all of 1e5 x 64: solve", "in_world", {"world": world}, peer_of="certain keys, 1e5 x 64: solve"
+        )
+        for world in ("ball", "scale", "normal, in pairs")
+    ]
+    rows += [Contender(f"average of 3 of 1e4 x 64, eps = {eps}", "strict", {"eps": eps}) for eps in ("1e-6", "1e-12")]
     return rows
 
 
@@ -177,5 +188,40 @@ def hard(distance: float | None = None, eps: str = "0.01", inside: bool = False)
         if solution.status != "solved":
             return f"{solution.status}; best reachable eps {0.01 * np.exp(violation(problem, solution.best)):.4g}"
         return f"length {length:.8g}, gap {length / dual_bound(problem, solution) - 1:.0e}"
+
+    return work
+
+
+def in_world(world: str) -> Callable[[], str]:
+    n, d = 100_000, 64
+    keys = _keys(n, d)
+    problem = program(_question(keys))
+    spreads: dict[str, dict[str, Any]] = {
+        "certain": {},
+        "ball": {"ball": np.full(n, 0.01)},
+        "scale": {"scale_low": np.full(n, 0.95), "scale_high": np.full(n, 1.05)},
+        "normal, in pairs": {"ball": np.full(n, 0.02), "random": np.ones(n, dtype=bool), "pairs": True},
+    }
+    problem = replace(problem, **spreads[world])
+
+    def work() -> str:
+        solution = solve(problem)
+        length = float(np.linalg.norm(solution.query))
+        return f"{solution.status}, length {length:.8g}, gap {length / dual_bound(problem, solution) - 1:.0e}"
+
+    return work
+
+
+def strict(eps: str) -> Callable[[], str]:
+    least = (1 / (3 + Fraction(eps)),) * 3
+    floors = np.array([float(p) for p in least])
+    problem = Problem(
+        (_keys(10_000, 64),), np.arange(3), floors, 1 / floors - 1, spare=np.full(3, float(eps)), least=least
+    )
+
+    def work() -> str:
+        solution = solve(problem)
+        length = float(np.linalg.norm(solution.query))
+        return f"{solution.status}, length {length:.8g}, gap {length / dual_bound(problem, solution) - 1:.0e}"
 
     return work

@@ -151,6 +151,39 @@ def test_random_keys_have_no_gap(n: int, d: int) -> None:
     np.testing.assert_array_equal(solution.query, solution.best)
 
 
+def many_keys() -> np.ndarray:
+    keys = np.random.default_rng(11).standard_normal((12_000, 8)) / 2
+    keys[[3, 4, 5]] += 1.5
+    return keys
+
+
+@pytest.mark.parametrize(("targets", "slack"), [([3], 0.1), ([3, 4, 5], 6.0)])
+@pytest.mark.parametrize(
+    "world",
+    [
+        {},
+        {"ball": np.full(12_000, 0.02)},
+        {"scale_low": np.full(12_000, 0.98), "scale_high": np.full(12_000, 1.02)},
+        {"stretch": np.full(12_000, 0.02)},
+        {"factors": ((np.arange(6000), 0.02 * np.ones((8, 2))), (np.arange(6000, 12_000), 0.01 * np.eye(8)))},
+        {"ball": np.full(12_000, 0.04), "random": np.arange(12_000) % 3 > 0, "pairs": True},
+    ],
+    ids=["fixed", "ball", "scale", "stretch", "factors", "pairs"],
+)
+def test_few_rows_stand_for_many_keys(targets: list[int], slack: float, world: dict[str, Any]) -> None:
+    assert_solved(wished(many_keys(), targets, slack, **world))
+
+
+def test_few_rows_stand_for_many_keys_in_each_scenario() -> None:
+    keys = many_keys()
+    moved = keys + 0.05 * np.random.default_rng(12).standard_normal(keys.shape)
+    assert_solved(wished((keys, moved), [3, 4], 1.1))
+
+
+def test_many_keys_that_differ_by_a_constant_only() -> None:
+    assert_solved(wished(many_keys() + 1e6, [3], 0.01), within=1e-9)
+
+
 def test_orthonormal_keys_in_closed_form() -> None:
     n, eps = 12, 0.01
     solution = assert_solved(wished(np.eye(n), [0], eps))

@@ -32,6 +32,7 @@ MOST_CUTS = 20
 MOST_IDLE = 8  # steps that gain no more than rounding
 NOTHING = 1e-15  # a mean slope this much smaller than the keys is rounding
 NEARBY, SHRINKS = 0.1, 0.1  # steps this short keep the curvature, as long as the gain shrinks like this
+HOPELESS = 1e4  # how many times as long
 DOUBTFUL = 1e-10  # and one like this is, where no step succeeds any more
 
 
@@ -118,10 +119,16 @@ class Descent:
             length = self._move(step) if direction > nothing and idle < MOST_IDLE else 0.0
             if length == 0.0:
                 self.multipliers = step.multipliers
-                self.status = self._last_word(step, pressed, direction <= max(nothing, DOUBTFUL))
+                flat = direction <= max(nothing, DOUBTFUL) or self._hopeless(direction)
+                self.status = self._last_word(step, pressed, flat)
                 return
             idle = idle + 1 if before - self._price(self.state) <= self._rounding() else 0
             self._reprice(step, pressed, length)
+
+    def _hopeless(self, direction: float) -> bool:
+        """Not even a query many times as long would make up for the violation, going by the mean slope."""
+        size = self.program.extent * math.sqrt(float(self.state.query @ self.state.query))
+        return direction < math.inf and self.violation > HOPELESS * direction * max(size, 1.0)
 
     def _last_word(self, step: Step, pressed: bool, flat: bool) -> Status:
         """What it means that no step succeeds any more."""

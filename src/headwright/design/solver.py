@@ -211,9 +211,12 @@ def _solution(
     )
     if state is None:
         return solution
+    there = unit.inside(solution.query)
+    if np.abs(there - query).max() > 1e-14 * np.abs(query).max():  # too large or too small for a float
+        state = evaluate(program, there, curved=False)
     seen = state if program.certain else witness.state
     bound = unit.length(state_bound(program, seen, solution.multipliers.ravel()))
-    granted = float(state.values.max()) <= 0 and np.isfinite(solution.query).all()
+    granted = float(state.values.max()) <= 0
     close = granted and _length(solution.query) < (1 + CLOSE_ENOUGH) * bound
     return replace(solution, status="solved" if close else "stalled")
 
