@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -103,9 +103,13 @@ def build(
 def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
     shared = shared_out(rules)
+    if shared is None:
+        why = ("no W_V side by side make what the sum of heads should output of what these attend to: expected other "
+               "targets, or larger tolerances")  # fmt: skip
+        return _proved_none(rules, range(rules.heads), minimise) or Built(rules, "undecided", why, minimise=minimise)
     for number in range(rules.heads):
-        mine = tuple(rule for rule in (shared or rules).rules if rule.head == number)
-        designed = None if shared is None else _designed(shared, mine, minimise, head_dim, dtype)
+        mine = tuple(rule for rule in shared.rules if rule.head == number)
+        designed = _designed(shared, mine, minimise, head_dim, dtype)
         if designed is None:
             return _without(rules, number, minimise, head_dim, dtype)
         heads.append(designed)
@@ -210,16 +214,25 @@ def _verified(
 
 def _without(rules: Rules, head: int, minimise: str, head_dim: int | None, dtype: str) -> Built:
     """No head was found: perhaps no head keeps the rules at all."""
+    proved = _proved_none(rules, [head], minimise)
+    if proved is not None:
+        return proved
     mine = tuple(rule for rule in rules.rules if rule.head == head)
-    proof = prove_impossible(rules, mine)
-    if proof is not None:
-        return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
     why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
     if head_dim is not None and _designed(rules, mine, "size", None, dtype) is not None:
         why += f"; there is one of a larger dimension than {head_dim}"
     elif dtype != "float64" and _designed(rules, mine, minimise, head_dim, "float64") is not None:
         why += f"; there is one in float64, so the tolerances are too tight for values in {dtype}"
     return Built(rules, "undecided", why, minimise=minimise)
+
+
+def _proved_none(rules: Rules, heads: Iterable[int], minimise: str) -> Built | None:
+    """What no head keeps, with the proof; None where none was found for any of these."""
+    for head in heads:
+        proof = prove_impossible(rules, [rule for rule in rules.rules if rule.head == head])
+        if proof is not None:
+            return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
+    return None
 
 
 def _check_options(minimise: str, head_dim: int | None, dtype: str) -> None:
