@@ -89,11 +89,19 @@ def test_an_output_of_one_head_counts_in_the_sum() -> None:
     assert np.linalg.norm(alone - [4.0, 0, 0, 0]) <= 0.01
 
 
+def test_what_one_head_should_attend_to_may_be_impossible_whatever_the_sum() -> None:
+    text = "tokens = [[0.0], [1.0], [0.0]]\n" + "".join(f"[[rule]]\ntoken = 0\nhead = {h}\ncopy = 2\n" for h in (0, 1))
+    found = build(parse_rules(text + '[[rule]]\ntoken = 0\nhead = "sum"\noutput = [1.0]\n'))
+    assert found.verdict == "impossible"
+
+
 def test_shares_that_do_not_fit_are_undecided() -> None:
     text = "tokens = [[1.0], [0.0]]\n" + "".join(f"[[rule]]\ntoken = 0\nhead = {h}\ncopy = 1\n" for h in (0, 1))
     rules = parse_rules(text + '[[rule]]\ntoken = 0\nhead = "sum"\noutput = [1.0]\n')
     assert shared_out(rules) is None
-    assert build(rules).verdict == "undecided"
+    found = build(rules)
+    assert found.verdict == "undecided"
+    assert "no W_V side by side make what the sum of heads should output" in found.words
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,14 @@ deploy       in numbers of a type
 certify      evidence in the form that the checker reads; bounds: for 'none smaller'
 proven       proven numbers about deployed weights; impossible: proofs that no head keeps the rules
 shares       an output that all heads make together, shared out among them
-builder      all of it, behind one function
+builder      all of it, behind one function; circuit: layers one after the other
 values       W_V; projections; an OV matrix cut in two
 drawing      a head as a picture; geometry: its queries and keys in a plane
 export       files that other libraries load
 """
 
 from headwright.weights.builder import Built, build
+from headwright.weights.circuit import Circuit, build_circuit, parse_circuit, read_circuit
 from headwright.weights.head import Head, HeadLayer, outputs, patterns
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.toml import parse_rules, read_rules
@@ -25,15 +26,19 @@ from headwright.weights.values import cut_values, take_apart
 
 __all__ = [
     "Built",
+    "Circuit",
     "Head",
     "HeadLayer",
     "Rule",
     "Rules",
     "build",
+    "build_circuit",
     "cut_values",
     "outputs",
+    "parse_circuit",
     "parse_rules",
     "patterns",
+    "read_circuit",
     "read_rules",
     "take_apart",
 ]

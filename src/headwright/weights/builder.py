@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -105,9 +105,13 @@ def build(
 def _build(rules: Rules, minimise: str, head_dim: int | None, dtype: str, report: Callable[[float], None]) -> Built:
     heads: list[Designed] = []
     shared = shared_out(rules)
+    if shared is None:
+        why = ("no W_V side by side make what the sum of heads should output of what these attend to: expected other "
+               "targets, or larger tolerances")  # fmt: skip
+        return _proved_none(rules, range(rules.heads), minimise) or Built(rules, "undecided", why, minimise=minimise)
     for number in range(rules.heads):
-        mine = tuple(rule for rule in (shared or rules).rules if rule.head == number)
-        designed = None if shared is None else _designed(shared, mine, minimise, head_dim, dtype)
+        mine = tuple(rule for rule in shared.rules if rule.head == number)
+        designed = _designed(shared, mine, minimise, head_dim, dtype)
         if designed is None:
             return _without(rules, number, minimise, head_dim, dtype)
         heads.append(designed)
@@ -222,10 +226,10 @@ def _verified(
 
 def _without(rules: Rules, head: int, minimise: str, head_dim: int | None, dtype: str) -> Built:
     """No head was found: perhaps no head keeps the rules at all."""
+    proved = _proved_none(rules, [head], minimise)
+    if proved is not None:
+        return proved
     mine = tuple(rule for rule in rules.rules if rule.head == head)
-    proof = prove_impossible(rules, mine)
-    if proof is not None:
-        return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
     if head_dim is not None and (larger := _only_larger(rules, head_dim, dtype)) is not None:
         return larger
     why = f"neither a head for the rules of head {head} nor a proof that there is none was found"
@@ -247,6 +251,15 @@ def _only_larger(rules: Rules, head_dim: int, dtype: str) -> Built | None:
         return None
     words = f"there is no head of dimension {head_dim}, and there is one of dimension {found.head_dim}. {verified[0]}"
     return Built(rules, "impossible", words, certificate=verified[1], minimise="rank")
+
+
+def _proved_none(rules: Rules, heads: Iterable[int], minimise: str) -> Built | None:
+    """What no head keeps, with the proof; None where none was found for any of these."""
+    for head in heads:
+        proof = prove_impossible(rules, [rule for rule in rules.rules if rule.head == head])
+        if proof is not None:
+            return Built(rules, "impossible", proof[0], certificate=proof[1], minimise=minimise)
+    return None
 
 
 def _check_options(minimise: str, head_dim: int | None, dtype: str) -> None:

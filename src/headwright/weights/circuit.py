@@ -81,7 +81,15 @@ def parse_circuit(text: str) -> CircuitRules | None:
 
 
 def read_circuit(path: str | Path) -> CircuitRules | None:
-    """The circuit in a TOML file; None where it has no layers."""
+    """The circuit in a TOML file; None where it has no layers.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rules.toml"
+    >>> first = "{ rule = [{ token = 0, copy = 1 }] }"
+    >>> _ = path.write_text(f"tokens = [[1.0], [2.0]]\\nlayer = [{first}, {{ mask = 'causal' }}]")
+    >>> read_circuit(path).others
+    ({'directions': {}, 'mask': 'causal'},)
+    """
     text = read_text(path)
     try:
         return parse_circuit(text)
