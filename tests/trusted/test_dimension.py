@@ -183,3 +183,23 @@ def test_no_walk_whatever_contradicts_a_head_of_one_dimension(seed: int, T: int,
     for _ in range(50 if facts else 0):
         walk = [step(*facts[i]) for i in rng.integers(len(facts), size=int(rng.choice([2, 4, 6])))]
         assert not accepts(2, {"walk": walk}, given)
+
+
+@pytest.mark.parametrize("rule", range(1, 7))
+def test_a_rule_splits_only_what_it_sees(rule: int) -> None:
+    given, evidence = shattering()
+    hidden = next(i for i in range(4) if i not in given[rule].attend)
+    seen = {i: x for i, x in given[rule].seen.items() if i != hidden}
+    given[rule] = View(given[rule].token, seen, given[rule].attend)
+    assert not accepts(3, evidence, given)
+
+
+def test_equals_of_a_token_elsewhere_count_as_that_token() -> None:
+    """One rule sees the tokens in another order, and one of them twice, which share what it gives them."""
+    given, evidence = shattering()
+    view = given[4]  # the pair 0, 1
+    twice = {0: view.seen[3], 1: view.seen[2], 2: view.seen[1], 3: view.seen[0], 4: view.seen[1], 5: view.seen[0]}
+    given[4] = View(view.token, twice, dict.fromkeys((2, 3, 4, 5), Fraction(24, 100)))
+    assert accepts(3, evidence, given)
+    given[4] = View(view.token, twice, {2: PAIR, 1: PAIR})
+    assert not accepts(3, evidence, given)
