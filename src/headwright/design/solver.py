@@ -1,8 +1,8 @@
 """The shortest query of a wish in a world, in floating point: fast and accurate, and proven by others.
 
-A sample of the keys gives a start, with the rows that matter added to it; then come a few Newton-like steps on all
-keys; last, the query is made a hair longer so that the wish holds. Where worst cases have kinks the same is done for
-smoothed ones, less and less smooth.
+A search finds it, on all keys or on few that stand for them (`search`); where a wish leaves next to nothing to others,
+on the queries that give all targets equal scores (`equal`). Last, the query is made as long as it needs to be, with a
+hair to spare, and called solved if no other can be shorter by more than a trifle.
 """
 
 from __future__ import annotations
