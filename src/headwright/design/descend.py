@@ -19,12 +19,36 @@ from headwright.design.statement import Question
 
 MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth
 MOST_KEYS = 20_000  # numbers in the keys
+STARTS = 4
 HAIR = 1e-10  # of what the wish leaves open: so that rounding does no harm
 Queries = Float[np.ndarray, "heads d"]
 
 
-def descended(question: Question, guard: Guard | None, queries: Queries) -> Queries | None:
-    """Shorter queries that grant the wish together, in floating point; None if none were found.
+def gathered(question: Question, guard: Guard | None) -> Queries | None:
+    """Queries that grant the wish together though no way of sharing it out does, from several starts; None if none.
+
+    >>> from fractions import Fraction
+    >>> from headwright.design.wish import average
+    >>> from headwright.noise import World
+    >>> question = Question((np.eye(5),), average([0, 1, 2]), World(), Fraction(1), Fraction(1), heads=2)
+    >>> gathered(question, None).shape
+    (2, 5)
+    """
+    rng, keys, targets = np.random.default_rng(0), question.keys[0], question.wish.targets
+    away = keys[targets] - keys.mean(axis=0)
+    size = float(np.square(away).sum(axis=1).max()) * abs(float(question.scale)) or 1.0
+    found = []
+    for number in range(STARTS):
+        shares = rng.dirichlet(np.ones(len(targets)), size=question.heads)
+        start = shares @ away * (3.0 * 2.0**number / size * np.sign(float(question.scale)))
+        better = descended(question, guard, start, shorter=False)
+        if better is not None:
+            found.append(better)
+    return min(found, key=lambda queries: float(np.linalg.norm(queries, axis=1).max()), default=None)
+
+
+def descended(question: Question, guard: Guard | None, queries: Queries, *, shorter: bool = True) -> Queries | None:
+    """Shorter queries that grant the wish together, or any, in floating point; None if none were found.
 
     >>> from fractions import Fraction
     >>> from headwright.design.wish import average
@@ -72,10 +96,11 @@ def descended(question: Question, guard: Guard | None, queries: Queries) -> Quer
     objective[0] = 1.0
     found = minimize(  # type: ignore[call-overload]
         lambda x: float(x[0]), np.concatenate([[longest], start]), jac=lambda _: objective, method="SLSQP",
-        constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 300, "ftol": 1e-13},
+        constraints={"type": "ineq", "fun": spare, "jac": spare_slope}, options={"maxiter": 100, "ftol": 1e-12},
     )  # fmt: skip
     x = np.asarray(found.x)
     if not np.all(np.isfinite(x)) or float(spare(x)[heads:].min()) < -HAIR:
         return None
-    shorter = float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) < longest
-    return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)]) if shorter else None
+    if shorter and float(np.square(x[1:].reshape(heads, d)).sum(axis=1).max()) >= longest:
+        return None
+    return np.stack([unit.outside(query) for query in x[1:].reshape(heads, d)])

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
-from headwright.design.heads import Share, share_out
+from headwright.design.heads import Share, gather, share_out
 from headwright.design.impossible import prove_impossible
 from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
@@ -154,6 +154,8 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
         proof = prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
+        shared = gather(question, checker)
+    if shared is None:
         return Design(question, "undecided", "no way of sharing the targets out among the heads was found")
     return Design(
         question, "designed", shared.words, shared.certificate, shared.queries,

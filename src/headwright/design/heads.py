@@ -17,7 +17,7 @@ from jaxtyping import Float
 from headwright.design.answer import below
 from headwright.design.certify import certificate
 from headwright.design.checking import Checker
-from headwright.design.descend import descended
+from headwright.design.descend import descended, gathered
 from headwright.design.guard import Guard, guards
 from headwright.design.oneworld import best_common_bound
 from headwright.design.phases import Phases
@@ -70,6 +70,26 @@ def share_out(question: Question, checker: Checker, phases: Phases) -> Shared | 
         better = descended(question, guard, queries)
         for candidate in (better, queries) if better is not None else (queries,):
             shared = _certified(question, checker, guard, heads, candidate)
+            if shared is not None:
+                return shared
+    return None
+
+
+def gather(question: Question, checker: Checker) -> Shared | None:
+    """Where no way of sharing works: heads that grant the wish together all the same, verified; None if none are found.
+
+    >>> from headwright.design.wish import at_least
+    >>> from headwright.noise import World
+    >>> thirds = at_least({0: "0.3", 1: "0.3", 2: "0.3"})
+    >>> question = Question((np.eye(4),), thirds, World(), Fraction(1), Fraction(1), heads=2)
+    >>> gather(question, Checker(question)).queries.shape
+    (2, 4)
+    """
+    everybody = tuple(question.wish.targets)
+    for guard in guards(question) or (None,):
+        together = gathered(question, guard)
+        if together is not None:
+            shared = _certified(question, checker, guard, [(everybody, query) for query in together], together)
             if shared is not None:
                 return shared
     return None

@@ -96,16 +96,12 @@ class Pull:
         """What is to be added up over the keys, where distributions are those of the scores at the part's query."""
         sight, push = Sight(scene, self.part.query), self.part.push or ()
         below = math.lcm(*(x.denominator for x in push), *(spread.stretch.denominator for spread in scene.spreads))
-        return Job(
-            sight,
-            max(self.standing(sight, c.target, own=True)[0] for c in constraints),
-            [tuple(int(end * scene.fine) for end in self.ends(spread)) for spread in scene.spreads],
-            {key: int(scale * scene.fine) for key, scale in self.bound.scales.items()},
-            tuple(self.factor(scene, entry, 1) for entry in range(len(scene.spreads))),
-            tuple(int(x * below) for x in push),
-            tuple(int((spread.stretch * below) ** 2) for spread in scene.spreads),
-            below,
-        )
+        top = max(self.standing(sight, c.target, own=True)[0] for c in constraints)
+        ends = [tuple(int(end * scene.fine) for end in self.ends(spread)) for spread in scene.spreads]
+        scales = {key: int(scale * scene.fine) for key, scale in self.bound.scales.items()}
+        lifts = tuple(self.factor(scene, entry, 1) for entry in range(len(scene.spreads)))
+        stretches = tuple(int((spread.stretch * below) ** 2) for spread in scene.spreads)
+        return Job(sight, top, ends, scales, lifts, tuple(int(x * below) for x in push), stretches, below)
 
     def share(self, job: Job, key: int, own: bool) -> tuple[int, Fraction]:
         """e and x of a target, e <= 2^bits exp(x): x is its score above the job's top, and lifted."""
@@ -119,16 +115,14 @@ class Pull:
         targets = [key for key in self.statement.wish if self.allow(scene, key, first.target)]
         rival = {key: self.share(job, key, own=False) for key in {first.target, *targets}}
         own = {c.target: self.share(job, c.target, own=True) for c in constraints}
-        shares, centre = (
-            [sums[name, i, 0] for i in range(m)] for name, m in (("shares", len(self.lifts)), ("centre", len(self.V)))
-        )
+        shares = [sums["shares", entry, 0] for entry in range(len(self.lifts))]
+        centre = [sums["centre", j, 0] for j in range(len(self.V))]
         everything, fine = sum(shares) + sum(e for e, _ in rival.values()), 2 ** (FINE + 2 * scene.bits)
         Z = {a: everything - rival[a][0] + e for a, (e, _) in own.items()}
         if not all(Z.values()) or first.target not in targets:
             raise Reject("a distribution has no mass, or gives some to a key that has no part in it")
-        cut = {
-            c.target: Fraction(math.floor(c.multiplier * fine / Z[c.target]), fine) for c in constraints
-        }  # lambda / Z
+        # lambda_c / Z_c, cut: pi^c_j lambda_c is then e_j times this
+        cut = {c.target: Fraction(math.floor(c.multiplier * fine / Z[c.target]), fine) for c in constraints}
         total = sum(cut.values(), NONE)
         rivals = {key: e * (total - cut.get(key, NONE)) for key, (e, _) in rival.items()}
         for a in cut:
@@ -211,7 +205,6 @@ def _mixture(keys: Keys, factors: Table) -> list[Fraction]:
     for below in {x.denominator for x in factors.values()}:
         chosen = {key: x.numerator for key, x in factors.items() if x.denominator == below}
         columns = zip(*(keys.whole(key, key + 1) for key in chosen), strict=True)
-        total = _plus(
-            total, [sum(map(mul, column, chosen.values())) for column in columns], Fraction(1, below << keys.bits)
-        )
+        sums = [sum(map(mul, column, chosen.values())) for column in columns]
+        total = _plus(total, sums, Fraction(1, below << keys.bits))
     return total

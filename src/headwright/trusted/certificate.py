@@ -249,13 +249,10 @@ def _part(given: Json, statement: Statement) -> Part:
     _need(len({(c.scenario, c.target) for c in constraints}) == len(constraints), "a constraint is used twice")
     fits = len({c.distribution is None for c in constraints}) == 1
     _need(fits, "some constraints of a part have a distribution, and some have none")
-    return Part(
-        vector(p["query"], d, "the query of a part"),
-        vector(p["lifts"], len(world), "lifts"),
-        tuple(vector(u, size, "a move") for u, size in zip(moves, columns, strict=True)),
-        None if p["push"] is None else vector(p["push"], d, "a push"),
-        constraints,
-    )
+    query, lifts = vector(p["query"], d, "the query of a part"), vector(p["lifts"], len(world), "lifts")
+    push = None if p["push"] is None else vector(p["push"], d, "a push")
+    moved = tuple(vector(u, size, "a move") for u, size in zip(moves, columns, strict=True))
+    return Part(query, lifts, moved, push, constraints)
 
 
 def _constraint(given: Json, statement: Statement) -> Constraint:

@@ -81,11 +81,7 @@ def _where(w: Spread) -> str:
 def _queries(queries: tuple[Vector, ...]) -> str:
     lengths = ", ".join(map(_size, queries[:MOST])) + ", ..." * (len(queries) > MOST)
     digest = _digest(array("d", (float(x) for query in queries for x in query)).tobytes())
-    return (
-        f"the query of length {lengths} ({digest})"
-        if len(queries) == 1
-        else f"the queries of lengths {lengths} ({digest})"
-    )
+    return f"the {'query of length' if len(queries) == 1 else 'queries of lengths'} {lengths} ({digest})"
 
 
 def _size(numbers: Iterable[Fraction]) -> str:
