@@ -84,7 +84,8 @@ def test_the_checker_runs_on_the_standard_library_alone() -> None:
 
 def _lines_of_code(path: Path) -> int:
     """Lines that are not blank, no comment and no docstring."""
-    text, told = path.read_text(), set()
+    text = path.read_text()
+    told: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))

@@ -32,7 +32,7 @@ def layer(
 
 def word(*layers: Any) -> str:
     statement = {"claim": "circuit", "layers": list(layers)}
-    evidence = {"layers": [{"bounds": []} for _ in layers]}
+    evidence: dict[str, Any] = {"layers": [{"bounds": []} for _ in layers]}
     document = {"format": FORMAT, "version": VERSION, "statement": statement, "evidence": evidence}
     return verify(json.dumps(document)).word
 
@@ -51,7 +51,7 @@ SEES = [rule(0, 0, attend={"1": "1/2"})]
         ({"high": "1.2", "ball": "1/4"}, "5/4"),
     ],
 )
-def test_what_the_first_world_leaves_open_must_fit(world: dict[str, str], least: str) -> None:
+def test_what_the_first_world_leaves_open_must_fit(world: dict[str, Any], least: str) -> None:
     first = layer(NOTHING, X, **world)
     assert word(first, layer(SEES, X, ball=least)) == "verified"
     if least != "0":

@@ -27,7 +27,8 @@ def case(seed: int, world: World, *, biases: bool, size: float = 1.0) -> Case:
     if not biases:
         weights |= {name: 0 * weights[name] for name in ("b_Q", "b_V", "bias")}
     b_Q, b_V = (exact(weights[name][None])[0] if biases else () for name in ("b_Q", "b_V"))
-    head = Head(*(exact(weights[name]) for name in "QKV"), b_Q, b_V, exact(weights["bias"]) if biases else ())
+    Q, K, V = (exact(weights[name]) for name in "QKV")
+    head = Head(Q, K, V, b_Q, b_V, exact(weights["bias"]) if biases else ())
     seen = tuple(sorted({1, *rng.choice(4, size=3, replace=False).tolist()}))
     return X, weights, Run([exact(X)], world, head), seen
 
@@ -141,7 +142,8 @@ def test_scores_far_apart_have_weights_of_almost_nothing() -> None:
 @pytest.mark.parametrize(("low", "high"), [(LOW, HIGH), (Fraction(1), Fraction(1))])
 def test_a_token_that_does_not_see_itself(low: Fraction, high: Fraction) -> None:
     X, w, _, _ = case(3, CERTAIN, biases=False)
-    head = Head(*(exact(w[name]) for name in "QKV"))
+    Q, K, V = (exact(w[name]) for name in "QKV")
+    head = Head(Q, K, V)
     ran = Run([exact(X)], World(Fraction(0), low, high), head)
     for at, least in zip((0, 2), ran.pattern_below(rule((0, 2))), strict=True):
         S = X[[0, 2]] @ w["K"].T @ (w["Q"] @ X[1])

@@ -27,6 +27,7 @@ def kept(found: Built) -> None:
     assert found.layer is not None and found.certificate is not None
     assert verify(found.certificate).word == "verified"
     for rule in found.rules.rules:
+        assert rule.head is not None
         X = found.rules.sequences[rule.sequence]
         pattern = patterns(found.layer, X)[rule.head, rule.token]
         assert all(pattern[a] >= float(p) - 1e-12 for a, p in (rule.attend or {}).items())

@@ -13,6 +13,8 @@ from headwright.errors import InputError
 from headwright.weights import Head, HeadLayer, outputs, patterns
 
 RNG = np.random.default_rng(0)
+PLAIN = Head(np.eye(2), np.eye(2), np.eye(2))
+BIASED = Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(2), np.zeros(2))
 
 
 def a_head(r: int = 2, D: int = 3, m: int = 4) -> Head:
@@ -78,7 +80,3 @@ def test_biases_and_masks_are_run() -> None:
     np.testing.assert_allclose(A[0], [1, 0, 0])
     np.testing.assert_allclose(A[1], np.array([np.exp(2), 0, np.exp(5)]) / (np.exp(2) + np.exp(5)))
     np.testing.assert_allclose(outputs(layer, X)[0], [11, 0])
-
-
-PLAIN = Head(np.eye(2), np.eye(2), np.eye(2))
-BIASED = Head(np.eye(2), np.eye(2), np.eye(2), np.zeros(2), np.zeros(2))

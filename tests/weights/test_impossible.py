@@ -31,7 +31,7 @@ def test_two_rules_that_are_possible_alone_may_contradict_each_other() -> None:
     for alone in (first, second):
         assert build(parse_rules(f"{tokens}[[rule]]\n{alone}")).verdict == "designed"
     statement = impossible(f"{tokens}[[rule]]\n{first}[[rule]]\n{second}[[rule]]\ntoken = 2\ncopy = 2\nhead = 1\n")
-    assert [rule["token"] for rule in statement["rules"]] == [0, 1]  # type: ignore[index, attr-defined]
+    assert [rule["token"] for rule in statement["rules"]] == [0, 1]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import ml_dtypes
@@ -29,9 +30,7 @@ def random_tokens(seed: int, *, T: int = 6, D: int = 5, dtype: str = "float32") 
     return rounded(np.random.default_rng(seed).normal(size=(T, D)), dtype)
 
 
-def richer_layer(
-    seed: int, *, mask: bool = True, biases: bool = True, table: bool = True, dtype: str = "float32"
-) -> HeadLayer:
+def richer_layer(seed: int, parts: Sequence[str] = ("mask", "biases", "table"), dtype: str = "float32") -> HeadLayer:
     """A random layer for up to 6 places: a mask that is written out, b_Q and b_V, biases of places."""
     rng, plain = np.random.default_rng(seed), random_layer(seed, dtype=dtype)
     heads = tuple(
@@ -43,5 +42,6 @@ def richer_layer(
         tuple(tuple(Fraction(int(x), 4) for x in row) for row in rng.integers(-8, 9, size=(6, 6))) for _ in heads
     )
     return HeadLayer(
-        heads if biases else plain.heads, False, dtype, rows if mask else (), tables if table else ()
+        heads if "biases" in parts else plain.heads, False, dtype, rows if "mask" in parts else (),
+        tables if "table" in parts else (),
     )  # fmt: skip

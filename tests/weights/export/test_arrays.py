@@ -30,7 +30,7 @@ def test_comes_back_bit_for_bit(tmp_path: Path, seed: int, dtype: str, causal: b
 
 @pytest.mark.parametrize("parts", [("mask",), ("biases",), ("table",), ("mask", "biases", "table")])
 def test_masks_and_biases_come_back(tmp_path: Path, parts: tuple[str, ...]) -> None:
-    layer = richer_layer(0, **{name: name in parts for name in ("mask", "biases", "table")})
+    layer = richer_layer(0, parts)
     write_arrays(layer, tmp_path)
     again = load_layer(tmp_path)
     assert (again.mask, again.bias, again.biases) == (layer.mask, layer.bias, layer.biases)

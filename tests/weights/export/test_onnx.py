@@ -33,7 +33,7 @@ def test_reproduces_pattern_and_outputs(tmp_path: Path, dtype: str, causal: bool
 @pytest.mark.parametrize("parts", [("mask",), ("biases",), ("table",), ("mask", "biases", "table")])
 @pytest.mark.parametrize("T", [3, 6])
 def test_masks_and_biases_are_honoured(tmp_path: Path, parts: tuple[str, ...], T: int) -> None:
-    layer, X = richer_layer(T, **{name: name in parts for name in ("mask", "biases", "table")}), random_tokens(1, T=T)
+    layer, X = richer_layer(T, parts), random_tokens(1, T=T)
     out, pattern = _run(write_onnx(layer, tmp_path), X[None].astype("float32"))
     allowed = float_error(layer, X, "float32")
     assert np.abs(pattern[0] - patterns(layer, X)).max() <= allowed.pattern
