@@ -1,7 +1,5 @@
 """Read this to believe us: the checker of certificates. Standard library only, no tolerance anywhere.
 
-For queries:
-
 numbers       exact rationals; exp, ln, square root and the normal tail, from the sides that are asked for
 keys          the keys as exact integers, bound to the certificate by their digest
 certificate   the JSON document as data: anything not exactly of the format is refused
@@ -10,11 +8,5 @@ passes        one pass over the keys for all sums that are needed, in several pr
 bound         why no query is shorter, or why there is none
 words         what was proved, as a sentence that says all of the statement
 verify        accepts a certificate only where its statement is certainly true
-
-For whole heads, beside it:
-
-matrices      exact matrices
-run           what a head does with tokens that may be elsewhere
-dimension     why no head of a smaller dimension attends as much
-head          weights that keep rules, bounds of their size, rules that none keep, circuits
+heads         the same for whole heads: a folder of its own
 """

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from headwright.trusted.bound import Pull, check
 from headwright.trusted.certificate import Certificate, Guard, KeysName, Vector, about_heads, document, read
-from headwright.trusted.head import check_heads
+from headwright.trusted.heads.head import check_heads
 from headwright.trusted.keys import Keys
 from headwright.trusted.numbers import Malformed, Reject, exp_above, normal_tail, shown
 from headwright.trusted.passes import Job, Sums, add_up

@@ -17,7 +17,7 @@ from itertools import combinations, islice
 import numpy as np
 from jaxtyping import Float
 
-from headwright.trusted.dimension import HIGHEST, View, check_dimension
+from headwright.trusted.heads.dimension import HIGHEST, View, check_dimension
 from headwright.trusted.numbers import Reject
 from headwright.weights.certify import DimensionBound
 from headwright.weights.rules import Rule, Rules

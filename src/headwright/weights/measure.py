@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from headwright.trusted.run import PIECES
+from headwright.trusted.heads.run import PIECES
 from headwright.weights.rules import Rule, Rules
 
 Ends = Float[np.ndarray, "pieces 2 2 n"]  # of the scale's range: at both ends, all scores at lowest and highest

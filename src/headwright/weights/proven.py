@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from headwright.trusted.heads.run import Head as ExactHead
+from headwright.trusted.heads.run import Rule as Claim
+from headwright.trusted.heads.run import Run, World, error_above
 from headwright.trusted.numbers import sqrt_above
-from headwright.trusted.run import Head as ExactHead
-from headwright.trusted.run import Rule as Claim
-from headwright.trusted.run import Run, World, error_above
 from headwright.weights.head import Head, HeadLayer
 from headwright.weights.rules import Rule, Rules
 

@@ -27,7 +27,7 @@ from fractions import Fraction
 from itertools import zip_longest
 
 from headwright.trusted.certificate import Vector
-from headwright.trusted.matrices import NONE, Rows, dot, length, product, turned
+from headwright.trusted.heads.matrices import NONE, Rows, dot, length, product, turned
 from headwright.trusted.numbers import exp_between, sqrt_above
 
 FINE = 2**256  # weights are rounded down to so many parts

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.trusted.run import CERTAIN, Head, Rule, Run, World, error_above
+from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, error_above
 
 LOW, HIGH = Fraction(7, 10), Fraction(13, 10)
 Case = tuple[np.ndarray, dict[str, np.ndarray], Run, tuple[int, ...]]

@@ -23,10 +23,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
-from headwright.trusted.dimension import View, check_dimension
-from headwright.trusted.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
+from headwright.trusted.heads.dimension import View, check_dimension
+from headwright.trusted.heads.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
+from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
 from headwright.trusted.numbers import Reject, ln_below, rational, shown
-from headwright.trusted.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.trusted.head import _spectral
+from headwright.trusted.heads.head import _spectral
 from headwright.trusted.verify import verify
 from headwright.weights.certify import Bound, certificate
 from headwright.weights.head import Head, HeadLayer
