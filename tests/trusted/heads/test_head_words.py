@@ -15,7 +15,7 @@ import pytest
 from headwright.trusted.verify import verify
 from headwright.weights import build, parse_rules
 
-CORPUS = Path(__file__).parents[1] / "certificates" / "head-accept"
+CORPUS = Path(__file__).parents[2] / "certificates" / "head-accept"
 KINDS = [
     "route-designed", "world-ball", "at-most", "sum-of-heads", "mask-window", "biases", "alibi", "two-sequences",
     "route-bfloat16", "no-heads-opposite-ends", "no-heads-output-relation", "circuit",
