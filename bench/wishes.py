@@ -198,7 +198,7 @@ def _wrong(drawn: Drawn, found: Design) -> str:
     if found.question.random:
         wrong = found.probability is not None and found.probability.interval[1] < 0.95 - 0.005
         return f"holds with probability {found.probability}" if wrong else ""
-    if found.question.heads > 1 or found.verdict == "undecided" or not 1e-9 < np.abs(drawn.keys).max() < 1e9:
+    if found.question.heads > 1 or found.verdict == "undecided" or not 1e-2 < np.abs(drawn.keys).max() < 1e2:
         return ""
     miss, length = referee(found)
     near = found.norm * float(np.abs(drawn.keys).max()) < FARTHEST / 10
