@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -183,7 +184,7 @@ def _spread(noise: Noise, keys: list[int] | str) -> dict[str, Any]:
             ends = (_decimal(min(values)), _decimal(max(values)))
         case Normal(mean, variance):
             ends = (_decimal(mean),) * 2
-            stretch = float(np.nextafter(np.sqrt(variance), np.inf)).hex() if variance else "0"
+            stretch = _deviation(variance)
     if isinstance(noise.scale, Normal) and isinstance(noise.spread, Ball | Ellipsoid):
         raise InputError("a key of Gaussian scale inside a ball or ellipsoid: expected both random, or both sets")
     ball, factor = "0", []
@@ -191,7 +192,7 @@ def _spread(noise: Noise, keys: list[int] | str) -> dict[str, Any]:
         case Ball(radius):
             ball = _decimal(radius)
         case Isotropic(variance):
-            ball = float(np.nextafter(np.sqrt(variance), np.inf)).hex() if variance else "0"
+            ball = _deviation(variance)
         case Ellipsoid(matrix):
             factor = [hex_floats(column) for column in matrix.T]
         case Covariance(matrix):
@@ -199,6 +200,13 @@ def _spread(noise: Noise, keys: list[int] | str) -> dict[str, Any]:
     return {
         "keys": keys, "scale": list(ends), "ball": ball, "stretch": stretch, "factor": factor, "random": random,
     }  # fmt: skip
+
+
+def _deviation(variance: float) -> str:
+    """The standard deviation: exactly if it is rational, else the next float above it."""
+    square = exact(variance, "a variance")
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    return str(root) if root**2 == square else math.nextafter(math.sqrt(variance), math.inf).hex()
 
 
 def _decimal(number: float) -> str:

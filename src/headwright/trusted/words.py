@@ -24,7 +24,9 @@ def in_words(s: Statement) -> str:
     about = f"For these {about}" if len(s.keys) == 1 else f"For these {len(s.keys)} scenarios of {about}"
     about += f" and scores scaled by {told(s.scale)}" if s.scale != 1 else ""
     about += ", where " * bool(s.world) + " and ".join(f"{_who(w.keys, s)} is {_where(w)}" for w in s.world)
-    targets = {p: [a for a, least in s.wish.items() if least == p] for p in s.wish.values()}
+    targets: dict[Fraction, list[int]] = {}
+    for target, least in s.wish.items():
+        targets.setdefault(least, []).append(target)
     wish = " and ".join(f"{_who(keys, s)} a weight of at least {told(p)}" for p, keys in targets.items())
     wish = f"gives {wish}" if s.heads == 1 else f"give, on average over the heads, {wish}"
     wish += " in every scenario" if len(s.keys) > 1 else ""
