@@ -56,6 +56,8 @@ def nearest(problem: Problem, start: Vector, smoothing: float, sharpness: float)
             break
         spread = state.slopes - slope
         curvature = state.curvature(shares) + sharpness * (spread.T @ (shares[:, None] * spread))
+        if not np.isfinite(curvature).all():  # sizes that floats cannot be computed with
+            break
         better, damping = _stepped(program, state, slope, curvature, damping, sharpness)
         if better is None:
             break
