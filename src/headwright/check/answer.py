@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from headwright.check.exercise import Exercise
 from headwright.check.links import comparisons
@@ -64,6 +65,18 @@ def full_name(name: Name) -> str:
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
 
 
+def named(full: str) -> Name:
+    """The name that full_name writes so.
+
+    >>> named("q_1") == Name("q", Number(Fraction(1)))
+    True
+    """
+    base, _, index = full.partition("_")
+    if not index:
+        return Name(base.rstrip("'"), primes=base.count("'"))
+    return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))
+
+
 def read_answer(exercise: Exercise, formulas: Sequence[Formula], known: Callable[[Name], bool]) -> Answer:
     """Parse the formulas and sort their statements; `known` tells the names that the exercise gives.
 
@@ -93,6 +106,9 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
         case Logic("and", items):
             for item in items:
                 _sort(Said(item, said.formula), exercise, answer, known)
+        case Logic("implies", (condition, conclusion)) if _opens(condition, exercise, answer, known):
+            _sort(Said(condition, said.formula), exercise, answer, known)  # q = ..., hence ...
+            _sort(Said(conclusion, said.formula), exercise, answer, known)
         case Quantified(body, conditions) if _defines(body, exercise, answer, known):
             for item in (body, *conditions):
                 _sort(Said(item, said.formula), exercise, answer, known)
@@ -105,6 +121,16 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
                 (answer.conditions if own else answer.claims).append(Said(link, said.formula))
         case _:
             answer.claims.append(said)
+
+
+def _opens(node: Node, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> bool:
+    """Whether what stands before 'hence' defines something that was asked for."""
+    items = node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+    return any(_defines(item, exercise, answer, known) and _wanted(item, exercise) for item in items)
+
+
+def _wanted(node: Node, exercise: Exercise) -> bool:
+    return isinstance(node, Relation) and any(full_name(name) in exercise.answer for name in _names(node.terms[0]))
 
 
 def _defines(node: Node, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> bool:

@@ -30,7 +30,7 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import MOST_LIMITS, choices, reach_large
 from headwright.check.scalars.where import OPPOSITE
-from headwright.check.searching import DRAWN, allowed, at_random, fails_far, far_out
+from headwright.check.searching import allowed, fails_far, far_out
 from headwright.check.threshold import Threshold
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -55,6 +55,8 @@ class Decision:
     right: arb | None = None
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
+    vacuous: bool = False  # what is assumed never happens
+    beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
 def decide(
@@ -64,12 +66,11 @@ def decide(
     where: Where,
     large: Iterable[str] = (),
     small: Iterable[str] = (),
-    seed: int = 0,
     vanishing: Iterable[str] = (),
 ) -> Decision:
     """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
 
-    The seed is that of the random instances, which are tried last. Vanishing names go to 0 in inequalities too.
+    Vanishing names go to 0 in inequalities too.
 
     >>> from headwright.check.scalars import Range
     >>> where = Where({"n": Range(2, integer=True)})
@@ -80,7 +81,7 @@ def decide(
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
-    found = _decided(left, comparison, right, where, tuple(large), tuple(small), seed, tuple(vanishing))
+    found = _decided(left, comparison, right, where, tuple(large), tuple(small), tuple(vanishing))
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
@@ -93,7 +94,6 @@ def _decided(
     where: Where,
     large: tuple[str, ...],
     small: tuple[str, ...],
-    seed: int,
     vanishing: tuple[str, ...],
 ) -> Decision:
     growing = tuple(name for name in large if name in left.names() | right.names())
@@ -116,25 +116,21 @@ def _decided(
             return _different(left, right, where, growing)
         if growing and comparison != "=":
             return _for_large(left, comparison, right, where, growing)
-        return _for_all(left, comparison, right, where, seed)
+        return _for_all(left, comparison, right, where)
     except TooBig as error:
         return Decision("undecided", str(error))
 
 
-def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seed: int = 0) -> Decision:
+def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Decision:
     proof = prove(left, comparison, right, where)
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
-    found = (
-        counterexample(left, comparison, right, where)
-        or far_out(left, comparison, right, where)
-        or at_random(left, comparison, right, where, seed)
-    )
+    found = counterexample(left, comparison, right, where) or far_out(left, comparison, right, where)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
     beyond = fails_far(left, comparison, right, where)
     if beyond is not None:
-        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1])
+        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
     return Decision("holds", _tried(left, right, where, ()))
 
 
@@ -143,7 +139,7 @@ def _tried(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) ->
     names = sorted((left.names() | right.names()) - set(large))
     tried = list(islice(choices(names, where), MOST_COUNTED))
     ranges = ", ".join(f"{name} from {min(v[name] for v in tried)} to {max(v[name] for v in tried)}" for name in names)
-    return f"no counterexample among {len(tried)} plain instances ({ranges}) and {DRAWN} random ones"
+    return f"no counterexample among {len(tried)} plain instances ({ranges})"
 
 
 def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:

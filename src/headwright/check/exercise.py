@@ -7,6 +7,7 @@ A file has a head (id, title, statement, answer, goals, parameters, definitions)
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -96,6 +97,7 @@ class Keys(Strict):
     scales: dict[Label, KeyScale] = {}
     noise: Literal["none", "vanishing"] = "none"
     given: tuple[Source, ...] = ()  # conditions under which the goals are asked
+    reports: Source | None = None  # an event, Pr(...): how likely it is, is told whatever is answered
 
 
 class Tokens(Strict):
@@ -116,6 +118,9 @@ class Matrices(Strict):
     different: tuple[tuple[Source, Source], ...] = ()
     sizes: dict[str, tuple[int, ...]]
     assume: tuple[Source, ...] = ()  # of sizes: 1 <= k <= d
+    otherwise: dict[
+        str, Source
+    ] = {}  # what would be if the question were idle: a claim that holds then too is no answer
 
 
 class Integers(Strict):
@@ -151,6 +156,14 @@ class Exercise(Strict):
     tokens: Tokens | None = None
     matrices: Matrices | None = None
     integers: Integers | None = None
+
+    def asks_in_vain(self, defined: Collection[str], condition: bool) -> bool:
+        """Whether the goals have nothing to be about: an object or a condition is missing."""
+        return bool(self.missing(defined)) or (self.condition and not condition)
+
+    def missing(self, defined: Collection[str]) -> list[str]:
+        """What an answer that defines these names leaves undefined."""
+        return [name for name in self.answer if name not in defined]
 
     @property
     def names(self) -> tuple[str, ...]:

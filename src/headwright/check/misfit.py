@@ -15,6 +15,14 @@ class MisfitError(InputError):
         super().__init__(message)
         self.message, self.node, self.fix = message, node, fix
 
-    def shown_in(self, source: str) -> FormulaError:
-        """The same with the source and a caret."""
-        return FormulaError(self.message, source, self.node.span, fix=self.fix)
+    def shown(self) -> FormulaError:
+        """The same with a caret under the place, in the formula where it was written."""
+        return FormulaError(self.message, "", self.node.span, fix=self.fix)
+
+
+class WrongKindError(MisfitError):
+    """Vectors of two spaces are mixed: that is wrong, not unreadable."""
+
+
+class MissingError(MisfitError):
+    """What was asked for is used, and no formula defines it."""

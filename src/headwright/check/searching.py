@@ -1,15 +1,14 @@
-"""Counterexamples beyond the plainest: huge integers, and random instances."""
+"""Counterexamples beyond the plainest: huge integers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import islice
-from random import Random
 
 from flint import arb
 
-from headwright.check.scalars import Instance, Range, Scalar, Where, eventually
+from headwright.check.scalars import Instance, Scalar, Where, eventually
 from headwright.check.scalars.instances import certain, choices
 from headwright.check.scalars.large import sign_of_large
 from headwright.check.scalars.where import OPPOSITE
@@ -17,8 +16,6 @@ from headwright.formula.tree import Comparison
 
 MOST_FAR = 12  # choices of the other names, when a huge integer is sought
 HUGE = 10**5  # decimal digits of an integer
-DRAWN = 200  # random instances
-LONGEST = 20  # a random number beyond a bound is at most that far away
 
 
 def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
@@ -70,30 +67,6 @@ def fails_far(
             if sign_of_large(*sides, where.put(values), (name,)) is not None:
                 return name, values
     return None
-
-
-def at_random(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seed: int) -> Instance | None:
-    """A certain counterexample among random instances."""
-    if comparison not in OPPOSITE:
-        return None
-    random = Random(seed)  # noqa: S311
-    names = sorted((left.names() | right.names()).union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())))
-    for _ in range(DRAWN if names else 0):
-        values = {name: _drawn(where.range(name).numeric, random) for name in names}
-        if allowed(values, where) and certain(left, OPPOSITE[comparison], right, values):
-            return Instance(values, left.value(values), right.value(values))
-    return None
-
-
-def _drawn(known: Range, random: Random) -> Fraction:
-    low = known.lower if isinstance(known.lower, Fraction) else None
-    high = known.upper if isinstance(known.upper, Fraction) else None
-    reach = Fraction(round(10 ** random.uniform(-2, 1) * 1000), 1000) if not known.integer else Fraction(LONGEST)
-    start = low if low is not None else (high - reach if high is not None else -reach)
-    stop = high if high is not None else start + (reach if low is not None else 2 * reach)
-    if known.integer:
-        return Fraction(random.randint(int(start), int(stop)))
-    return start + (stop - start) * Fraction(random.randint(1, 999), 1000)
 
 
 def allowed(values: Mapping[str, Fraction], where: Where) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwright.check.running.run import Checked
     from headwright.check.sheets.handed import Complaint, Handed
 
-REFUTED, UNREADABLE, UNDECIDED = 1, 2, 3
+NO, UNREADABLE, OPEN = 1, 2, 3
 
 
 def check(
@@ -147,7 +147,7 @@ def _code(checked: Sequence[Checked], complaints: Sequence[Complaint]) -> int:
     words = {each.verdict.word for each in checked}
     if complaints or "unreadable" in words:
         return UNREADABLE
-    return REFUTED if "refuted" in words else UNDECIDED if "undecided" in words else 0
+    return NO if words & {"refuted", "no answer"} else OPEN if words & {"undecided", "holds"} else 0
 
 
 def _make(folder: Path, exercises: Path | None, points: str | None) -> None:

@@ -21,7 +21,11 @@ class FormulaError(InputError):
     """
 
     def __init__(self, message: str, source: str, span: Span, *, fix: str = "", understood: str = "") -> None:
-        """Say what was expected; `understood` is the part before it, as it was read."""
+        """Say what was expected; `understood` is the part before it, as it was read.
+
+        A span that knows its source is shown in that one: the formula at fault may be another than the one asked about.
+        """
+        source = span.source or source
         self.message = message
         self.source = source
         self.span = span
@@ -36,15 +40,19 @@ class FormulaError(InputError):
 
     def having_read(self, understood: str) -> FormulaError:
         """The same, with what was understood before it."""
-        return FormulaError(self.message, self.source, self.span, fix=self.fix, understood=understood)
+        return type(self)(self.message, self.source, self.span, fix=self.fix, understood=understood)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""
-        return _again, (self.message, self.source, self.span, self.fix, self.understood)
+        return _again, (type(self), self.message, self.source, self.span, self.fix, self.understood)
 
 
-def _again(message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
-    return FormulaError(message, source, span, fix=fix, understood=understood)
+class ShapeError(FormulaError):
+    """A formula that can be read, and whose sizes do not fit: such a statement is wrong, not unreadable."""
+
+
+def _again(kind: type[FormulaError], message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
+    return kind(message, source, span, fix=fix, understood=understood)
 
 
 def caret(source: str, span: Span) -> tuple[str, str]:

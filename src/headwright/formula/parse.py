@@ -92,6 +92,8 @@ def _check(node: Node, source: str) -> None:
             message = f"the formula is built more than {TALLEST} levels high"
             raise FormulaError(message, source, current.span, fix="give a part of it a name of its own")
         _check_parts(current, source)
+        # The tree is not shared yet: from here on every part can point at its own source.
+        object.__setattr__(current, "span", Span(current.span.start, current.span.stop, source))
         waiting.extend((child, height + 1) for child in current.children())
 
 

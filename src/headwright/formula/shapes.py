@@ -34,7 +34,7 @@ def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
-        raise FormulaError(error.message, source, error.span, fix=error.fix) from error
+        raise type(error)(error.message, source, error.span, fix=error.fix) from error
 
 
 def shape(node: Node, shape_of: ShapeOf) -> Shape:

@@ -111,9 +111,15 @@ def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]
     integers = [name for name in names if where.range(name).integer]
     others = [name for name in names if not where.range(name).integer]
     rest = _plainest([plain_numbers(where.range(name)) for name in others], MOST_OTHERS)
-    for whole in _plainest([plain_numbers(where.range(name)) for name in integers], MOST_INTEGERS):
+    for whole in _plainest([_whole_numbers(name, where) for name in integers], MOST_INTEGERS):
         for broken in rest:
             yield dict(zip([*integers, *others], [*whole, *broken], strict=True))
+
+
+def _whole_numbers(name: str, where: Where) -> list[Fraction]:
+    known = where.range(name).numeric
+    hinted = [Fraction(hint) for hint in where.hints if known.holds(Range(hint, hint, integer=True))]
+    return list(dict.fromkeys([*plain_numbers(known), *hinted]))
 
 
 def _plainest(lists: list[list[Fraction]], most: int) -> list[tuple[Fraction, ...]]:

@@ -44,6 +44,7 @@ class Where:
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
+    hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
 
     def __hash__(self) -> int:
         return hash((tuple(sorted(self.ranges)), self.hypotheses))
@@ -104,7 +105,8 @@ class Where:
             (scalar(left).put(values), comparison, scalar(right).put(values))
             for left, comparison, right in self.hypotheses
         )
-        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
+        kept = tuple(one for one in hypotheses if one[0].names() | one[2].names())
+        return Where(ranges, kept, self.hints)
 
 
 ANYTHING = Where()  # nothing is known of any name

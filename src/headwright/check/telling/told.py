@@ -6,7 +6,7 @@ from headwright.check.running.run import Checked
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.readable import readable
 from headwright.check.telling.report import in_words
-from headwright.check.verdict import Part
+from headwright.check.verdict import Part, Verdict
 
 MOST_FORMULAS = 6
 MOST_PARTS = 40
@@ -18,7 +18,6 @@ def told(each: Checked) -> list[str]:
 
     >>> from headwright.check.answer import Formula
     >>> from headwright.check.sheets.handed import Handed
-    >>> from headwright.check.verdict import Verdict
     >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
     >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})
     >>> print("\\n".join(told(Checked(answer, verdict, 0.1))))
@@ -36,7 +35,7 @@ def told(each: Checked) -> list[str]:
     if "\n" in reason:  # an error that points into the formula stays as it is
         lines += [f"  {verdict.word}:", *(f"    {line}" for line in reason.split("\n"))]
     else:
-        lines.append(f"  {verdict.word}: {reason}")
+        lines.append(f"  {shown_word(verdict)}: {reason}")
     for name, said in (
         ("counterexample", in_words(verdict.counterexample or {})),
         ("works from", verdict.threshold),
@@ -51,6 +50,16 @@ def told(each: Checked) -> list[str]:
             lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
             heard.add(part.reason)
     return lines
+
+
+def shown_word(verdict: Verdict) -> str:
+    """The verdict as it is said: of a true statement that does not answer, that it is true.
+
+    >>> shown_word(Verdict("no answer", "nothing is said of c", (Part("1 = 1", "statement", "proved", ""),)))
+    'true, but no answer'
+    """
+    true = bool(verdict.parts) and all(part.word == "proved" for part in verdict.parts)
+    return f"true, but {verdict.word}" if verdict.word == "no answer" and true else verdict.word
 
 
 def _part(part: Part, heard: set[str], failing: bool) -> list[str]:

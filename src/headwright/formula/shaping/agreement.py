@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from headwright.formula.shaping.rewrite import plain
-from headwright.formula.shaping.sizes import Term, misfit
+from headwright.formula.shaping.sizes import Term, misfit, unfit
 from headwright.formula.tree import Name, Negative, Node, Number, Product, Quotient
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ def agreed(terms: list[Term], how: str, typer: Typer) -> list[Term]:
     for other in kept[1:]:
         first = kept[0]
         if not (typer.sizes.same(first.rows, other.rows) and typer.sizes.same(first.columns, other.columns)):
-            raise misfit(
-                f"{typer.text(other)} cannot be {how} {typer.text(first)}",
-                span=other.node.span, fix=_remedy(typer, first, other),
-            )  # fmt: skip
+            # A number beside a matrix may be short for a multiple of I; two other shapes cannot be mended.
+            wrong = misfit if typer.is_scalar(first) or typer.is_scalar(other) else unfit
+            said = f"{typer.text(other)} cannot be {how} {typer.text(first)}"
+            raise wrong(said, span=other.node.span, fix=_remedy(typer, first, other))
     return terms
 
 

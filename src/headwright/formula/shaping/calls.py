@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwright.formula.shaping.products import product
-from headwright.formula.shaping.sizes import Term, misfit
+from headwright.formula.shaping.sizes import Term, misfit, unfit
 from headwright.formula.tree import Call, Name, Norm, Transpose
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
             return Term(new, body.rows, body.columns)
         case "trace":
             if not typer.sizes.same(body.rows, body.columns):
-                raise misfit(f"{typer.text(body)} is not square and has no trace", span=node.span)
+                raise unfit(f"{typer.text(body)} is not square and has no trace", span=node.span)
         case "diag":
             if not vector:
                 raise misfit(f"diag takes a vector, not {typer.text(body)}", span=node.span)

@@ -9,7 +9,7 @@ from headwright.formula.shaping.agreement import agreed, is_zero
 from headwright.formula.shaping.calls import typed_call
 from headwright.formula.shaping.products import product
 from headwright.formula.shaping.rewrite import mapped, plain
-from headwright.formula.shaping.sizes import SCALAR, Hole, Shape, ShapeOf, Size, Sizes, Term, misfit
+from headwright.formula.shaping.sizes import SCALAR, Hole, Shape, ShapeOf, Size, Sizes, Term, misfit, unfit
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -188,7 +188,7 @@ class Typer:
         if not self.sizes.same(base.rows, base.columns):
             vector = 1 in (base.rows, base.columns)
             fix = r"write \|v\|^2 or v^\top v" if vector else "only square matrices have powers"
-            raise misfit(f"{self.text(base)} has no powers", span=node.span, fix=fix)
+            raise unfit(f"{self.text(base)} has no powers", span=node.span, fix=fix)
         return Term(Power(base.node, exponent, span=node.span), base.rows, base.columns)
 
     def norm(self, body: Term, kind: str, node: Node) -> Term:

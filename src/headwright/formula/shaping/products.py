@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwright.formula.errors import FormulaError
 from headwright.formula.shaping.rewrite import plain
-from headwright.formula.shaping.sizes import Term, misfit
+from headwright.formula.shaping.sizes import Term, unfit
 from headwright.formula.tree import Name, Node, Product
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> Formula
         names = [
             plain(term.node) if isinstance(term.node, Name) else text for term, text in ((left, "k_i"), (right, "q"))
         ]
-        return misfit(said, span=span, fix=rf"write {names[0]}^\top {names[1]} for the inner product")
+        return unfit(said, span=span, fix=rf"write {names[0]}^\top {names[1]} for the inner product")
     ways = ((left.rows, right.rows, "left"), (left.columns, right.columns, "right"))
     side = next((side for a, b, side in ways if typer.sizes.known(a) == typer.sizes.known(b)), "")
     turned = {"left": left, "right": right}.get(side)
-    return misfit(said, span=span, fix="" if turned is None else rf"is {plain(turned.node)}^\top meant?")
+    return unfit(said, span=span, fix="" if turned is None else rf"is {plain(turned.node)}^\top meant?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.tree import Name, Node, Span
 
 Size = int | str  # 3, or the name of a dimension: "d"
@@ -95,3 +95,8 @@ class Term:
 def misfit(message: str, *, span: Span, fix: str = "") -> FormulaError:
     """What is wrong and where; shapes.typed adds the source."""
     return FormulaError(message, "", span, fix=fix)
+
+
+def unfit(message: str, *, span: Span, fix: str = "") -> ShapeError:
+    """Sizes that contradict each other, whatever the matrices are."""
+    return ShapeError(message, "", span, fix=fix)

@@ -17,7 +17,7 @@ import z3
 from flint import arb, arb_mat
 
 from headwright.check.answer import full_name
-from headwright.check.links import comparisons
+from headwright.check.links import comparisons, pairs
 from headwright.check.misfit import MisfitError
 from headwright.check.scalars.balls import above, below
 from headwright.errors import InputError
@@ -95,6 +95,9 @@ class Encoder:
         (left, right), (sign,) = link.terms, link.comparisons
         if sign in ("~", "->", "<<", ">>"):
             raise MisfitError(f"'{sign}' has no meaning for integers", left)
+        items = pairs(left, right)
+        if items:  # (a, b) != (c, d): in one place at least
+            return z3.Not(z3.And(*(self._link(Relation(pair, ("=",))) for pair in items)))
         wave = _same_wave(left, right)
         if wave is not None and sign in ("=", "!="):
             equal = self._waves(*wave)

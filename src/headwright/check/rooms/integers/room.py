@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,11 +10,10 @@ from typing import Any
 import z3
 
 from headwright.check.answer import Answer, Said, full_name
+from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Integers
-from headwright.check.judging import Judged, at, composed, judged
-from headwright.check.links import comparisons
-from headwright.check.misfit import MisfitError
+from headwright.check.judging import Judged, at, judged
 from headwright.check.rooms.integers.encode import Encoder
 from headwright.check.verdict import Verdict
 from headwright.formula import parse
@@ -33,33 +32,42 @@ class IntegersRoom:
 
     exercise: Exercise
     setting: Integers
+    whole = True
 
     def knows(self, name: Name) -> bool:
         """Every name is given here, or bound by a statement."""
         del name
         return True
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """The verdict on a complete answer."""
-        found = [self._decided(parse(source), "goal", None) for source in self.exercise.goals]
-        for said in answer.claims:
-            try:
-                found += [self._decided(node, "statement", said, said.node) for node in _links(said.node)]
-            except MisfitError as error:
-                raise error.shown_in(said.formula.text) from error
-        return composed(found)
+    def opened(self, answer: Answer) -> IntegersCourt:
+        """Nothing is defined by an answer here."""
+        return IntegersCourt(self.exercise, self.setting, tuple(answer.claims))
 
-    def _decided(self, node: Node, role: str, said: Said | None, whole: Node | None = None) -> Judged:
-        scope = node if whole is None else whole
-        decision = self._decision(node, {}, scope)
+
+@dataclass(frozen=True)
+class IntegersCourt:
+    """Decides statements about integers."""
+
+    exercise: Exercise
+    setting: Integers
+    claims: tuple[Said, ...] = ()
+    conditions: tuple[Judged, ...] = ()
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """There is nothing to add."""
+        del judgements
+        return verdict
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """A proof, or integers for which it fails."""
+        decision = self._decision(claim.node, {}, claim.scope)
         if decision.word == "undecided":
             for value in PLAIN:
-                further = self._decision(node, dict.fromkeys(self._opaque(node), value), scope)
+                further = self._decision(claim.node, dict.fromkeys(self._opaque(claim.node), value), claim.scope)
                 if further.word == "refuted":
                     decision = further
                     break
-        link = node if isinstance(node, Relation) else Relation((node,), ())
-        return judged(link, decision, role, said, self._words(node, decision))
+        return [judged(claim, decision, self._words(claim.node, decision))]
 
     def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = frozenset(self.setting.integers) | frozenset(self.exercise.parameters)
@@ -74,6 +82,9 @@ class IntegersRoom:
         own = set(encoder.names)
         given = [*self._given(node, encoder, scope), *self._ranges(encoder), *encoder.conditions]
         found = _decide(claim, given, encoder)
+        if found.word == "proved":
+            premises = [encoder.statement(premise) for premise in _premises(node)]
+            found = replace(found, vacuous=bool(premises) and _check([*given, *premises]) == z3.unsat)
         shown = {name: value for name, value in found.values.items() if name in own}
         return replace(found, values={**shown, **{n: Fraction(v) for n, v in values.items()}})
 
@@ -124,9 +135,14 @@ def _names(node: Node) -> set[str]:
     return {full_name(n) for n in walk(node) if isinstance(n, Name)}
 
 
-def _links(node: Node) -> list[Node]:
-    """A chain link by link; anything else whole."""
-    return list(comparisons(node)) if isinstance(node, Relation) else [node]
+def _premises(node: Node) -> list[Node]:
+    match node:
+        case Logic("implies", (condition, conclusion)):
+            return [condition, *_premises(conclusion)]
+        case Quantified(body, conditions):
+            return [*(part for part in conditions if not isinstance(part, Name)), *_premises(body)]
+        case _:
+            return []
 
 
 def _claims_difference(node: Node) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwright.check.answer import label
+from headwright.check.claims import claims
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise
 from headwright.check.judging import Judged, at, shown
@@ -103,7 +104,7 @@ def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | No
     free = replace(decider, scene=replace(scene, vectors=vectors))
     goals = [parse(source) for source in exercise.goals]
     asked = [goal for goal in goals if not any(isinstance(node, Norm) for node in walk(goal))]
-    found = [finding.decision for goal in asked for finding in free.findings(goal)]
+    found = [finding.decision for goal in asked for claim in claims(goal, "goal") for finding in free.findings(claim)]
     if not found or any(one.word != "proved" for one in found):
         return None
     longest = _threshold(found, free)

@@ -59,10 +59,8 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
                 continue
             bound = _bound(after.scene, link)
             given, doubt = _defined(after, bound)
-        except MisfitError as error:
-            raise error.shown_in(said.formula.text) from error
         except UndeterminedError as error:
-            raise MisfitError(str(error), link).shown_in(said.formula.text) from error
+            raise MisfitError(str(error), link) from error
         if given is not None:
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
         if doubt is not None:
@@ -71,10 +69,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
         decider = after
     for place, (bound, said) in enumerate(bounds):
         others = [other for other, _ in bounds[:place]]
-        try:
-            doubts += [Doubt(bound.link, one, said) for one in _against(decider, bound, others)]
-        except MisfitError as error:
-            raise error.shown_in(said.formula.text) from error
+        doubts += [Doubt(bound.link, one, said) for one in _against(decider, bound, others)]
     return decider, doubts
 
 

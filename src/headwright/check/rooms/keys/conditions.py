@@ -10,10 +10,12 @@ from dataclasses import replace
 from itertools import islice
 
 from headwright.check.answer import Said
+from headwright.check.decision import Decision
 from headwright.check.misfit import MisfitError
+from headwright.check.rooms.keys.bounds import Doubt
 from headwright.check.rooms.keys.classes import ONE, ZERO, UndeterminedError, Vec
 from headwright.check.rooms.keys.deciding import Decider
-from headwright.check.rooms.keys.indices import about_indices
+from headwright.check.rooms.keys.indices import about_indices, apart, renamed
 from headwright.check.rooms.keys.meaning import Reader
 from headwright.check.rooms.keys.scene import MEMBER, Hypothesis, score_name
 from headwright.check.rooms.keys.separated import BENT
@@ -22,48 +24,70 @@ from headwright.check.scalars.atoms import Parameter
 from headwright.check.scalars.instances import choices
 from headwright.check.searching import allowed
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Quantified, Relation, walk
+from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
 
 MARGIN, SLACK = "margin", "slack"
 MOST_TRIED = 200
 
 
-def assuming(decider: Decider, claims: list[Said]) -> tuple[Decider, list[Said], list[str]]:
-    """The decider under the conditions among the claims, the other claims, and how conditions were read."""
+def assuming(
+    decider: Decider, claims: tuple[Said, ...]
+) -> tuple[Decider, tuple[Said, ...], tuple[str, ...], list[Doubt]]:
+    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails."""
     left: list[Said] = []
     readings: list[str] = []
-    found = False
+    doubts: list[Doubt] = []
+    claims = _with_the_exercises_letters(claims, decider)
     for said in claims:
         relations = _score_relations(said.node)
         if not relations:
             left.append(said)
             continue
-        found = True
+        left_out = _left_out(said.node, decider)
         for relation in relations:
-            try:
-                _check_sweeping(said.node, decider)
-                decider, reading = _assumed(decider, relation)
-            except MisfitError as error:
-                raise error.shown_in(said.formula.text) from error
+            if left_out:
+                reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
+                doubts.append(Doubt(relation, Decision("refuted", reason), said))
+                continue
+            decider, reading = _assumed(decider, relation)
             readings += [reading] if reading else []
-    if not found:
-        raise MisfitError(
-            "no condition on the scores was found", Name("q"), fix="write one on k_j^\\top q and k_i^\\top q"
-        )
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", Name("q"))
-    return decider, left, list(dict.fromkeys(readings))
+    return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
 
 
-def _check_sweeping(node: object, decider: Decider) -> None:
-    """A condition must be one on all other keys, for all that is given: nothing may be left out."""
+def states_condition(node: Node) -> bool:
+    """Whether a statement is a condition on scores."""
+    return bool(_score_relations(node))
+
+
+def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> tuple[Said, ...]:
+    """'k_i^T q >> k_j^T q for all j != i' names the key i that the exercise names j: the letters are exchanged."""
+    named = decider.scene.classes.named
+    for said in claims:
+        for part in walk(said.node):
+            conditions = part.conditions if isinstance(part, Quantified) else ()
+            for mine, yours in apart(conditions, decider.scene):
+                if mine in named and len(named) == 1 and yours.isalpha() and _score_relations(said.node):
+                    swap = {mine: yours, yours: mine}
+                    return tuple(Said(renamed(one.node, swap), one.formula) for one in claims)
+    return claims
+
+
+def _left_out(node: Node, decider: Decider) -> list[str]:
+    """The keys, besides the one to be copied, that a condition does not speak of."""
+    found: list[str] = []
     for part in walk(node) if isinstance(node, Logic | Quantified) else ():
-        for condition in part.conditions if isinstance(part, Quantified) else ():
+        conditions = part.conditions if isinstance(part, Quantified) else ()
+        for condition in conditions:
             fine = isinstance(condition, Name) or (
                 isinstance(condition, Relation) and about_indices(condition, decider.scene)
             )
             if not fine:
                 raise MisfitError("this leaves out some of the keys, or of what is given", condition)
+        named = decider.scene.classes.named
+        found += [y for x, y in apart(conditions, decider.scene) if x not in named and y not in named]
+    return found
 
 
 def _can_be_met(decider: Decider) -> bool:

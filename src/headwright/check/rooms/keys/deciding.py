@@ -7,19 +7,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from headwright.check.answer import full_name
+from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide
+from headwright.check.judging import shown
 from headwright.check.links import compared, comparisons
 from headwright.check.misfit import MisfitError
 from headwright.check.rooms.keys.classes import ZERO, UndeterminedError, Vec
-from headwright.check.rooms.keys.event import decide_event
-from headwright.check.rooms.keys.indices import about_indices, free_indices
+from headwright.check.rooms.keys.event import decide_event, is_output, speaks_of_output
+from headwright.check.rooms.keys.indices import about_indices, free_indices, meant
 from headwright.check.rooms.keys.meaning import Reader, scalars_in
 from headwright.check.rooms.keys.own import bounded
 from headwright.check.rooms.keys.scene import SEPARATED, Hypothesis, Scene
 from headwright.check.rooms.keys.separated import BENT, bent, worst_end
 from headwright.check.rooms.keys.vectors import decide_vectors
 from headwright.check.scalars import REAL, Scalar, Where, number
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula import parse
+from headwright.formula.show import plain
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Relation, walk
 
 GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 
@@ -103,23 +107,12 @@ class Decider:
             return replace(self, vanishing=self.vanishing | {name})
         raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
 
-    def findings(self, node: Node) -> Iterator[Finding]:
-        """Every comparison in a statement, decided."""
-        match node:
-            case Logic("and", items):
-                for item in items:
-                    yield from self.findings(item)
-            case Logic("implies", (condition, conclusion)):
-                yield from self.under(condition).findings(conclusion)
-            case Logic("not", (Relation((a, b), (sign,)),)) if sign in ("~", "->"):
-                yield from self._not_near(Relation((a, b), (sign,), span=node.span))
-            case Quantified(body, conditions):
-                yield from self.under(*conditions).findings(body)
-            case Relation():
-                for link in comparisons(node):
-                    yield from self._link(link)
-            case _:
-                raise MisfitError("this is not a statement", node, fix="write a comparison: ... = ..., ... \\ge ...")
+    def findings(self, claim: Claim) -> Iterator[Finding]:
+        """What is found about a claim, for every kind of key and every length that it speaks of."""
+        here = self.under(*claim.under)
+        for link in meant(claim.link, claim.under, self.scene):
+            for finding in here._link(link):
+                yield _denied(finding) if claim.negated else finding
 
     def _link(self, link: Relation) -> Iterator[Finding]:
         scene = self.scene
@@ -143,22 +136,14 @@ class Decider:
             return Decision("undecided", "the limit could not be found")
         return decision
 
-    def _not_near(self, link: Relation) -> Iterator[Finding]:
-        for finding in self._link(link):
-            said = finding.decision
-            if said.word == "refuted":
-                yield replace(finding, decision=Decision("proved", said.reason or "they tend to different limits"))
-            elif said.word == "proved":
-                yield replace(finding, decision=Decision("refuted", "the two tend to the same limit"))
-            else:
-                yield finding
-
     def _decided(self, link: Relation) -> Decision | None:
         """The decision in one case; None where the hypotheses exclude the case."""
         (left, right), (sign,) = link.terms, link.comparisons
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
+        if self._leaves_to_chance(link):
+            return self._almost_surely(link)
         try:
             a, b = reader.value(left), reader.value(right)
             given = self.given(reader)
@@ -175,7 +160,22 @@ class Decider:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and "score" in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, large, self.small(given), self.scene.seed, self.vanishing)
+        return decide(a, sign, b, where, large, self.small(given), self.vanishing)
+
+    def _leaves_to_chance(self, link: Relation) -> bool:
+        """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
+        random = [scale.name for scale in self.scene.setting.scales.values() if scale.normal is not None]
+        if not random or link.comparisons[0] not in ("~", "->") or not is_output(link.terms[0]):
+            return False
+        spoken = {name for one in self.hypotheses for name in _names_of(one, self.scene)} | set(self.scene.fixed)
+        return not spoken & set(random) and not speaks_of_output(link.terms[1])
+
+    def _almost_surely(self, link: Relation) -> Decision:
+        asked = self.under(*(parse(source) for source in self.scene.setting.given))
+        found = decide_event(asked, Call("P", (link,)), "->", Number(Fraction(1)))
+        if found.word == "refuted" and found.left is not None:
+            return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")
+        return found
 
     def small(self, given: Sequence[Hypothesis]) -> tuple[str, ...]:
         """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of."""
@@ -187,7 +187,9 @@ class Decider:
         """Scores of the others that the condition does not bind: they may grow along with what is large."""
         for name in large:
             along = {"score": where.name("score") + 2 * where.name(name)}
-            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small, self.scene.seed)
+            if any("score" in x.names() | y.names() for x, _, y in where.all_hypotheses()):
+                break  # a condition binds them: they may not
+            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
             if found.word == "refuted":
                 return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
         return Decision("undecided", "how large is large enough depends on the other scores")
@@ -203,7 +205,7 @@ class Decider:
             if found is not None and found.word == "proved":
                 return found
         small = self.small(self.given(Reader(self.scene, {})) or ())
-        return decide(a, sign, b, where, small=small, seed=self.scene.seed, vanishing=self.vanishing)
+        return decide(a, sign, b, where, small=small, vanishing=self.vanishing)
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""
@@ -233,7 +235,16 @@ class Decider:
                 if name not in self.bounded:
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
-        return Where(ranges).given(*given), tuple(sorted(large))
+        return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
+
+
+def _denied(finding: Finding) -> Finding:
+    said = finding.decision
+    if said.word == "refuted":
+        return replace(finding, decision=Decision("proved", said.reason or "they tend to different limits"))
+    if said.word == "proved":
+        return replace(finding, decision=Decision("refuted", "the two tend to the same limit"))
+    return finding
 
 
 def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:

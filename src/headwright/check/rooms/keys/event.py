@@ -64,9 +64,9 @@ def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
             raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
     scene = decider.scene
     reader = Reader(scene, {})
-    if not _is_output(left):
+    if not is_output(left):
         left, right = right, left
-    if not _is_output(left) or _speaks_of_output(right):
+    if not is_output(left) or speaks_of_output(right):
         raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
     output, wanted = reader.value(left), reader.value(right)
     if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, Name)):
@@ -82,9 +82,11 @@ def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
     return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), wanted
 
 
-def _is_output(node: Node) -> bool:
+def is_output(node: Node) -> bool:
+    """c, or c_1."""
     return isinstance(node, Name) and node.base == "c"
 
 
-def _speaks_of_output(node: Node) -> bool:
+def speaks_of_output(node: Node) -> bool:
+    """Whether an output or a weight occurs."""
     return any(isinstance(part, Name) and part.base in ("c", "alpha") for part in walk(node))

@@ -15,7 +15,7 @@ from headwright.check.rooms.keys.limits import growth
 from headwright.check.rooms.keys.meaning import Reader
 from headwright.check.scalars import Scalar
 from headwright.formula import parse
-from headwright.formula.tree import Call, Relation, walk
+from headwright.formula.tree import Call
 from headwright.noise import Noise, Normal, World, exact
 
 KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
@@ -62,11 +62,9 @@ def in_words(told: dict[str, Any]) -> str:
 
 
 def _event(decider: Decider) -> Call | None:
-    for source in decider.scene.exercise.goals:
-        for node in walk(parse(source)):
-            if isinstance(node, Call) and node.function == "P" and isinstance(node.arguments[0], Relation):
-                return node
-    return None
+    reported = decider.scene.setting.reports
+    node = None if reported is None else parse(reported)
+    return node if isinstance(node, Call) and node.function == "P" else None
 
 
 def _at_one_length(decider: Decider, law: Any) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
-from headwright.check.answer import full_name, label
-from headwright.check.misfit import MisfitError
+from headwright.check.answer import full_name, label, named
+from headwright.check.misfit import MisfitError, MissingError, WrongKindError
 from headwright.check.rooms.keys.classes import ONE, REST, ZERO, UndeterminedError, Vec
 from headwright.check.rooms.keys.scene import MEMBER, QUERY, Scene
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
@@ -128,7 +127,7 @@ class Reader:
             return Vec("value", {self._which(node): ONE})
         if full in self.scene.queries:
             if setting.are != "any":
-                raise MisfitError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+                raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
             return Vec("key", {QUERY: ONE})
         return None
 
@@ -165,10 +164,15 @@ class Reader:
 
     def query(self, name: str) -> Vec:
         """The query of a head."""
-        value = replace(self, bound={}).value(_parsed_name(name))
-        if not isinstance(value, Vec) or value.space != "key":
-            raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", _parsed_name(name))
+        value = replace(self, bound={}).value(named(name))
+        if isinstance(value, Vec) and value.space != "key":
+            raise WrongKindError(f"{name} is made of values: a query is compared with keys", self._written(name))
+        if not isinstance(value, Vec):
+            raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
+
+    def _written(self, name: str) -> Node:
+        return self.scene.definitions.get(name, named(name))
 
     def _weight(self, heads: tuple[str, ...], key: Name) -> Scalar:
         which = self._which(key)
@@ -196,7 +200,7 @@ class Reader:
                 raise MisfitError("a number and a vector are added", term)
             if isinstance(total, Vec) and isinstance(value, Vec):
                 if total.space != value.space or total.row != value.row:
-                    raise MisfitError("these two cannot be added: they are vectors of different kinds", term)
+                    raise WrongKindError("these two cannot be added: they are vectors of different kinds", term)
                 total = total.plus(value)
             elif isinstance(total, Scalar) and isinstance(value, Scalar):
                 total = total + value
@@ -329,10 +333,3 @@ def _as_scalar(value: Value) -> Scalar:
     if isinstance(value, Vec):
         raise UndeterminedError("two vectors are multiplied")
     return value
-
-
-def _parsed_name(name: str) -> Name:
-    base, _, index = name.partition("_")
-    if not index:
-        return Name(base)
-    return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))

@@ -11,8 +11,9 @@ from headwright.check.answer import full_name
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.rooms.keys.classes import ONE, REST, ZERO, Classes, UndeterminedError, Vec
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
-from headwright.formula.tree import Name, Node
+from headwright.formula.tree import Name, Node, Number, walk
 
+MOST_HINTS = 10
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
 SEPARATED = Range(-1, Fraction(1, 2))  # inner products of unit vectors at a distance of at least 1
 MEMBER = "one of the rest"
@@ -33,7 +34,6 @@ class Scene:
     definitions: Mapping[str, Node] = field(default_factory=dict)
     fixed: Mapping[str, Scalar] = field(default_factory=dict)  # scales in the case at hand, scores solved for
     vectors: Mapping[str, Vec] = field(default_factory=dict)  # queries given as vectors rather than formulas
-    seed: int = 0  # of the random instances
     own: Mapping[str, Range] = field(default_factory=dict)  # what is said of names of the answer's own, in numbers
 
     def range_of(self, name: str) -> Range:
@@ -44,6 +44,13 @@ class Scene:
         if said.lower is None and isinstance(said.upper, Fraction) and said.upper > 0:
             return replace(said, lower=Fraction(0), lower_open=True)
         return said
+
+    @property
+    def hints(self) -> tuple[int, ...]:
+        """Integers that an answer writes down: |n - 123457| is 0 where n is that."""
+        numbers = [part.value for node in self.definitions.values() for part in walk(node) if isinstance(part, Number)]
+        whole = dict.fromkeys(int(value) for value in numbers if value.denominator == 1 and value > 1)
+        return tuple(whole)[:MOST_HINTS]
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -124,7 +131,7 @@ class Scene:
         return {c: weight / total for c, weight in weights.items()}
 
 
-def opening(exercise: Exercise, setting: Keys, seed: int = 0) -> Scene:
+def opening(exercise: Exercise, setting: Keys) -> Scene:
     """The scene before anything is answered."""
     ranges = {name: given.range() for name, given in exercise.parameters.items()}
     for scale in setting.scales.values():
@@ -132,7 +139,7 @@ def opening(exercise: Exercise, setting: Keys, seed: int = 0) -> Scene:
     n = parameter("n", ranges["n"])
     rest = n - number(len(setting.named))
     gram, square = _geometry(setting)
-    return Scene(exercise, setting, Classes(setting.named, (), rest, gram, square), ranges, seed=seed)
+    return Scene(exercise, setting, Classes(setting.named, (), rest, gram, square), ranges)
 
 
 def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[str], Scalar]]:

@@ -41,7 +41,7 @@ def decide_vectors(
         one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
         if one is None:
             count = scene.classes.count(name)
-            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small, scene.seed)
+            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
         found.append(replace(one, about=_coordinate(a.space, name)))
     return most_telling(found)
 

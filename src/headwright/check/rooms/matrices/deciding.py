@@ -101,12 +101,12 @@ class _Case:
         return None
 
     def equal(self, left: Form, right: Form, normal: Normal) -> Decision | None:
-        difference = _difference(left, right, normal.algebra)
-        if difference.is_zero:
+        gap = difference(left, right, normal.algebra)
+        if gap.is_zero:
             if self.comparison == "=":
                 return Decision("proved", "both sides have the same normal form, for all sizes", used=FORMS)
             return Decision("refuted", "the two sides are always equal: they have the same normal form", used=FORMS)
-        if self.comparison == "=" and difference.is_scalar:
+        if self.comparison == "=" and gap.is_scalar:
             how = [
                 inequalities.at_most(*sides, normal.algebra, strict=False) for sides in ((left, right), (right, left))
             ]
@@ -117,8 +117,8 @@ class _Case:
                 sides = self.known.typed(Relation((first, second), ("=",)))
                 if not isinstance(sides, Relation):
                     continue
-                apart = _difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]), normal.algebra)
-                if not apart.is_zero and difference in (apart, scaled(apart, -1)):
+                apart = difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]), normal.algebra)
+                if not apart.is_zero and gap in (apart, scaled(apart, -1)):
                     return Decision("proved", "the sides differ by what is given not to be 0", used=GIVEN_DIFFERENT)
         return None
 
@@ -170,7 +170,8 @@ class _Case:
         return {"sizes": dict(trial.instance.sizes), "names": names, "left": shown(sides[0]), "right": shown(sides[1])}
 
 
-def _difference(left: Form, right: Form, algebra: Algebra) -> Form:
+def difference(left: Form, right: Form, algebra: Algebra) -> Form:
+    """left - right without denominators: 0 if and only if the two have one form."""
     if left.is_scalar and left.is_zero:  # a written 0 fits any shape
         left = scaled(right, 0)
     elif right.is_scalar and right.is_zero:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from headwright.check.answer import full_name, label
+from headwright.check.answer import full_name, label, named
 from headwright.check.exercise import Exercise, Tokens
-from headwright.check.misfit import MisfitError
+from headwright.check.misfit import MisfitError, MissingError
 from headwright.check.rooms.tokens.grid import ONE, ZERO, Grid, column, identity, number_grid
 from headwright.check.scalars import POSITIVE, Scalar, absolute, exp, ln, number, parameter, pi, sqrt
 from headwright.formula.tree import (
@@ -108,7 +108,7 @@ class Reader:
         if full in ("pi", "e"):
             return number_grid(pi() if full == "pi" else exp(ONE))
         if full in ("Q", "K", "V"):
-            raise MisfitError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+            raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
         if full == "infinity":
             raise MisfitError("infinity is not a number", node)
         if node.base.startswith(INTERNAL):
@@ -147,11 +147,11 @@ class Reader:
         raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {', '.join(self.tokens)}")
 
     def _projected(self, weights: str, place: int) -> Grid:
-        token, size = self.name(_named(self.tokens[place])), len(self.setting.directions)
+        token, size = self.name(named(self.tokens[place])), len(self.setting.directions)
         if token.shape == (1, 1) and token.scalar == ZERO:
             token = column(size, 0, ZERO)
         if token.shape != (size, 1):
-            raise MisfitError(f"{self.tokens[place]} is not a vector", _named(self.tokens[place]))
+            raise MisfitError(f"{self.tokens[place]} is not a vector", named(self.tokens[place]))
         return self._square(weights).on(token)
 
     def _square(self, weights: str) -> Grid:
@@ -221,8 +221,3 @@ class Reader:
         if value.shape[1] != 1:
             raise MisfitError("the norm of a matrix has no meaning here", Name("x"))
         return sqrt(value.turned().on(value).scalar)
-
-
-def _named(full: str) -> Name:
-    base, _, index = full.partition("_")
-    return Name(base, Number(number(int(index)).rational or 0) if index.isdigit() else Name(index))  # type: ignore[arg-type]

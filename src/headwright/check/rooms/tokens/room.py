@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from headwright.check.answer import Answer, Said, full_name, label
+from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
 from headwright.check.exercise import Exercise, Tokens
-from headwright.check.judging import SIGNS, Judged, at, composed, judged, shown
+from headwright.check.judging import SIGNS, Judged, at, judged, shown
 from headwright.check.links import comparisons
 from headwright.check.misfit import MisfitError
 from headwright.check.rooms.tokens.grid import ONE, Grid
@@ -19,10 +20,10 @@ from headwright.check.scalars import POSITIVE, Scalar, Where, limit, prove
 from headwright.check.verdict import Verdict
 from headwright.formula import parse
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Quantified, Relation
+from headwright.formula.tree import Name, Node, Relation
 
 SAME = "the two tend to the same"
-Role = Literal["goal", "statement", "step"]
+OPPOSITE: dict[str, Literal["proved", "refuted"]] = {"proved": "refuted", "refuted": "proved"}  # of what is denied
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,7 @@ class TokensRoom:
 
     exercise: Exercise
     setting: Tokens
-    seed: int = 0
-    under: tuple[Node, ...] = ()  # conditions: 'as beta -> infinity', 'for beta = 1', 's > 0'
+    whole = False
 
     def knows(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
@@ -42,51 +42,44 @@ class TokensRoom:
             return True
         return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and label(name.index) != ""
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """The verdict on a complete answer."""
+    def opened(self, answer: Answer) -> TokensCourt:
+        """With what the answer defines, and what it says of its own names."""
         weights: dict[str, str] = {**self.setting.weights}  # type: ignore[dict-item]
         given = {**self.setting.tokens, **weights, **self.exercise.definitions}
         definitions: dict[str, Node] = {name: parse(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
-        here = replace(self, under=tuple(said.node for said in answer.conditions))
-        return here._verdict(reader, answer)
-
-    def _verdict(self, reader: Reader, answer: Answer) -> Verdict:
-        found: list[Judged] = []
+        court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))
         for said in answer.conditions:
-            try:
-                self._told(reader, said.node, own=True)
-            except MisfitError as error:
-                raise error.shown_in(said.formula.text) from error
-        for source in self.exercise.goals:
-            found += self._statement(reader, parse(source), "goal", None)
-        for said in answer.claims:
-            try:
-                steps = isinstance(said.node, Relation) and len(said.node.terms) > 2
-                found += self._statement(reader, said.node, "step" if steps else "statement", said)
-            except MisfitError as error:
-                raise error.shown_in(said.formula.text) from error
-        return composed(found)
+            court._told(reader, said.node, own=True)
+        return replace(court, under=tuple(said.node for said in answer.conditions))
 
-    def _statement(self, reader: Reader, node: Node, role: Role, said: Said | None) -> Iterator[Judged]:
-        match node:
-            case Logic("and", items):
-                for item in items:
-                    yield from self._statement(reader, item, role, said)
-            case Quantified(body, conditions):
-                yield from replace(self, under=(*self.under, *conditions))._statement(reader, body, role, said)
-            case Logic("not", (Relation((_, _), ("~" | "->",)) as near,)):
-                for one in self._statement(reader, near, role, said):
-                    yield _opposite(one, said)
-            case Relation():
-                for link in comparisons(node):
-                    decision = self._link(reader, link)
-                    yield judged(link, decision, role, said, self._words(reader, link, decision))
-            case _:
-                raise MisfitError(
-                    "this is not a statement", node, fix="write a comparison: ... = ..., ... \\approx ..."
-                )
+
+@dataclass(frozen=True)
+class TokensCourt:
+    """Decides statements about tokens."""
+
+    exercise: Exercise
+    setting: Tokens
+    reader: Reader
+    claims: tuple[Said, ...] = ()
+    conditions: tuple[Judged, ...] = ()
+    under: tuple[Node, ...] = ()  # what the answer says of its own names: s > 0
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """There is nothing to add."""
+        del judgements
+        return verdict
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """One comparison, entry by entry."""
+        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
+        decision = here._link(self.reader, link)
+        words = here._words(self.reader, link, decision)
+        if claim.negated and decision.word in OPPOSITE:
+            decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
+            words = decision.reason
+        return [judged(claim, decision, words)]
 
     def _link(self, reader: Reader, link: Relation) -> Decision:
         left, right = (reader.value(term) for term in link.terms)
@@ -104,7 +97,7 @@ class TokensRoom:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        found = [decide(a, sign, b, where, large, seed=self.seed, vanishing=vanishing) for a, b in pairs]
+        found = [decide(a, sign, b, where, large, vanishing=vanishing) for a, b in pairs]
         if sign == "!=" and len(pairs) > 1:
             return self._different(pairs, found, where)
         return most_telling(found)
@@ -170,12 +163,3 @@ class TokensRoom:
             if end.rational != 0:
                 parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
         return " + ".join(parts).replace("+ -", "- ") or "0 (next to the directions)"
-
-
-def _opposite(one: Judged, said: Said | None) -> Judged:
-    word = one.decision.word
-    if word == "refuted":
-        return judged(one.link, Decision("proved", one.part.reason), one.part.role, said, one.part.reason)
-    if word == "proved":
-        return judged(one.link, Decision("refuted", SAME), one.part.role, said, SAME)
-    return one
