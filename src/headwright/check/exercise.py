@@ -132,6 +132,13 @@ class Integers(Strict):
     rows: str = "Phi"  # Phi_t is the vector of sin(w t), cos(w t) over all frequencies w, the first of which is 1
 
 
+class Samples(Strict):
+    """Answers, each a list of formulas, that show whether the exercise is fit for use; no verdict is read from them."""
+
+    right: tuple[tuple[str, ...], ...] = ()
+    wrong: tuple[tuple[str, ...], ...] = ()
+
+
 class Exercise(Strict):
     """One exercise.
 
@@ -152,6 +159,7 @@ class Exercise(Strict):
     derive: tuple[tuple[Source, Source], ...] = ()  # a derivation must lead from one side to the other of such a pair
     parameters: dict[str, Parameter] = {}
     definitions: dict[str, Source] = {}
+    samples: Samples = Samples()
     keys: Keys | None = None
     tokens: Tokens | None = None
     matrices: Matrices | None = None

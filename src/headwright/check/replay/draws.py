@@ -88,7 +88,10 @@ class Question:
             grows |= self.own - held
             grows |= {name for name, known in self.exercise.parameters.items() if known.large and name not in held}
         if self.comparison in ("~", "->"):
-            shrinks |= {name for name, known in self.exercise.parameters.items() if known.small and name not in held}
+            given = self.exercise.parameters
+            spoken = [{_name(n) for n in names_in(one)} for one in self.conditions]
+            fixed = {name for names in spoken if names <= set(given) for name in names}  # a value of it is spoken of
+            shrinks |= {name for name, known in given.items() if known.small and name not in fixed}
         return frozenset(grows - shrinks - set(self.values)), frozenset(shrinks - set(self.values))
 
     @property

@@ -165,6 +165,8 @@ class Reader:
     def query(self, name: str) -> Vec:
         """The query of a head."""
         value = replace(self, bound={}).value(named(name))
+        if value == ZERO:
+            return Vec("key", {})  # a written 0 is the zero vector
         if isinstance(value, Vec) and value.space != "key":
             raise WrongKindError(f"{name} is made of values: a query is compared with keys", self._written(name))
         if not isinstance(value, Vec):
