@@ -9,7 +9,7 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise
 from headwright.check.sheets.inline import find_formulas
 from headwright.formula import FormulaError, parse
-from headwright.formula.reading.words import words
+from headwright.formula.reading.lexer import words
 from headwright.formula.tree import BigSum, Name, Node, walk
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")

@@ -10,9 +10,8 @@ from collections.abc import Collection
 
 from headwright.formula.bounds import LARGEST, LONGEST, TALLEST
 from headwright.formula.errors import FormulaError
-from headwright.formula.reading.layout import arranged
-from headwright.formula.reading.statements import Statements
-from headwright.formula.reading.words import words
+from headwright.formula.reading.lexer import arranged, words
+from headwright.formula.reading.parser import Parser
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -44,7 +43,7 @@ def parse(source: str, *, names: Collection[str] = ()) -> Node:
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
         raise FormulaError(message, source, Span(LONGEST, len(source)), fix="split it into several formulas")
-    reader = Statements(arranged(words(source, names), source), source)
+    reader = Parser(arranged(words(source, names), source), source)
     try:
         node = reader.whole()
     except FormulaError as error:
@@ -69,7 +68,7 @@ def parse_lines(source: str, *, names: Collection[str] = ()) -> tuple[Node, ...]
     return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
 
 
-def _understood(reader: Statements, error: FormulaError) -> str:
+def _understood(reader: Parser, error: FormulaError) -> str:
     """What was read before the place of the error, if that is more than nothing."""
     parts = reader.terms_read()
     if not parts:

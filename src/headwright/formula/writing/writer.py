@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from headwright.formula.reading.sums import candidates
+from headwright.formula.reading.parser import candidates
 from headwright.formula.tree import (
     BigSum,
     Call,
