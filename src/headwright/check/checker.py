@@ -17,7 +17,7 @@ from headwright.check.rooms.keys.conditions import states_condition
 from headwright.check.rooms.keys.room import KeysRoom
 from headwright.check.rooms.matrices.room import MatricesRoom
 from headwright.check.rooms.tokens.room import TokensRoom
-from headwright.check.scalars.sizes import TooLong, at_most_work
+from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse

@@ -28,9 +28,8 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import MOST_LIMITS, choices, reach_large
-from headwright.check.scalars.where import OPPOSITE
-from headwright.check.searching import allowed, fails_far, far_out
+from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, fails_far, far_out, reach_large
+from headwright.check.scalars.where import OPPOSITE, checked
 from headwright.check.threshold import Threshold
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -122,13 +121,14 @@ def _decided(
 
 
 def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Decision:
-    proof = prove(left, comparison, right, where)
+    sign = checked(comparison)
+    proof = prove(left, sign, right, where)
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
-    found = counterexample(left, comparison, right, where) or far_out(left, comparison, right, where)
+    found = counterexample(left, sign, right, where) or far_out(left, sign, right, where)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
-    beyond = fails_far(left, comparison, right, where)
+    beyond = fails_far(left, sign, right, where)
     if beyond is not None:
         return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
     return Decision("holds", _tried(left, right, where, ()))

@@ -27,9 +27,9 @@ from headwright.check.scalars import (
     prove,
     sqrt,
 )
-from headwright.check.scalars.balls import ball_of, exactly, precision
 from headwright.check.scalars.instances import certain, compared
-from headwright.check.scalars.signs import interval
+from headwright.check.scalars.numbers import ball_of, exactly, precision
+from headwright.check.scalars.scalar import interval
 from headwright.errors import InputError
 from tests.check.scalars.names import UNIT
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars.atoms import Parameter
-from headwright.check.scalars.functions import parameter
-from headwright.check.scalars.ranges import REAL, Range
-from headwright.check.scalars.scalar import Number, Scalar, scalar
+from headwright.check.scalars.numbers import REAL, Range
+from headwright.check.scalars.scalar import Number, Parameter, Scalar, parameter, scalar
 from headwright.errors import InputError
 
 Comparison = Literal["=", "!=", "<", ">", "<=", ">="]

@@ -19,7 +19,7 @@ from flint import arb, arb_mat
 from headwright.check.answer import full_name
 from headwright.check.links import comparisons, pairs
 from headwright.check.misfit import MisfitError
-from headwright.check.scalars.balls import above, below
+from headwright.check.scalars.numbers import above, below
 from headwright.errors import InputError
 from headwright.formula.evaluate import evaluate
 from headwright.formula.show import plain

@@ -19,7 +19,7 @@ from headwright.check.rooms.keys.meaning import Reader
 from headwright.check.rooms.keys.scene import Scene
 from headwright.check.rooms.keys.shortest import shortest
 from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter
-from headwright.check.scalars.sizes import TooLong
+from headwright.check.scalars.numbers import TooLong
 from headwright.check.threshold import Threshold
 from headwright.check.verdict import Curve
 from headwright.errors import InputError

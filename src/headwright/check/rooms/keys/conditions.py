@@ -20,9 +20,8 @@ from headwright.check.rooms.keys.meaning import Reader
 from headwright.check.rooms.keys.scene import MEMBER, Hypothesis, score_name
 from headwright.check.rooms.keys.separated import BENT
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, ln, number, parameter
-from headwright.check.scalars.atoms import Parameter
-from headwright.check.scalars.instances import choices
-from headwright.check.searching import allowed
+from headwright.check.scalars.instances import allowed, choices
+from headwright.check.scalars.scalar import Parameter
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
 

@@ -12,8 +12,7 @@ from headwright.check.rooms.keys.limits import limit_pattern
 from headwright.check.rooms.keys.meaning import Reader, Value
 from headwright.check.rooms.keys.scene import Scene
 from headwright.check.scalars import Where
-from headwright.check.scalars.instances import choices
-from headwright.check.searching import allowed
+from headwright.check.scalars.instances import allowed, choices
 from headwright.formula.tree import Relation
 
 MOST_TRIED = 200
