@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from headwright.formula import FormulaError
-from headwright.formula.bounds import LARGEST_EXPONENT, MOST_DIGITS
+from headwright.formula.errors import LARGEST_EXPONENT, MOST_DIGITS
 from headwright.formula.reading.lexer import value, words
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwright.check.answer import Answer, Formula, read_answer
+from headwright.check.answer import Answer, Formula, MisfitError, MissingError, WrongKindError, read_answer
 from headwright.check.claims import Role, claims
 from headwright.check.earning import earned
 from headwright.check.exercise import Exercise
 from headwright.check.judging import Court, Judged, Setting, composed
-from headwright.check.misfit import MisfitError, MissingError, WrongKindError
 from headwright.check.replay import looked_at_twice
-from headwright.check.rooms.integers.room import IntegersRoom
-from headwright.check.rooms.keys.classes import UndeterminedError
+from headwright.check.rooms.integers import IntegersRoom
 from headwright.check.rooms.keys.conditions import states_condition
 from headwright.check.rooms.keys.room import KeysRoom
+from headwright.check.rooms.keys.scene import UndeterminedError
 from headwright.check.rooms.matrices.room import MatricesRoom
-from headwright.check.rooms.tokens.room import TokensRoom
+from headwright.check.rooms.tokens import TokensRoom
 from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headwright.check.answer import Said
-from headwright.check.links import comparisons
-from headwright.check.misfit import MisfitError
+from headwright.check.answer import MisfitError, Said, comparisons
 from headwright.formula.tree import Logic, Node, Quantified, Relation
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]

@@ -16,9 +16,9 @@ from headwright.check.exercise import Exercise
 from headwright.check.judging import Court, Judged
 from headwright.check.replay import says_something
 from headwright.check.rooms.keys.conditions import states_condition
-from headwright.check.rooms.matrices.given import Given
+from headwright.check.rooms.matrices.deciding import follows, is_leap, leads
+from headwright.check.rooms.matrices.known import Given
 from headwright.check.rooms.matrices.room import MatricesCourt
-from headwright.check.rooms.matrices.steps import follows, is_leap, leads
 from headwright.check.verdict import Verdict
 from headwright.formula import parse
 from headwright.formula.show import plain

@@ -13,7 +13,7 @@ from headwright.check.answer import Answer, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.verdict import Part, Verdict, worst
-from headwright.formula.show import latex
+from headwright.formula.show import latex, plain
 from headwright.formula.tree import Name, Relation
 
 MOST_DIGITS = 12  # of a number that is written out
@@ -136,6 +136,9 @@ def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
     goals = [one for one in judgements if one.part.role == "goal"]
     if word == "refuted" and goals and chosen.part.role != "goal" and all(g.part.word == "proved" for g in goals):
         return f"it does what is asked, but what it says besides is false: {chosen.part.reason}"
+    first = next((one for one in judgements if one.part.role == "statement"), chosen)
+    if word == "refuted" and not goals and chosen.part.role == "statement" and first.part.word == "proved":
+        return f"{plain(first.link)} is true, but what is said besides is false: {chosen.part.reason}"
     if word in ("refuted", "undecided"):
         return chosen.part.reason
     used = sorted({one.decision.used for one in judgements if one.decision.used})

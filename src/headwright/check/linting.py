@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headwright.check.answer import Formula
 from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise
-from headwright.check.sheets.inline import find_formulas
+from headwright.check.sheets.sheet import find_formulas
 from headwright.formula import FormulaError, parse
 from headwright.formula.reading.lexer import words
 from headwright.formula.tree import BigSum, Name, Node, walk

@@ -68,8 +68,7 @@ def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint]]:
     from headwright.check.answer import Formula
-    from headwright.check.sheets.handed import Complaint, Handed
-    from headwright.check.sheets.known import find
+    from headwright.check.sheets.handed import Complaint, Handed, find
     from headwright.check.sheets.sheet import MOST_FORMULAS, read_sheet
     from headwright.check.sheets.text import clean
 

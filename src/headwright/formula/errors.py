@@ -1,11 +1,21 @@
-"""What is said of a formula that cannot be read: where, what was expected, and what to write instead."""
+"""What is said of a formula that cannot be read, and how large one may be."""
 
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
 
 from headwright.errors import InputError
 from headwright.formula.tree import Span
+
+LONGEST: Final = 20_000  # characters of a source
+DEEPEST: Final = 60  # brackets, exponents, roots and signs inside one another
+TALLEST: Final = DEEPEST  # levels of the tree: a/b/c/... grows by one with every stroke
+LARGEST: Final = 5_000  # nodes of a tree
+MOST_DIGITS: Final = 400  # digits of a number as written
+LARGEST_EXPONENT: Final = 400  # numbers lie between 1e-400 and 1e401, or are 0
+MOST_PRIMES: Final = 9  # primes after a name
+
 
 WIDEST = 100  # columns of a source line that are shown; a longer one is cut around the place
 

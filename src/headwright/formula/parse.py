@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from headwright.formula.bounds import LARGEST, LONGEST, TALLEST
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
 from headwright.formula.reading.lexer import arranged, words
 from headwright.formula.reading.parser import Parser
 from headwright.formula.tree import (

@@ -17,9 +17,9 @@ from headwright.check.exercise import Exercise, Keys, Parameter
 from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
 from headwright.formula import parse
-from headwright.formula.shaping.rewrite import mapped
+from headwright.formula.evaluate import ball, precision
+from headwright.formula.shapes import mapped
 from headwright.formula.tree import BigSum, Call, Listing, Logic, Name, Negative, Node, Number, Relation, walk
-from headwright.formula.valuing.balls import ball, precision
 
 STAGES = 3  # of a sequence
 MOST_KEYS = 40  # that are written out

@@ -15,9 +15,9 @@ from flint import arb, arb_mat
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys, Tokens
 from headwright.check.replay.saying import value
+from headwright.formula.evaluate import ball, softmax
 from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.tree import Listing, Name, Node
-from headwright.formula.valuing.balls import ball, softmax
 
 DEEPEST = 20  # definitions inside definitions
 

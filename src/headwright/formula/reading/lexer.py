@@ -15,8 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from headwright.formula.bounds import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS, FormulaError
 from headwright.formula.reading import spellings
 from headwright.formula.tree import Span
 

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NoReturn, Protocol, TypeVar, cast
 
-from headwright.formula.bounds import DEEPEST, LARGEST, MOST_PRIMES
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import DEEPEST, LARGEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.lexer import Word, partners, value
 from headwright.formula.reading.spellings import FUNCTIONS
 from headwright.formula.tree import (

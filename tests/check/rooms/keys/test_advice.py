@@ -63,7 +63,7 @@ def test_one_head_spreads_as_much_as_can_be() -> None:
 def test_a_true_claim_with_a_false_reason_says_so() -> None:
     verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", r"T < 2\pi")
     assert verdict.word == "refuted"
-    assert "it does what is asked, but what it says besides is false" in verdict.reason
+    assert "is true, but what is said besides is false" in verdict.reason
     assert verdict.counterexample == {"T": 7}
 
 

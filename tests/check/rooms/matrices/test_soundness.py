@@ -29,9 +29,8 @@ from headwright.check.rooms.matrices.forms import (
     Unit,
     Word,
 )
-from headwright.check.rooms.matrices.instances import instances
+from headwright.check.rooms.matrices.instances import Trial, foundations, instances
 from headwright.check.rooms.matrices.known import Known, NoForm
-from headwright.check.rooms.matrices.trying import Trial, foundations
 from headwright.errors import InputError
 from headwright.formula.tree import (
     BigSum,

@@ -1,10 +1,8 @@
 """Exercises about keys and queries: exact algebra over classes of keys that share a score.
 
-classes    keys grouped by the part they play; vectors by their coordinates on the groups
-scene      what the names of a formula mean: keys, queries, patterns, outputs, parameters
-meaning    formulas into exact scalars and vectors
-bounds     what an answer says of its own names, and that it restricts nothing; own: their ranges
-limits     what a pattern becomes as a free factor grows
-chance     random lengths: probabilities and spread, exactly
-advice     what a teacher would add: thresholds, the shortest query, a picture of the failure
+scene        classes of keys, what names mean, and which keys an index stands for
+meaning      formulas into exact scalars and vectors
+deciding     claims, for all parameters; chance: what a random length makes of them
+conditions   what an answer says of its own names, and conditions on scores that are answers
+room         the court; advice: what a teacher would add
 """

@@ -1,8 +1,9 @@
 """A key of random length: what the output becomes as the queries grow, and with which probability, exactly.
 
-Scores are linear in the random factor g of the key, so the line of all g falls into intervals in which the same keys
-have the highest scores. In each of them the pattern has one limit; the probability of an interval is a difference of
-two values of the normal distribution, enclosed in balls. Single points have probability 0.
+Only the highest scores survive as a free factor of the query grows. Scores are linear in the random factor g of the
+key, so the line of all g falls into intervals in which the same keys have the highest scores. In each of them the
+pattern has one limit; the probability of an interval is a difference of two values of the normal distribution,
+enclosed in balls. Single points have probability 0.
 """
 
 from __future__ import annotations
@@ -10,15 +11,73 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
+from headwright.check.answer import MisfitError, label
+from headwright.check.decision import Decision
 from headwright.check.exercise import NormalLaw
-from headwright.check.rooms.keys.classes import REST, ZERO, Vec
-from headwright.check.rooms.keys.limits import growth, limit_pattern
-from headwright.check.rooms.keys.meaning import Reader
-from headwright.check.rooms.keys.scene import Hypothesis
-from headwright.check.scalars import Scalar, Where, eventually, number
+from headwright.check.rooms.keys.meaning import Reader, scalars_in
+from headwright.check.rooms.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
+from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.formula.tree import Call, Comparison, Name, Node, Relation, walk
+
+if TYPE_CHECKING:
+    from headwright.check.rooms.keys.deciding import Decider
+
+
+GROWN = "length"  # a large name enters scores as itself or as its logarithm; this stands for either
+
+
+def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
+    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither.
+
+    >>> from headwright.check.scalars import ln, parameter, POSITIVE
+    >>> growth(ln(parameter("t", POSITIVE)) * 2, "t")
+    (<2>, <0>)
+    """
+    grown = parameter(GROWN, POSITIVE)
+    for stretched in (score.put({large: grown}), score.put({large: exp(grown)})):
+        rate = stretched.put({GROWN: 2}) - stretched.put({GROWN: 1})
+        at_rest = stretched.put({GROWN: 1}) - rate
+        if GROWN not in rate.names() and stretched == rate * grown + at_rest:
+            return rate, at_rest
+    return None
+
+
+def limit_pattern(scores: Mapping[str, Scalar], classes: Classes, large: str, where: Where) -> dict[str, Scalar] | None:
+    """The limit of each weight as the large name grows; None where the highest scores cannot be told.
+
+    The classes with the highest rate share all the weight, in proportion to exp(rest of their score).
+    """
+    grown: dict[str, tuple[Scalar, Scalar]] = {}
+    for name, score in scores.items():
+        if classes.count(name) == ZERO:
+            continue
+        parts = growth(score, large)
+        if parts is None:
+            return None
+        grown[name] = parts
+    for top, (rate, _) in grown.items():
+        level = [name for name, (other, _) in grown.items() if other == rate]
+        others = [other for name, (other, _) in grown.items() if name not in level]
+        if level == [REST] and prove(classes.rest, ">", ZERO, where) is None:
+            continue  # there may be no such key
+        if all(prove(rate, ">", other, where) is not None for other in others):
+            return _shared(level, grown, classes, top)
+    return None
+
+
+def _shared(
+    level: list[str], grown: Mapping[str, tuple[Scalar, Scalar]], classes: Classes, top: str
+) -> dict[str, Scalar]:
+    base = grown[top][1]
+    weights = {name: exp(grown[name][1] - base) for name in level}
+    total = ZERO
+    for name, weight in weights.items():
+        total = total + classes.count(name) * weight
+    return {name: weights[name] / total if name in weights else ZERO for name in classes.all}
 
 
 @dataclass(frozen=True)
@@ -200,3 +259,77 @@ def _below(law: NormalLaw, end: Fraction | None, *, at_start: bool = False) -> a
         return arb(0) if at_start else arb(1)
     z = arb(fmpq(*(end - law.mean).as_integer_ratio())) / arb(fmpq(*(2 * law.variance).as_integer_ratio())).sqrt()
     return (1 + z.erf()) / 2
+
+
+NEAR = fmpq(1, 100)  # how near a probability is that is written with 'approximately'
+
+
+def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -> Decision:
+    """Decide what is said of the probability of an event, in the limit of long queries."""
+    found, wanted = chances_of(decider, event)
+    if found is None:
+        return Decision("undecided", "the probability could not be found exactly")
+    p = Reader(decider.scene, {}).scalar(right)
+    if p.names():
+        return Decision("undecided", f"the probability is compared with {p}, which is not a number")
+    if p == number(1) and sign in ("=", "~", "->") and found.always(wanted):
+        return Decision("proved", "it holds for every length of the key that counts", used="limits")
+    if p == ZERO and sign in ("=", "~", "->") and found.never(wanted):
+        return Decision("proved", "it holds for no length of the key, but for single values", used="limits")
+    value, target = found.probability(wanted), p.value({})
+    if value is None:
+        return Decision("undecided", "the probability depends on the number of keys")
+    true = _compared(value, sign, target)
+    if true is None:
+        return Decision("undecided", f"the probability is {value.str(10)}")
+    if true:
+        return Decision("proved", f"the probability is {value.str(6, radius=False)}", used="the normal law in balls")
+    return Decision("refuted", "", left=value, right=target)
+
+
+def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
+    """The comparison of two balls, where it is certain."""
+    tolerance = arb(NEAR) if sign == "~" else arb(0)
+    if sign in ("=", "~", "->"):
+        gap = abs(value - target)
+        return False if gap > tolerance else True if sign == "~" and gap < tolerance else None
+    if value < target:
+        return sign in ("<", "<=", "!=")
+    return sign in (">", ">=", "!=") if value > target else None
+
+
+def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
+    """The regions of the random length, and the output that an event speaks of."""
+    match event.arguments:
+        case (Relation((left, right), ("~" | "->" | "=",)),):
+            pass
+        case _:
+            raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
+    scene = decider.scene
+    reader = Reader(scene, {})
+    if not is_output(left):
+        left, right = right, left
+    if not is_output(left) or speaks_of_output(right):
+        raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
+    output, wanted = reader.value(left), reader.value(right)
+    if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, Name)):
+        raise MisfitError("an event about outputs was expected", event)
+    heads = scene.queries if left.index is None else (f"q_{label(left.index)}",)
+    random = [scale for scale in scene.setting.scales.values() if scale.normal is not None]
+    if len(random) != 1 or random[0].normal is None:
+        raise MisfitError("nothing is random in this exercise but vanishing noise", event)
+    scale = random[0].name
+    # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
+    given = [one for one in decider.given(reader) or [] if scale in one[0].names() | one[2].names()]
+    where, large = decider.where(scalars_in(output), given)
+    return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), wanted
+
+
+def is_output(node: Node) -> bool:
+    """c, or c_1."""
+    return isinstance(node, Name) and node.base == "c"
+
+
+def speaks_of_output(node: Node) -> bool:
+    """Whether an output or a weight occurs."""
+    return any(isinstance(part, Name) and part.base in ("c", "alpha") for part in walk(node))

@@ -1,29 +1,225 @@
-"""Statements about keys, queries, patterns and outputs, decided for all parameters."""
+"""Statements about keys, queries, patterns and outputs, decided for all parameters.
+
+Vectors are compared by their parts along the keys, outputs by the weights of the values. Where keys are merely
+separated the inner product of k_1 with another key may be anything from -1 to 1/2: a score is rate * closeness, what
+a comparison sees of it is y = exp(rate * closeness), and with y in place of the closeness the comparison is algebra
+again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
-from headwright.check.answer import full_name
+from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide
+from headwright.check.decision import Decision, decide, most_telling
 from headwright.check.judging import shown
-from headwright.check.links import compared, comparisons
-from headwright.check.misfit import MisfitError
-from headwright.check.rooms.keys.classes import ZERO, UndeterminedError, Vec
-from headwright.check.rooms.keys.event import decide_event, is_output, speaks_of_output
-from headwright.check.rooms.keys.indices import about_indices, free_indices, meant
-from headwright.check.rooms.keys.meaning import Reader, scalars_in
-from headwright.check.rooms.keys.own import bounded
-from headwright.check.rooms.keys.scene import SEPARATED, Hypothesis, Scene
-from headwright.check.rooms.keys.separated import BENT, bent, worst_end
-from headwright.check.rooms.keys.vectors import decide_vectors
-from headwright.check.scalars import REAL, Scalar, Where, number
+from headwright.check.rooms.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.rooms.keys.meaning import Reader, Value, scalars_in
+from headwright.check.rooms.keys.scene import (
+    REST,
+    SEPARATED,
+    ZERO,
+    Hypothesis,
+    Scene,
+    UndeterminedError,
+    Vec,
+    about_indices,
+    closeness_name,
+    free_indices,
+    meant,
+)
+from headwright.check.scalars import (
+    POSITIVE,
+    REAL,
+    Instance,
+    Range,
+    Scalar,
+    Where,
+    counterexample,
+    exp,
+    ln,
+    number,
+    parameter,
+    prove,
+)
+from headwright.check.scalars.instances import allowed, choices
+from headwright.errors import InputError
 from headwright.formula import parse
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Relation, walk
+from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
+
+TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
+    """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
+    (left, right), (sign,) = link.terms, link.comparisons
+    for one, other, turned in ((left, right, sign), (right, left, TURNED.get(sign, sign))):
+        if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
+            continue
+        value, name = _number(other), full_name(one)
+        if value is not None:
+            before = scene.own.get(name, REAL)
+            try:
+                return {**scene.own, name: _cut(before, turned, value)}
+            except InputError:
+                raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
+    return scene.own
+
+
+def _cut(known: Range, sign: str, value: Fraction) -> Range:
+    opened = sign in ("<", ">")
+    if sign in (">", ">=", "="):
+        low = known.lower
+        if not isinstance(low, Fraction) or value > low or (value == low and opened):
+            known = replace(known, lower=value, lower_open=opened)
+    if sign in ("<", "<=", "="):
+        high = known.upper
+        if not isinstance(high, Fraction) or value < high or (value == high and opened):
+            known = replace(known, upper=value, upper_open=opened)
+    return known
+
+
+def _number(node: Node) -> Fraction | None:
+    match node:
+        case Number(value):
+            return value
+        case Negative(Number(value)):
+            return -value
+        case Quotient(Number(over), Number(under)) if under != 0:
+            return over / under
+        case Negative(Quotient(Number(over), Number(under))) if under != 0:
+            return -over / under
+        case _:
+            return None
+
+
+CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
+NAME = closeness_name(REST)
+BENT = "y_others"  # names of an answer's own have no such index
+
+
+def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
+    """The scene with y in place of the closeness, and what is known of y; None where scores are not of that form."""
+    try:
+        score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[REST]
+    except UndeterminedError:
+        return None
+    rate = score.put({NAME: 1}) - score.put({NAME: 0})
+    if rate == ZERO or NAME in rate.names() or score.put({NAME: 0}) != ZERO:
+        return None
+    where = Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
+    low, high = exp(rate * FARTHEST), exp(rate * CLOSEST)
+    if prove(rate, ">=", ZERO, where) is None:
+        if prove(rate, "<=", ZERO, where) is None:
+            return None
+        low, high = high, low
+    y = parameter(BENT, POSITIVE)
+    known = replace(scene, ranges={**scene.ranges, BENT: POSITIVE}).knowing(**{NAME: ln(y) / rate})
+    return known, ((y, ">=", low), (y, "<=", high))
+
+
+def worst_end(left: Scalar, sign: str, right: Scalar, where: Where) -> Instance | None:
+    """A counterexample with the other keys as close as they may be, or as far."""
+    if sign not in ("=", "!=", "<", ">", "<=", ">=") or NAME not in left.names() | right.names():
+        return None
+    for end in (CLOSEST, FARTHEST):
+        put = {NAME: number(end)}
+        found = counterexample(left.put(put), sign, right.put(put), where.put(put))
+        if found is not None:
+            return replace(found, values={**found.values, NAME: end})
+    return None
+
+
+MOST_TRIED = 200
+
+
+def decide_vectors(
+    scene: Scene,
+    link: Relation,
+    sides: tuple[Value, Value],
+    where: Where,
+    large: tuple[str, ...],
+    small: tuple[str, ...] = (),
+) -> Decision:
+    """Decide a comparison of two vectors, coordinate by coordinate."""
+    a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
+    if a.space != b.space:
+        raise MisfitError("the two sides are vectors of different kinds", link)
+    sign = link.comparisons[0]
+    if sign == "!=":
+        return _different(scene, a, b, where, large)
+    if sign not in ("=", "~", "->"):
+        raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
+    found = []
+    for name in sorted({*a.coordinates, *b.coordinates}):
+        one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
+        if one is None:
+            count = scene.classes.count(name)
+            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
+        found.append(replace(one, about=_coordinate(a.space, name)))
+    return most_telling(found)
+
+
+def _vector(value: Value, other: Value, link: Relation) -> Vec:
+    if isinstance(value, Vec):
+        return value
+    if value == ZERO and isinstance(other, Vec):
+        return Vec(other.space, {}, other.row)
+    raise MisfitError("a number is compared with a vector", link)
+
+
+def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision:
+    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere.
+
+    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
+    """
+    names = sorted({*a.coordinates, *b.coordinates})
+    gaps = [scene.classes.count(name) * (a.of(name) - b.of(name)) for name in names]
+    if all(decide(gap, "=", ZERO, where).word == "proved" for gap in gaps):
+        return Decision("refuted", "the two are the same")
+    found = [decide(gap, "!=", ZERO, where, large) for gap in gaps]
+    proved = next((one for one in found if one.word == "proved"), None)
+    if proved is not None:
+        return proved
+    spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
+    for values in islice(choices(sorted(spoken), where), MOST_TRIED):
+        if allowed(values, where) and all(gap.put(values) == ZERO for gap in gaps):
+            return Decision("refuted", "the two are the same there", values=values)
+    return Decision("undecided", "they may coincide")
+
+
+def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
+    """Outputs compared by the limits of patterns, where rates depend on parameters."""
+    if a.space != "value" or len(scene.queries) > 1 or len(large) != 1:
+        return None
+    query = Reader(scene, {}).query(scene.queries[0])
+    end = limit_pattern(scene.scores(query), scene.classes, large[0], where)
+    if end is None:
+        return None
+    own = scene.pattern(query)
+    left, right = (end[name] if v.of(name) == own.get(name) else v.of(name) for v in (a, b))
+    if large[0] in left.names() | right.names():
+        return None
+    count = scene.classes.count(name)
+    found = decide(count * left, "=", count * right, where)
+    if found.word == "proved":
+        return Decision("proved", f"the highest scores take all the weight as {large[0]} grows", used="limits")
+    if found.word == "refuted":
+        said = f"{_coordinate(a.space, name)} tends to {left}, not to {right}, as {large[0]} grows"
+        return Decision("refuted", said, values=found.values)
+    return found
+
+
+def _coordinate(space: str, name: str) -> str:
+    if space == "value":
+        return "the weight of all other values" if name == REST else f"the weight of v_{name}"
+    return "the part along the other keys" if name == REST else f"the part along k_{name}"
+
 
 GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headwright.check.answer import full_name, label, named
-from headwright.check.misfit import MisfitError, MissingError, WrongKindError
-from headwright.check.rooms.keys.classes import ONE, REST, ZERO, UndeterminedError, Vec
-from headwright.check.rooms.keys.scene import MEMBER, QUERY, Scene
+from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
+from headwright.check.rooms.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.formula.tree import (
     BigSum,

@@ -1,17 +1,112 @@
-"""What the names in a formula mean, in an exercise about keys."""
+"""What the names in a formula mean, in an exercise about keys, and which keys an index stands for.
+
+Keys come in classes: those that an exercise names (k_a, k_b) stand alone; the others play the same part, so a vector
+has one coordinate for all of them, and n never has to be a number. A key picked from the others (an index, or the
+index of a sum) is split off into a class of its own while it is spoken of.
+
+An index is any other key, unless it is said for which it is meant: 'for all i != a' ranges over all keys but k_a, over
+k_b too; 'for all i' over all; 'for all i != j' over all pairs of different keys. Each key with a name is a case of its
+own, and one case stands for all keys without a name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
+from typing import Literal
 
-from headwright.check.answer import full_name
+from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys
-from headwright.check.rooms.keys.classes import ONE, REST, ZERO, Classes, UndeterminedError, Vec
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
-from headwright.formula.tree import Name, Node, Number, walk
+from headwright.errors import HeadwrightError
+from headwright.formula.shapes import mapped
+from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
+
+REST = "*"  # the class of all keys that have no name
+ZERO, ONE = number(0), number(1)
+
+
+class UndeterminedError(HeadwrightError):
+    """A quantity that the givens do not determine, such as how two unnamed keys lie to one another."""
+
+
+@dataclass(frozen=True)
+class Vec:
+    """A vector by its coordinates on the classes: sum over classes C of coordinate_C * sum of the members of C.
+
+    Space 'key' holds keys and queries, 'value' the values and outputs; a row is a transposed one.
+    """
+
+    space: Literal["key", "value"]
+    coordinates: Mapping[str, Scalar]
+    row: bool = False
+
+    def of(self, name: str) -> Scalar:
+        """The coordinate on a class, 0 where there is none."""
+        return self.coordinates.get(name, ZERO)
+
+    def times(self, factor: Scalar) -> Vec:
+        """A multiple."""
+        return Vec(self.space, {name: factor * x for name, x in self.coordinates.items()}, self.row)
+
+    def plus(self, other: Vec) -> Vec:
+        """The sum of two vectors of one space."""
+        names = {*self.coordinates, *other.coordinates}
+        return Vec(self.space, {name: self.of(name) + other.of(name) for name in sorted(names)}, self.row)
+
+    def turned(self) -> Vec:
+        """The transpose."""
+        return Vec(self.space, self.coordinates, not self.row)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Who the keys are: the named ones, those picked from the rest, and the rest with its number."""
+
+    named: tuple[str, ...]
+    picked: tuple[str, ...]
+    rest: Scalar  # how many keys are in no other class
+    gram: Callable[[str, str], Scalar]  # inner product of two different members, by class
+    square: Callable[[str], Scalar]  # of a member with itself
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """The classes with one member."""
+        return self.named + self.picked
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every class of keys."""
+        return (*self.singles, REST)
+
+    def count(self, name: str) -> Scalar:
+        """How many keys a class has."""
+        return self.rest if name == REST else ONE
+
+    def picking(self, index: str) -> Classes:
+        """The same keys, with one of the rest picked out under this name."""
+        return Classes(self.named, (*self.picked, index), self.rest - ONE, self.gram, self.square)
+
+    def inner(self, x: Vec, y: Vec) -> Scalar:
+        """The inner product of two vectors of the key space."""
+        total = ZERO
+        for c, s in x.coordinates.items():
+            for d, t in y.coordinates.items():
+                if s == ZERO or t == ZERO:
+                    continue
+                total = total + s * t * self._pairs(c, d)
+        return total
+
+    def _pairs(self, c: str, d: str) -> Scalar:
+        if c != d:
+            return self.count(c) * self.count(d) * self.gram(c, d)
+        if c != REST:
+            return self.square(c)
+        across = self.gram(REST, REST)
+        return self.rest * self.square(REST) + (ZERO if across == ZERO else self.rest * (self.rest - ONE) * across)
+
 
 MOST_HINTS = 10
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
@@ -185,3 +280,83 @@ def score_name(which: str) -> str:
 def closeness_name(which: str) -> str:
     """The parameter that stands for the inner product of k_1 with a key, where keys are merely separated."""
     return "closeness" if which in (REST, MEMBER) else f"closeness_{which}"
+
+
+def about_indices(link: Relation, scene: Scene) -> bool:
+    """i != j says which keys are meant, nothing about numbers."""
+    if link.comparisons != ("!=",):
+        return False
+    return all(_is_index(term, scene) for term in link.terms)
+
+
+def _is_index(term: Node, scene: Scene) -> bool:
+    if isinstance(term, Number):
+        return label(term) in scene.classes.singles
+    return isinstance(term, Name) and term.index is None and not scene.gives(term)
+
+
+def free_indices(link: Node, scene: Scene) -> list[str]:
+    """The indices of keys in a comparison that are neither named nor bound by a sum."""
+    letters = ("k", "v", "alpha", *scene.setting.also)
+    known = {node.index for node in walk(link) if isinstance(node, BigSum)} | set(scene.classes.singles)
+    indices = [
+        label(_last(node.index))
+        for node in walk(link)
+        if isinstance(node, Name) and node.base in letters and node.index is not None
+    ]
+    return list(dict.fromkeys(index for index in indices if index.isalpha() and index not in known))
+
+
+def _last(index: Node) -> Node:
+    return index.items[-1] if isinstance(index, Listing) else index
+
+
+def apart(under: Sequence[Node], scene: Scene) -> list[tuple[str, str]]:
+    """The pairs of indices that are said to be different."""
+    return [(label(link.terms[0]), label(link.terms[1])) for link in _relations(under) if about_indices(link, scene)]
+
+
+def _relations(under: Sequence[Node]) -> Iterator[Relation]:
+    for node in under:
+        if isinstance(node, Relation) and len(node.terms) == 2:
+            yield node
+        elif isinstance(node, Logic) and node.word == "and":
+            yield from _relations(node.items)
+
+
+def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relation]:
+    """The comparison for every kind of key that its indices may stand for."""
+    letters = free_indices(link, scene)
+    different = apart(under, scene)
+    spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
+    ranging = [index for index in letters if index in spoken]
+    options = [[*scene.classes.named, *ranging[: place + 1]] for place in range(len(ranging))]
+    for choice in product(*options):
+        chosen = dict(zip(ranging, choice, strict=True))
+        if any(chosen.get(x, x) == chosen.get(y, y) for x, y in different):
+            continue
+        if any(which in chosen and chosen[which] != which for which in choice):
+            continue  # a letter that stands for another, which stands for a third: told already
+        moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
+        if isinstance(moved, Relation):
+            yield moved
+
+
+def renamed(node: Node, mapping: Mapping[str, str]) -> Node:
+    """The same with other keys in place of indices."""
+    if not mapping:
+        return node
+    if isinstance(node, BigSum) and node.index in mapping:
+        mapping = {index: which for index, which in mapping.items() if index != node.index}
+    if isinstance(node, Name) and node.index is not None:
+        return Name(node.base, _moved(node.index, mapping), node.primes, span=node.span)
+    return mapped(node, lambda part: renamed(part, mapping))
+
+
+def _moved(index: Node, mapping: Mapping[str, str]) -> Node:
+    if isinstance(index, Listing):
+        return Listing(tuple(_moved(item, mapping) for item in index.items), span=index.span)
+    which = mapping.get(label(index))
+    if which is None:
+        return index
+    return Number(Fraction(which), span=index.span) if which.isdigit() else Name(which, span=index.span)

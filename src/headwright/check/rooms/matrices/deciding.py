@@ -1,24 +1,21 @@
-"""The proof, then the search for a counterexample."""
+"""The proof, then the search for a counterexample; and whether the steps of a derivation lead where they should."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
+from headwright.check.answer import named
 from headwright.check.rooms.matrices import inequalities
-from headwright.check.rooms.matrices.algebra import Algebra
-from headwright.check.rooms.matrices.forms import Form, minus, number, plus, scaled, size_form
-from headwright.check.rooms.matrices.given import Decision, Given
-from headwright.check.rooms.matrices.instances import Instance, instances
-from headwright.check.rooms.matrices.integers import Integers
-from headwright.check.rooms.matrices.known import Known, NoForm, NoMember
-from headwright.check.rooms.matrices.normal import Normal
-from headwright.check.rooms.matrices.ranges import links
-from headwright.check.rooms.matrices.trying import Trial, foundations, plainly, shown
+from headwright.check.rooms.matrices.forms import Algebra, Form, Integers, minus, number, plus, scaled, size_form
+from headwright.check.rooms.matrices.instances import Instance, Trial, foundations, instances, plainly, shown
+from headwright.check.rooms.matrices.known import Decision, Given, Known, NoForm, NoMember, names_in
+from headwright.check.rooms.matrices.normal import Normal, links
 from headwright.errors import InputError
+from headwright.formula.evaluate import TooMuch
+from headwright.formula.shapes import plain
 from headwright.formula.tree import Comparison, Node, Relation
-from headwright.formula.valuing.balls import TooMuch
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
@@ -204,3 +201,95 @@ def prepared(known: Known) -> Normal:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sorted(sizes.items()))
+
+
+ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
+TURNED = {"=": "=", "<=": ">=", ">=": "<="}
+Ends = tuple[Node, Node]
+
+
+def bare(given: Given) -> Given:
+    """Without definitions, and without knowing that S holds the singular values: algebra that is done in passing."""
+    known = Known(given)
+    shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+    facts = {name: facts - {"diagonal"} for name, facts in given.facts.items()}
+    return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
+
+
+def is_leap(link: Relation, ends: Ends, given: Given) -> bool:
+    """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+    passing = bare(given)
+    mine, whole = _gap(link.terms, passing), _gap(ends, passing)
+    if mine is None or whole is None or mine.is_zero or whole.is_zero:
+        return False
+    factor = mine.terms[0][2] / whole.terms[0][2]
+    return mine.terms[0][:2] == whole.terms[0][:2] and mine == scaled(whole, factor)
+
+
+def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
+    """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
+    passing = bare(given)
+    spoken = {plain(name) for end in ends for name in names_in(end)}
+    equal = [link.terms for link in steps if link.comparisons == ("=",)]
+    shown: dict[str, Node] = {}
+    for name, definition in given.definitions.items():
+        if name not in spoken:
+            found = _reached(named(name), equal, replace(given, definitions={}))
+            new = [last for last in found if last not in (named(name), definition)]
+            if new:
+                shown[name] = new[-1]
+    opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
+    try:
+        taken = replace(passing, definitions={**opened, **shown})
+        return bool(shown) and decide(Relation(ends, ("=",)), taken).word == "proved"
+    except InputError:
+        return False
+
+
+def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
+    statement = Relation((sides[0], sides[1]), ("=",))
+    try:
+        known = Known(given, statement)
+        typed = known.typed(statement)
+        if not isinstance(typed, Relation):
+            return None
+        normal = prepared(known)
+        return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]), normal.algebra)
+    except InputError:  # it has no form: then it is no copy of what has one
+        return None
+
+
+def leads(start: Node, end: Node, steps: Sequence[Relation], given: Given) -> bool:
+    """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
+    wanted, passing = _wanted(start, end, given), replace(given, definitions={})
+    for first, last, signs in ((start, end, ALONG[wanted]), (end, start, ALONG[TURNED[wanted]])):
+        links = [link.terms for link in steps if link.comparisons[0] in signs]
+        if any(_same(place, last, passing) for place in _reached(first, links, passing)):
+            return True
+    return False
+
+
+def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:
+    """Where links lead to, one after the other."""
+    reached = [link[0] for link in links if _same(link[0], first, passing)]
+    for place in reached:  # grows while it is read
+        reached += [link[1] for link in links if link[0] == place and link[1] not in reached]
+    return reached
+
+
+def _wanted(start: Node, end: Node, given: Given) -> str:
+    """How the two ends of a derivation compare: the strongest comparison that is true of them."""
+    for sign in ("=", "<=", ">="):
+        if decide(Relation((start, end), (sign,)), given).word == "proved":
+            return sign
+    return "="
+
+
+def _same(x: Node, y: Node, passing: Given) -> bool:
+    """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
+    if x == y:
+        return True
+    try:
+        return decide(Relation((x, y), ("=",)), passing).word == "proved"
+    except InputError:
+        return False

@@ -13,11 +13,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from headwright.check.rooms.matrices.algebra import Algebra
 from headwright.check.rooms.matrices.forms import (
+    Algebra,
     Applied,
     Atom,
     Form,
+    Language,
     Member,
     Monomial,
     Partial,
@@ -29,9 +30,8 @@ from headwright.check.rooms.matrices.forms import (
     plus,
     scaled,
 )
-from headwright.check.rooms.matrices.integers import Language
 from headwright.check.rooms.matrices.known import NoForm
-from headwright.check.rooms.matrices.spectral import rank_bound
+from headwright.check.rooms.matrices.normal import rank_bound
 
 LARGEST = 8  # of the sizes at which a counterexample is looked for
 PLAIN = "every term is nonnegative"

@@ -1,16 +1,48 @@
-"""What is given, ready to be asked: shapes of all names, facts, families of columns and of singular values."""
+"""What is given about matrices, ready to be asked: shapes, facts, families of columns and of singular values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Literal
 
-from headwright.check.rooms.matrices.given import Given
 from headwright.errors import InputError
-from headwright.formula.shapes import SCALAR, Shape, shape, typed
-from headwright.formula.shaping.rewrite import mapped, plain
+from headwright.formula.shapes import SCALAR, Shape, mapped, plain, shape, typed
 from headwright.formula.tree import BigSum, Name, Node, Number, Relation, walk
+
+
+@dataclass(frozen=True)
+class Given:
+    """Names, their shapes and what is known of them.
+
+    shapes        "P": T x T; "sigma_*": numbers with any index; the names of dimensions are numbers by themselves
+    definitions   "Q": X W_Q and so on; expanded wherever the name occurs
+    facts         of a name: permutation, orthogonal, orthonormal columns, diagonal, symmetric, positive;
+                  of a pair "A,B": orthogonal ranges; "U,u_*": columns; "S,sigma_*": singular values
+    different     pairs given to be not equal: (P Phi, Phi)
+    sizes         small sizes to try for each dimension (all combinations that the facts allow)
+    assume        what integers satisfy: 1 <= k <= d
+    """
+
+    shapes: Mapping[str, Shape]
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+    facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    different: tuple[tuple[Node, Node], ...] = ()
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    assume: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was found out: the word, why, an instance that refutes (or proves 'not an identity'), and what proved it."""
+
+    word: Literal["proved", "refuted", "open"]
+    reason: str
+    counterexample: Mapping[str, object] | None = None
+    used: str = ""
+    confirmed: int = 0  # instances for which it is certainly true, where nothing was decided
+
 
 _ONE = Fraction(1)
 MOST_NAMES = 600  # of a definition, once all others are put in

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headwright.check.answer import Answer, Said, full_name
+from headwright.check.answer import Answer, Said, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Matrices
 from headwright.check.judging import Judged, judged
-from headwright.check.links import comparisons
 from headwright.check.rooms.matrices import Given, decide
 from headwright.check.rooms.matrices.known import NoMember
 from headwright.check.verdict import Verdict
