@@ -10,7 +10,6 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise
 from headwright.check.judging import Court, Judged, Setting, composed
 from headwright.check.replay import looked_at_twice
-from headwright.check.rooms.integers import IntegersRoom
 from headwright.check.rooms.keys.conditions import states_condition
 from headwright.check.rooms.keys.room import KeysRoom
 from headwright.check.rooms.keys.scene import UndeterminedError
@@ -63,6 +62,8 @@ def _setting(exercise: Exercise) -> Setting:
     if exercise.tokens is not None:
         return TokensRoom(exercise, exercise.tokens)
     if exercise.integers is not None:
+        from headwright.check.rooms.integers import IntegersRoom  # it brings z3 along
+
         return IntegersRoom(exercise, exercise.integers)
     if exercise.matrices is not None:
         return MatricesRoom(exercise, exercise.matrices)

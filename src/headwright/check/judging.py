@@ -141,8 +141,9 @@ def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
         return f"{plain(first.link)} is true, but what is said besides is false: {chosen.part.reason}"
     if word in ("refuted", "undecided"):
         return chosen.part.reason
-    used = sorted({one.decision.used for one in judgements if one.decision.used})
-    by = f" (by {', '.join(used)})" if used else ""
+    used = {one.decision.used for one in judgements if one.decision.used}
+    used = {one for one in used if not any(one != other and one in other for other in used)}  # said once
+    by = f" (by {', '.join(sorted(used))})" if used else ""
     if word == "holds":
         return f"no counterexample was found, and no proof: {chosen.part.reason}"
     unique = list(dict.fromkeys(one.part.reason for one in judgements if one.part.reason))

@@ -470,6 +470,8 @@ class TokensCourt:
         value = reader.value(left)
         if value.shape[1] == 1 and value.shape[0] > 1:
             end = self._end(value)
+            if end is not None and end == plain(link.terms[1]):
+                return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
             return f"{plain(link)} is false"

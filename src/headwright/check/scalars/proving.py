@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
 from headwright.check.scalars.numbers import Range, TooBig
 from headwright.check.scalars.scalar import (
@@ -37,7 +36,6 @@ from headwright.check.scalars.scalar import (
 from headwright.check.scalars.solver import cannot_fail
 from headwright.check.scalars.text import reads_negative
 from headwright.check.scalars.where import ANYTHING, MIRRORED, Comparison, Hypothesis, Where, checked
-from headwright.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -142,8 +140,6 @@ def _from_lower_ends(value: Scalar) -> Scalar:
 ALGEBRA = "exact algebra"
 SOLVER = "exact algebra and z3"
 SHORT = 90  # characters of an inequality that is shown
-SPLIT = 3  # so many values of an integer are looked at one by one
-SPLIT_NAMES = 2
 
 
 @dataclass(frozen=True)
@@ -169,8 +165,7 @@ def prove(
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     try:
-        found = _Prover(where, seconds).prove(left, comparison, right)
-        return found or _by_cases(left, comparison, right, where, seconds)
+        return _Prover(where, seconds).prove(left, comparison, right)
     except TooBig:
         return None
 
@@ -186,7 +181,7 @@ class _Prover:
         difference = left - right
         if difference == 0:
             return Proof(f"both sides are {_shown(left)}", ALGEBRA) if comparison in ("=", "<=", ">=") else None
-        return self._compared(difference, comparison) or self._exponentials(difference, comparison)
+        return self._compared(difference, comparison)
 
     def _compared(self, difference: Scalar, comparison: Comparison) -> Proof | None:
         cleared = self._cleared(difference, comparison)
@@ -205,12 +200,6 @@ class _Prover:
         if self.holds(under, "<"):
             return without_known_factors(over, MIRRORED[comparison])
         return without_known_factors(over * under, comparison)  # it is not 0: that was among the needs
-
-    def _exponentials(self, difference: Scalar, comparison: Comparison) -> Proof | None:
-        """a < b means e^a < e^b, which helps where a and b are made of logarithms."""
-        if not _logarithms(difference):
-            return None
-        return self._compared(exp(difference) - 1, comparison)
 
     def holds(self, value: Scalar, comparison: Comparison) -> bool:
         """Whether a number without denominator compares so with 0."""
@@ -287,58 +276,3 @@ def _proof(difference: Scalar, asked: Comparison, cleared: Cleared, used: str) -
 def _shown(value: Scalar) -> str:
     text = str(value)
     return text if len(text) <= SHORT else "the same number"
-
-
-def _by_cases(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seconds: float) -> Proof | None:
-    """The first few values of an integer one by one, then the others together."""
-    names = [
-        name
-        for name in sorted(left.names() | right.names())
-        if where.range(name).numeric.integer and where.range(name).numeric.lower is not None
-    ][:SPLIT_NAMES]
-    if not names:
-        return None
-    options = [[*(_lower(where, name) + step for step in range(SPLIT)), None] for name in names]
-    for choice in product(*options):
-        case = where
-        values: dict[str, Scalar | Number] = {}
-        empty = False
-        for name, value in zip(names, choice, strict=True):
-            upper = where.range(name).numeric.upper
-            least = _lower(where, name) + SPLIT if value is None else value
-            if isinstance(upper, Fraction) and least > upper:
-                empty = True
-            elif value is None:
-                case = case.ranged(
-                    name, Range(least, where.range(name).upper, upper_open=where.range(name).upper_open, integer=True)
-                )
-            else:
-                values[name] = value
-        if empty:
-            continue
-        try:
-            if not _one_case(left, comparison, right, case, values, seconds):
-                return None
-        except InputError:  # the numbers are not defined there
-            return None
-    return Proof(f"{', '.join(names)} taken value by value up to where exact bounds decide", SOLVER)
-
-
-def _one_case(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    values: dict[str, Scalar | Number],
-    seconds: float,
-) -> bool:
-    case = where.put(values)
-    prover = _Prover(case, seconds)
-    return prover.prove(case.settled(left.put(values)), comparison, case.settled(right.put(values))) is not None
-
-
-def _lower(where: Where, name: str) -> int:
-    lower = where.range(name).numeric.lower
-    if not isinstance(lower, Fraction):
-        raise InputError(f"{name} has no lower end; expected one to count from")
-    return lower.numerator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,8 +24,6 @@ from headwright.check.verdict import Verdict
 from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Name, Relation, walk
-
-NAMES = {"score": "a score of the others of", "margin": "a margin of", "slack": "a slack of"}
 
 
 def described(finding: Finding) -> str:
@@ -105,6 +104,7 @@ def argument(scene: Scene) -> str:
 
 
 NO_CASE = "it speaks of no case that can occur"
+_INNER = re.compile(r"\b(closeness|score|margin|slack|y_others)(?:_(\w+))?\b'*(?!s)")
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
 
 
@@ -191,7 +191,25 @@ class KeysCourt:
 def _judged(finding: Finding, claim: Claim) -> Judged:
     decision = finding.decision
     known = replace(decision, values={**finding.case, **decision.values}) if decision.word == "refuted" else decision
-    return judged(claim, known, described(finding), finding.link)
+    one = judged(claim, known, described(finding), finding.link)
+    spoken = {_spoken(name, finding.scene): value for name, value in (one.part.counterexample or {}).items()}
+    part = replace(one.part, reason=_spoken(one.part.reason, finding.scene), counterexample=spoken or None)
+    return replace(one, part=part)
+
+
+def _spoken(text: str, scene: Scene) -> str:
+    """What stands for a score or an inner product in the algebra, as what it is."""
+    centre = scene.setting.named[0]
+
+    def word(found: re.Match[str]) -> str:
+        kind, which = found[1], found[2] or "i"
+        if kind == "closeness":
+            return f"k_{centre}^T k_{which}"
+        if kind == "score":
+            return f"k_{which}^T q"
+        return {"margin": "margin", "slack": "excess", "y_others": "e^(k_i^T q)"}[kind]
+
+    return _INNER.sub(word, text)
 
 
 def _speaks_of_chance(goal: object) -> bool:
