@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from headwright.check.answer import Answer, Formula, MisfitError, MissingError, WrongKindError, read_answer
 from headwright.check.claims import Role, claims
 from headwright.check.earning import earned
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed
 from headwright.check.replay import looked_at_twice
 from headwright.check.rooms.keys.conditions import states_condition
@@ -18,7 +18,7 @@ from headwright.check.rooms.tokens import TokensRoom
 from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula import FormulaError, parse
+from headwright.formula import FormulaError
 
 __all__ = ["Formula", "check_answer"]
 
@@ -76,7 +76,7 @@ def _decided(exercise: Exercise, answer: Answer, setting: Setting, court: Court)
     in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
     if not in_vain:
         for source in exercise.goals:
-            for claim in claims(parse(source), "goal", whole=setting.whole):
+            for claim in claims(parsed(source), "goal", whole=setting.whole):
                 found += court.decide(claim)
     for said in court.claims:
         role: Role = "step" if exercise.derive else "statement"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headwright.check.answer import Answer, full_name
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged
 from headwright.check.replay import says_something
 from headwright.check.rooms.keys.conditions import states_condition
@@ -20,7 +20,6 @@ from headwright.check.rooms.matrices.deciding import follows, is_leap, leads
 from headwright.check.rooms.matrices.known import Given
 from headwright.check.rooms.matrices.room import MatricesCourt
 from headwright.check.verdict import Verdict
-from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
 
@@ -51,7 +50,7 @@ def _spoken(
     exercise: Exercise, answer: Answer, court: Court, verdict: Verdict, judgements: Sequence[Judged]
 ) -> Verdict:
     """Something must be said of what was asked about, and it must not hold whatever the answer is."""
-    wanted = {full_name(name) for source in exercise.about for name in walk(parse(source)) if isinstance(name, Name)}
+    wanted = {full_name(name) for source in exercise.about for name in walk(parsed(source)) if isinstance(name, Name)}
     about = [one for one in judgements if one.part.role != "condition" and wanted & _spoken_of(one.claim.node)]
     if not about:
         return _no_answer(verdict, f"nothing is said of {' or '.join(sorted(wanted))}")
@@ -79,7 +78,7 @@ def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) 
     """All steps are right: do they lead from one side to the other, and is none of them the whole?"""
     if verdict.word == "undecided":
         return verdict
-    ends = [(parse(source), parse(target)) for source, target in exercise.derive]
+    ends = [(parsed(source), parsed(target)) for source, target in exercise.derive]
     steps = [link for said in answer.claims for link in _steps(said.node)]
     small = [link for link in steps if not any(is_leap(link, pair, given) for pair in ends)]
     if any(follows(pair, small, given) for pair in ends):

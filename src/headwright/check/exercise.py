@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,14 +18,25 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
+from headwright.formula.tree import Node
 
 BUILT_IN = Path(__file__).parent / "exercises"
 MOST_BYTES, MOST_FILES = 100_000, 200
 
 
+@lru_cache(maxsize=4096)
+def parsed(source: str) -> Node:
+    """The tree of a formula of an exercise, read once.
+
+    >>> parsed("n") is parsed("n")
+    True
+    """
+    return parse(source)
+
+
 def _formula(source: str) -> str:
     try:
-        parse(source)
+        parsed(source)
     except FormulaError as error:
         raise ValueError(str(error)) from None
     return source

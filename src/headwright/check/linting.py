@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from headwright.check.answer import Formula
 from headwright.check.checker import check_answer
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.sheets.sheet import find_formulas
-from headwright.formula import FormulaError, parse
+from headwright.formula import FormulaError
 from headwright.formula.reading.lexer import words
 from headwright.formula.tree import BigSum, Name, Node, walk
 
@@ -43,7 +43,7 @@ def _untold(exercise: Exercise) -> Iterator[str]:
     """Names that goals and definitions use, and that the statement does not."""
     told = set(_told(exercise.statement))
     sources = [*exercise.goals, *(side for pair in exercise.derive for side in pair), *exercise.about, *exercise.answer]
-    used = {name for source in sources for name in _bases(parse(source))}
+    used = {name for source in sources for name in _bases(parsed(source))}
     used |= {name for name, known in exercise.parameters.items() if known.small or known.large}
     for name in sorted(used - told - set(CONSTANTS)):
         yield f"{name} is used in what is checked, and the statement does not name it"

@@ -13,10 +13,9 @@ from random import Random
 from flint import arb, arb_mat
 
 from headwright.check.answer import Answer, full_name, label
-from headwright.check.exercise import Exercise, Keys, Parameter
+from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
-from headwright.formula import parse
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.shapes import mapped
 from headwright.formula.tree import BigSum, Call, Listing, Logic, Name, Negative, Node, Number, Relation, walk
@@ -46,7 +45,7 @@ class Question:
         """What is given, and what the answer defines."""
         tokens = self.exercise.tokens
         given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
-        parsed = {name: parse(source) for name, source in {**given, **self.exercise.definitions}.items()}
+        parsed = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
         return parsed | {name: said.node for name, said in self.answer.definitions.items()}
 
     @property
@@ -63,7 +62,7 @@ class Question:
         setting = self.exercise.keys
         if setting is None or self.comparison not in ("~", "->") or self.under:
             return []
-        return [parse(source) for source in setting.given]
+        return [parsed(source) for source in setting.given]
 
     def _places(self, node: Node) -> bool:
         return (

@@ -9,7 +9,7 @@ from random import Random
 
 from headwright.check.answer import Answer
 from headwright.check.decision import Decision
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at
 from headwright.check.replay.draws import (
     Question,
@@ -22,7 +22,6 @@ from headwright.check.replay.draws import (
 )
 from headwright.check.replay.saying import World, holds
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
-from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, walk
 
@@ -164,7 +163,7 @@ def _admissible(question: Question, world: IntegersWorld) -> bool:
     setting = question.exercise.integers
     if setting is None:
         return False
-    if not all(holds(parse(source), world) is True for source in setting.given):
+    if not all(holds(parsed(source), world) is True for source in setting.given):
         return False
     return not any(world.numbers[x] == world.numbers[y] for x, y in setting.different)
 

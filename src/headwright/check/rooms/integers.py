@@ -19,12 +19,11 @@ from flint import arb, arb_mat
 from headwright.check.answer import Answer, MisfitError, Said, comparisons, full_name, pairs
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
-from headwright.check.exercise import Exercise, Integers
+from headwright.check.exercise import Exercise, Integers, parsed
 from headwright.check.judging import Judged, at, judged
 from headwright.check.scalars.numbers import above, below
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula import parse
 from headwright.formula.evaluate import evaluate
 from headwright.formula.show import plain
 from headwright.formula.tree import (
@@ -368,7 +367,7 @@ class IntegersCourt:
             if _check([*apart, premise]) != z3.unsat:  # else it speaks of integers that may be the same
                 given += apart
         for source in self.setting.given:
-            condition = parse(source)
+            condition = parsed(source)
             if _names(condition) <= _names(scope):
                 given.append(encoder.statement(condition))
         return given

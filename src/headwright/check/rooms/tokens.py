@@ -13,7 +13,7 @@ from typing import Literal
 from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
-from headwright.check.exercise import Exercise, Tokens
+from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import SIGNS, Judged, at, judged, shown
 from headwright.check.scalars import (
     POSITIVE,
@@ -30,7 +30,6 @@ from headwright.check.scalars import (
     sqrt,
 )
 from headwright.check.verdict import Verdict
-from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import (
     Call,
@@ -331,8 +330,8 @@ class Told:
 def tending(link: Relation) -> Told | None:
     """beta -> infinity, s >> 1: what becomes large, or small; None if this is another kind of condition.
 
-    >>> from headwright.formula import parse
-    >>> sorted(tending(parse(r"\\beta \\to 0")).vanishing)
+    >>> from headwright.check.exercise import parsed
+    >>> sorted(tending(parsed(r"\\beta \\to 0")).vanishing)
     ['beta']
     """
     sign = link.comparisons[0]
@@ -373,7 +372,7 @@ class TokensRoom:
         """With what the answer defines, and what it says of its own names."""
         weights: dict[str, str] = {**self.setting.weights}  # type: ignore[dict-item]
         given = {**self.setting.tokens, **weights, **self.exercise.definitions}
-        definitions: dict[str, Node] = {name: parse(source) for name, source in given.items()}
+        definitions: dict[str, Node] = {name: parsed(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
         court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))

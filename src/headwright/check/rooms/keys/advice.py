@@ -14,7 +14,7 @@ from headwright import design as designing
 from headwright.check.answer import MisfitError, label
 from headwright.check.claims import claims
 from headwright.check.decision import Decision, Threshold
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at, shown
 from headwright.check.rooms.keys.chance import chances_of, growth
 from headwright.check.rooms.keys.deciding import Decider
@@ -25,7 +25,6 @@ from headwright.check.scalars.numbers import TooLong
 from headwright.check.verdict import Curve
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
-from headwright.formula import parse
 from headwright.formula.tree import Call, Listing, Name, Norm, Relation, walk
 from headwright.noise import Noise, Normal, World, exact
 
@@ -40,7 +39,7 @@ def luck(decider: Decider) -> dict[str, Any] | None:
     event = _event(decider)
     if law is None or event is None:
         return None
-    given = decider.under(*(parse(source) for source in scene.setting.given))
+    given = decider.under(*(parsed(source) for source in scene.setting.given))
     found, wanted = chances_of(given, event)
     if found is None:
         return None
@@ -74,7 +73,7 @@ def in_words(told: dict[str, Any]) -> str:
 
 def _event(decider: Decider) -> Call | None:
     reported = decider.scene.setting.reports
-    node = None if reported is None else parse(reported)
+    node = None if reported is None else parsed(reported)
     return node if isinstance(node, Call) and node.function == "P" else None
 
 
@@ -143,7 +142,7 @@ def _bounds(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]
     reader = Reader(decider.scene, {})
     bounds: dict[int, str] = {}
     for source in exercise.goals:
-        match parse(source):
+        match parsed(source):
             case Relation((Name("alpha", Name() | _ as index), least), (">=",)):
                 which = decider.scene.classes.named.index(str(getattr(index, "base", getattr(index, "value", ""))))
                 floor = reader.scalar(least).put(dict(values)).rational
@@ -174,7 +173,7 @@ def _length(decider: Decider, values: Mapping[str, Fraction]) -> float | None:
 
 
 def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fraction]) -> float | None:
-    goal = parse(source)
+    goal = parsed(source)
     if not isinstance(goal, Relation):
         return None
     reader = Reader(decider.scene, {})
@@ -262,7 +261,7 @@ def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | No
         lengths[head], along = parts
         vectors[head] = along.times(parameter(LAMBDA, POSITIVE))
     free = replace(decider, scene=replace(scene, vectors=vectors))
-    goals = [parse(source) for source in exercise.goals]
+    goals = [parsed(source) for source in exercise.goals]
     asked = [goal for goal in goals if not any(isinstance(node, Norm) for node in walk(goal))]
     found = [finding.decision for goal in asked for claim in claims(goal, "goal") for finding in free.findings(claim)]
     if not found or any(one.word != "proved" for one in found):

@@ -16,6 +16,7 @@ from itertools import islice
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.rooms.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
 from headwright.check.rooms.keys.meaning import Reader, Value, scalars_in
@@ -48,7 +49,6 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import allowed, choices
 from headwright.errors import InputError
-from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
 
@@ -367,7 +367,7 @@ class Decider:
         return not spoken & set(random) and not speaks_of_output(link.terms[1])
 
     def _almost_surely(self, link: Relation) -> Decision:
-        asked = self.under(*(parse(source) for source in self.scene.setting.given))
+        asked = self.under(*(parsed(source) for source in self.scene.setting.given))
         found = decide_event(asked, Call("P", (link,)), "->", Number(Fraction(1)))
         if found.word == "refuted" and found.left is not None:
             return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")

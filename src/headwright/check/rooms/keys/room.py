@@ -12,7 +12,7 @@ from typing import Any
 from headwright.check.answer import Answer, MisfitError, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
-from headwright.check.exercise import Exercise, Keys
+from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import SIGNS, Judged, at, judged, shown
 from headwright.check.rooms.keys.advice import advice
 from headwright.check.rooms.keys.conditions import assuming, stated
@@ -21,7 +21,6 @@ from headwright.check.rooms.keys.meaning import Reader
 from headwright.check.rooms.keys.scene import REST, ZERO, Scene, UndeterminedError, opening
 from headwright.check.scalars import Scalar
 from headwright.check.verdict import Verdict
-from headwright.formula import parse
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Name, Relation, walk
 
@@ -136,7 +135,7 @@ class KeysRoom:
         return KeysCourt(self.exercise, self.setting, decider, claims, conditions, readings)
 
     def _scene(self, answer: Answer) -> Scene:
-        given = {name: parse(source) for name, source in self.exercise.definitions.items()}
+        given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         own = {name: said.node for name, said in answer.definitions.items()}
         return opening(self.exercise, self.setting).defining({**given, **own})
 
@@ -169,7 +168,7 @@ class KeysCourt:
         """One part for every case of a claim."""
         decider = self.decider
         if claim.role == "goal" and _speaks_of_chance(claim.node):
-            decider = decider.under(*(parse(source) for source in self.setting.given))
+            decider = decider.under(*(parsed(source) for source in self.setting.given))
         findings = list(decider.findings(claim))
         if not findings:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]

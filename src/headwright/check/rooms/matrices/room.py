@@ -9,12 +9,11 @@ from typing import Any
 from headwright.check.answer import Answer, Said, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
-from headwright.check.exercise import Exercise, Matrices
+from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged, judged
 from headwright.check.rooms.matrices import Given, decide
 from headwright.check.rooms.matrices.known import NoMember
 from headwright.check.verdict import Verdict
-from headwright.formula import parse
 from headwright.formula.errors import ShapeError
 from headwright.formula.shapes import Shape
 from headwright.formula.show import plain
@@ -40,15 +39,15 @@ class MatricesRoom:
         return MatricesCourt(self.exercise, self._given(answer), tuple(answer.claims))
 
     def _given(self, answer: Answer) -> Given:
-        definitions = {name: parse(source) for name, source in self.exercise.definitions.items()}
+        definitions = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         return Given(
             shapes={name: Shape(*shape) for name, shape in self.setting.shapes.items()},
             definitions=definitions,
             facts={name: frozenset(facts) for name, facts in self.setting.facts.items()},
-            different=tuple((parse(x), parse(y)) for x, y in self.setting.different),
+            different=tuple((parsed(x), parsed(y)) for x, y in self.setting.different),
             sizes=self.setting.sizes,
-            assume=tuple(_relations(parse(source) for source in self.setting.assume)),
+            assume=tuple(_relations(parsed(source) for source in self.setting.assume)),
         )
 
 
@@ -68,7 +67,7 @@ class MatricesCourt:
 
     def otherwise(self, definitions: Mapping[str, str]) -> MatricesCourt:
         """The same were the question idle: with these definitions, and nothing given to be different."""
-        idle = {**self.given.definitions, **{name: parse(source) for name, source in definitions.items()}}
+        idle = {**self.given.definitions, **{name: parsed(source) for name, source in definitions.items()}}
         return replace(self, given=replace(self.given, definitions=idle, different=()))
 
     def decide(self, claim: Claim) -> list[Judged]:
