@@ -17,6 +17,7 @@ TRUE_IN_ANY_CASE = [
     ("positions-unique", r"t = t"),
     ("positions-help", r"P(X + \Phi) = P X + P \Phi"),
     ("positions-help", r"\Phi \ne 2 X"),
+    ("positions-help", r"P \Phi \ne \Phi"),
 ]
 RESTATED = [
     ("permutation", r"Z_p = P Z"),
@@ -37,6 +38,7 @@ MISSING = [
 ANSWERS = [
     ("averaging-scaled-discrete", r"\alpha_1 > \alpha_2 \text{ if } c = 3/2"),
     ("self-attention-copy", r"c_2 \ne u_b"),
+    ("self-attention-copy", r"c_2 \approx x_2"),
     ("positions-unique", r"t - t' = 2\pi k \Rightarrow k = 0"),
     ("positions-help", r"P^\top (P X + \Phi) \ne X + \Phi"),
     ("permutation", r"H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt d) P V = P H, Z_p = P Z"),

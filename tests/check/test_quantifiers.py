@@ -97,6 +97,20 @@ def test_a_tolerance_lies_between_0_and_1(factor: str) -> None:
     assert check("averaging-two", rf"q = {factor}(k_a + k_b)").word == "proved"
 
 
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        (r"q = \ln((n-2)/\epsilon)(k_a + k_b)",),
+        (AVERAGE, r"\frac{1}{n-2} > 0"),
+        (AVERAGE, r"\frac{n-2}{n-2} = 1"),
+    ],
+)
+def test_what_is_not_defined_for_two_keys_is_refuted(formulas: tuple[str, ...]) -> None:
+    verdict = check("averaging-two", *formulas)
+    assert verdict.word == "refuted", verdict.reason
+    assert "not defined for n = 2" in verdict.reason
+
+
 def test_integers_that_are_written_down_are_tried() -> None:
     verdict = check("averaging-two", r"q = \ln(n/\epsilon)|n - 54321|(k_a + k_b)")
     assert verdict.word == "refuted"

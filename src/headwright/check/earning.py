@@ -66,6 +66,8 @@ def _spoken(
 def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judged) -> bool:
     if exercise.matrices is None or not isinstance(court, MatricesCourt):
         return says_something(exercise, answer, one)
+    if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
+        return False  # that is given
     idle = court.otherwise(exercise.matrices.otherwise)
     return any(found.decision.word != "proved" for found in idle.decide(one.claim))
 

@@ -18,7 +18,20 @@ from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.shapes import mapped
-from headwright.formula.tree import BigSum, Call, Listing, Logic, Name, Negative, Node, Number, Relation, walk
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Listing,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    walk,
+)
 
 STAGES = 3  # of a sequence
 MOST_KEYS = 40  # that are written out
@@ -45,8 +58,8 @@ class Question:
         """What is given, and what the answer defines."""
         tokens = self.exercise.tokens
         given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
-        parsed = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
-        return parsed | {name: said.node for name, said in self.answer.definitions.items()}
+        known = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
+        return known | {name: said.node for name, said in self.answer.definitions.items()}
 
     @property
     def conditions(self) -> list[Node]:
@@ -270,7 +283,8 @@ def idle(question: Question, world: World, random: Random) -> World:
         drawn = {head: column([arb(random.randint(-2, 2)) for _ in range(size)]) for head in world.heads}
         return replace(world, queries=drawn, _values={})
     if isinstance(world, TokensWorld) and world.setting is not None:
-        some = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
+        single: list[Node] = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
+        some = [*single, *(Product((Number(Fraction(2)), one)) for one in single), Sum((single[0], single[-1]))]
         same, alike = random.choice(some), random.random() < 0.5
         other: dict[str, Node] = {token: same if alike else random.choice(some) for token in world.tokens}
         return replace(world, definitions={**question.definitions, **other}, _values={})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Protocol, Self
 
 from flint import arb, arb_mat
 
 from headwright.errors import InputError
-from headwright.formula.evaluate import Budget, compare, evaluate
+from headwright.formula.evaluate import Budget, Undefined, compare, evaluate
 from headwright.formula.shapes import Shape, typed
 from headwright.formula.tree import Comparison, Listing, Logic, Name, Node, Quantified, Relation
 
@@ -22,6 +23,7 @@ class World(Protocol):
     """Explicit values for all names."""
 
     much: arb  # how much larger 'much larger' is here
+    numbers: Mapping[str, Fraction | int | arb]  # names that are numbers
     tends: bool  # whether it is one of a sequence: then sides may come close without being equal
 
     def value_of(self, name: Name) -> arb_mat | None:
@@ -67,6 +69,21 @@ def holds(node: Node, world: World) -> bool | None:
             return _all([_link(a, sign, b, world) for a, sign, b in _links(node)])
         case _:
             return None
+
+
+def undefined(node: Relation, world: World) -> bool:
+    """Whether a side has no value there: the logarithm of 0, a division by 0."""
+    for term in node.terms:
+        for bits in (128, FINE):
+            try:
+                value(term, world.afresh(), bits)
+                break
+            except Undefined:
+                if bits == FINE:
+                    return True
+            except (InputError, ValueError, OverflowError):  # too large, or not known here
+                break
+    return False
 
 
 def _all(said: list[bool | None]) -> bool | None:

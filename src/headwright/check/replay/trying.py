@@ -20,10 +20,10 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.saying import World, holds
+from headwright.check.replay.saying import World, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Node, Quantified, walk
+from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
 SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
 TRIED = 10  # sequences of worlds for one decision
@@ -53,7 +53,12 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
-    if one.decision.word not in ("proved", "refuted") or one.claim.role == "condition" or one.decision.beyond:
+    if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
+        return one
+    nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
+    if nowhere is not None:
+        return _instead(one, Decision("refuted", nowhere))
+    if one.decision.word == "holds":
         return one
     if exercise.integers is not None:
         tally = _integers(question, one, random)
@@ -95,6 +100,19 @@ def _tried(question: Question, one: Judged, random: Random) -> Tally:
     if not proved and (free or agree):  # some worlds may well agree with a false statement
         against = 0
     return Tally(agree, against)
+
+
+def _undefined(question: Question, random: Random) -> str | None:
+    """Where a side of the claim has no value, although all that is assumed holds."""
+    if not isinstance(question.node, Relation) or question.exercise.matrices or question.exercise.integers:
+        return None
+    for worlds in sequences(question, random, TRIED):
+        if any(_met(condition, worlds[-1], question) is not True for condition in question.conditions):
+            continue
+        if all(undefined(question.node, world) for world in worlds):
+            given = {name: Fraction(str(worlds[0].numbers[name])) for name in question.exercise.parameters}
+            return f"{plain(question.node)} is not defined for {at(given)}"
+    return None
 
 
 def _broken(question: Question, one: Judged, random: Random) -> Judged | None:

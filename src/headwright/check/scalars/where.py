@@ -88,10 +88,6 @@ class Where:
         more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
         return replace(self, hypotheses=self.hypotheses + more)
 
-    def ranged(self, name: str, known: Range) -> Where:
-        """The same with another range for a name; it must lie within the one that was declared."""
-        return replace(self, ranges={**self.ranges, name: known})
-
     def put(self, values: Mapping[str, Scalar | Number]) -> Where:
         """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
         ranges = {
