@@ -37,6 +37,9 @@ ANSWERS = [
     ("self-attention-copy", (r"c_2 \approx u_b",)),
     ("positions-unique", (r"\Phi_t \ne \Phi_{t'}", r"t - t' = 2\pi k \Rightarrow k = 0")),
     ("positions-unique", (r"\Phi_t = \Phi_{t'}",)),
+    ("taking-apart", (r"M = A A^\top",)),
+    ("low-rank", (r"B = A",)),
+    ("energy", (r"\|A\|_F^2 = \|U S V^\top\|_F^2 = \|S\|_F^2 = \sum_i \sigma_i^2",)),
 ]
 
 

@@ -22,6 +22,7 @@ SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 SECOND_LOOK = 4  # instances on which a proof is looked at again
 FORMS = "normal forms"
 GIVEN_DIFFERENT = "a given difference"
+CONTRADICTED = "an instance contradicts the proof that was found: this is a bug worth reporting"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
 
 
@@ -121,11 +122,12 @@ class _Case:
 
     def looked_at_again(self, decision: Decision) -> Decision:
         """A proof that an instance contradicts is no proof: never believe it."""
+        looked = 0
         for trial in islice(self.trials(), SECOND_LOOK):
             if self.outcome(trial) is False:
-                found = self.example(trial)
-                return Decision("open", "a proof was found, and an instance that contradicts it", found, decision.used)
-        return decision
+                return Decision("open", CONTRADICTED, self.example(trial), decision.used)
+            looked += 1
+        return replace(decision, confirmed=looked)
 
     # Instances
 

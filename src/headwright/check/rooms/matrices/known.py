@@ -41,7 +41,7 @@ class Decision:
     reason: str
     counterexample: Mapping[str, object] | None = None
     used: str = ""
-    confirmed: int = 0  # instances for which it is certainly true, where nothing was decided
+    confirmed: int = 0  # instances that agree: of a proof, or for which it is certainly true where nothing was decided
 
 
 _ONE = Fraction(1)

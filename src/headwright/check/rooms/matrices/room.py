@@ -84,9 +84,10 @@ class MatricesCourt:
         if word == "refuted" and not all(isinstance(part, Name) for part in claim.under):
             word, words = "undecided", "it is not always true; whether it is under this condition is not known"
         one = judged(claim, Decision(word, found.reason, used=found.used), words)
+        one = replace(one, part=replace(one.part, replayed=found.confirmed if word == "proved" else 0))
         if found.counterexample is None or word == "undecided":
             return [one]
-        return [replace(one, part=replace(one.part, counterexample=dict(found.counterexample)))]
+        return [replace(one, part=replace(one.part, counterexample=dict(found.counterexample), replayed=1))]
 
 
 def _misshapen(claim: Claim, error: ShapeError) -> Judged:
