@@ -16,7 +16,7 @@ from headwright.formula.tree import Comparison, Listing, Logic, Name, Node, Quan
 FAR = arb("0.05")  # what is farther apart is not 'about' the same
 FINE = 3000  # bits of a closer look
 EQUAL = arb("1e-25")  # what is nearer than that at 128 bits is taken to be equal: evidence, no proof
-MOST = 2_000_000  # operations on one statement
+MOST = 100_000  # operations on one side of a statement
 
 
 class World(Protocol):

@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Literal
 
-from headwright.check.answer import full_name, label
+from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
 from headwright.errors import HeadwrightError
@@ -109,6 +109,7 @@ class Classes:
 
 
 MOST_HINTS = 10
+MOST_INDICES = 3  # that range over all keys in one statement
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
 SEPARATED = Range(-1, Fraction(1, 2))  # inner products of unit vectors at a distance of at least 1
 MEMBER = "one of the rest"
@@ -330,6 +331,10 @@ def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relat
     different = apart(under, scene)
     spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
     ranging = [index for index in letters if index in spoken]
+    if len(ranging) > MOST_INDICES:
+        raise MisfitError(
+            f"more than {MOST_INDICES} indices range over the keys", link, fix="say it for fewer at a time"
+        )
     options = [[*scene.classes.named, *ranging[: place + 1]] for place in range(len(ranging))]
     for choice in product(*options):
         chosen = dict(zip(ranging, choice, strict=True))
