@@ -186,7 +186,7 @@ LEFTS: Final = _set("left bigl Bigl biggl Biggl")
 RIGHTS: Final = _set("right bigr Bigr biggr Biggr")
 DROPPED: Final = _set(
     "big Big bigg Bigg bigm middle displaystyle textstyle scriptstyle limits nolimits nonumber notag enspace enskip "
-    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut"
+    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed"
 )
 DROPPED_WITH_ARGUMENT: Final = _set("label tag hspace vspace color phantom hphantom vphantom")
 DROPPED_ENVIRONMENTS: Final = _set("aligned align gather gathered split equation multline alignat displaymath math")
