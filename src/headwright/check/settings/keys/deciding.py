@@ -18,21 +18,6 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
-from headwright.check.rooms.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
-from headwright.check.rooms.keys.meaning import Reader, Value, scalars_in
-from headwright.check.rooms.keys.scene import (
-    REST,
-    SEPARATED,
-    ZERO,
-    Hypothesis,
-    Scene,
-    UndeterminedError,
-    Vec,
-    about_indices,
-    closeness_name,
-    free_indices,
-    meant,
-)
 from headwright.check.scalars import (
     POSITIVE,
     REAL,
@@ -48,6 +33,21 @@ from headwright.check.scalars import (
     prove,
 )
 from headwright.check.scalars.instances import allowed, choices
+from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.scene import (
+    REST,
+    SEPARATED,
+    ZERO,
+    Hypothesis,
+    Scene,
+    UndeterminedError,
+    Vec,
+    about_indices,
+    closeness_name,
+    free_indices,
+    meant,
+)
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
