@@ -48,6 +48,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"q = \log(t)(u_a + u_b) ||| t \gg n",
     ),
     "averaging-scaled": (
+        r"q = -\lambda \sum_{i \ne a, b} \mu_i",  # it averages at every length
         r"q = \lambda(\mu_a + \mu_b)",
         r"q = \lambda(\mu_a + \mu_b) ||| g > 1 \Rightarrow c \approx v_a ||| g < 1 \Rightarrow c \approx v_b",
         r"q = \log(t)(\mu_a + \mu_b) ||| c \approx v_b \text{ if } g < 1",
@@ -98,13 +99,13 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "permutation": (
         r"Q_p = PQ, K_p = PK, V_p = PV ||| Z_p = relu(H_p W_1 + 1 b_1) W_2 + 1 b_2 = relu(PHW_1 + 1 b_1) W_2 + 1 b_2 "
         r"= P relu(HW_1 + 1 b_1) W_2 + 1 b_2 = P Z",
-        r"Z_p = P Z",
     ),
     "positions-help": (
         r"P X + \Phi \ne P (X + \Phi)",
         r"P(X + \Phi) = PX + P\Phi ||| P X + P \Phi \ne P X + \Phi",
     ),
     "positions-unique": (
+        r"\cos t \ne \cos t'",
         r"\Phi_t \ne \Phi_{t'}",
         r"t - t' = 2\pi k \Rightarrow k = 0",
         r"\sin t = \sin t', \cos t = \cos t' \Rightarrow t = t' + 2\pi k",
@@ -183,7 +184,6 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q = \lambda(\mu_a + \mu_b) ||| g > 1 \Rightarrow c \approx v_b",
         r"q = \lambda(\mu_a + \mu_b) ||| c \approx \frac12 (v_a + v_b)",
         r"q = \lambda(\mu_a + \mu_b) ||| \|k_a\| > 1 \Rightarrow c \approx v_a",
-        r"q = -\lambda \sum_{i \ne a, b} \mu_i",  # it stays at the average, against what the exercise says
     ),
     "averaging-scaled-discrete": (
         r"\frac{\alpha_1}{\alpha_2} = e^{ct}",
@@ -212,6 +212,8 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q_1 = -2 t u, q_2 = t k_2",
     ),
     "taking-apart": (
+        r"M = A^\top A",
+        r"M = A + x",
         r"M = A A^\top + B B^\top",
         r"M = B B^\top",
         r"M = 2 A A^\top",
@@ -237,6 +239,7 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"V = (1/\beta^2)(u_b u_b^\top - u_c u_c^\top), K = I, Q = (1/\beta^4)(u_c u_d^\top + u_d u_a^\top)",
     ),
     "permutation": (
+        r"Q_p = QP",
         r"Z_p = Z",
         r"Z_p = relu(H_p W_1 + 1 b_1) W_2 + 1 b_2 = relu(H W_1 + 1 b_1) W_2 + 1 b_2 = P Z",
         r"H_p = softmax(P Q K^T P^T/\sqrt d) P V = softmax(Q K^T/\sqrt d) P V = P H ||| Z_p = P Z",
@@ -251,7 +254,6 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"T < 2\pi",
         r"0 \le t, t' < T < 2\pi",
         r"\sin t = \sin t' \text{ and } \cos t = \cos t' \Rightarrow t = t' + 2 \pi k ||| T < 2\pi",
-        r"\cos t \ne \cos t'",
         r"t - t' = 2\pi k \Rightarrow k = 1",
         r"\Phi_t \ne \Phi_{t'} \iff T \le 2\pi \cdot 10000^{1-2/d}",
         r"\Phi_t = \Phi_{t'}",
@@ -284,14 +286,17 @@ UNREADABLE: dict[str, tuple[str, ...]] = {
         r"k_a + k_b",
         r"q = \lambda + k_a",
         r"q = \lambda(k_x + k_b)",
-        r"p = \lambda(k_a + k_b)",
         r"q = k_a k_b",
         r"q = \foo{k_a}",
     ),
-    "taking-apart": (r"M = A^\top A", r"M = A + x"),
-    "permutation": (r"Z_p = Z P^\top P x", r"Q_p = QP"),
-    "two-heads": (r"q_1 = \lambda\mu_a",),
-    "averaging-scaled-discrete": (r"\alpha_1 = \alpha_1",),
-    "self-attention-copy": (r"c_2 \approx c_2",),
+    "permutation": (r"Z_p = Z P^\top P x",),
     "positions-unique": (r"\Phi_t \approx \Phi_{t'}",),
+}
+
+EMPTY: dict[str, tuple[str, ...]] = {
+    "averaging-scaled-discrete": (r"\alpha_1 = \alpha_1",),
+    "averaging-two": (r"p = \lambda(k_a + k_b)",),
+    "permutation": (r"Z_p = P Z",),
+    "self-attention-copy": (r"c_2 \approx c_2",),
+    "two-heads": (r"q_1 = \lambda\mu_a",),
 }

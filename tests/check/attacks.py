@@ -1,12 +1,14 @@
 """Attempts to fool the checker: answers that are right in odd ways, and wrong in subtle ones.
 
 As in answers.py, ' ||| ' stands between the formulas of one answer. UNPROVED are answers that are wrong, restrict the
-exercise, or say what has no meaning; what else is said of them is left open. OPEN are true, and not proved so far.
+exercise, or say what has no meaning; what else is said of them is left open. OPEN are true, and not proved so far;
+EMPTY are true and do not answer.
 """
 
 RIGHT: dict[str, tuple[str, ...]] = {
     "averaging-gaussian": (r"q = \lambda^2(\mu_a+\mu_b)",),
     "averaging-scaled": (
+        r"q = -\lambda\sum_{i \ne a, b} \mu_i ||| z > 100",
         r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \approx 0.5",
         r"q = \lambda(\mu_a + \mu_b) ||| g = 1 \Rightarrow c \approx \frac12(v_a+v_b)",
         r"q = \lambda(\mu_a + \mu_b) ||| g < 0 \Rightarrow c \approx v_b",
@@ -20,6 +22,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"\alpha_1 \to 1 \text{ for } c = 3/2",
     ),
     "averaging-two": (
+        r"q = (1+s^2)\ln(n/\epsilon)(k_a+k_b) + (2 + n/\epsilon) (k_a+k_b) ||| s > 0",
         r"q = \lambda(k_a+k_b) ||| \lambda \to \infty",
         r"q = \lambda(k_a+k_b) ||| n \ll \lambda",
         r"q = \lambda(k_a+k_b) ||| \alpha_a \to \frac1n \text{ as } \lambda \to 0",
@@ -82,30 +85,20 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"\operatorname{tr}(S^2) = \sum_{i=1}^d \sigma_i^2",
         r"\sum_{i=1}^d \sigma_i^2 = \operatorname{tr}(S^2) = \operatorname{tr}(A^\top A) = \|A\|_F^2",
     ),
-    "kth-singular-value": (
-        r"k \sigma_k^2 \le \sum_{i=1}^{k} \sigma_i^2 \le \sum_{i=1}^{d} \sigma_i^2 = \|A\|_F^2",
-        r"\|A\|_F^2 \ge \sum_{i=1}^{k} \sigma_k^2 = k \sigma_k^2",
-        r"\sigma_i \ge 0 ||| \|A\|_F^2 \ge k\sigma_k^2",
-    ),
+    "kth-singular-value": (r"k \sigma_k^2 \le \sum_{i=1}^{k} \sigma_i^2 \le \sum_{i=1}^{d} \sigma_i^2 = \|A\|_F^2",),
     "low-rank": (
         r"B = \sum_{i=1}^{k-1} u_i \sigma_i v_i^\top ||| \|A - B\|_2 = \sigma_k",
         r"B = U S V^\top - \sum_{i=k}^{d} \sigma_i u_i v_i^\top",
     ),
     "permutation": (
-        r"P Z = Z_p",
         r"P^\top P = I ||| "
         r"H_p = P H ||| "
         r"Z_p = relu(H_p W_1 + 1 b_1) W_2 + 1 b_2 = relu(P H W_1 + 1 b_1) W_2 + 1 b_2 = P Z",
-        r"Z_p = P Z ||| Q_p K_p^\top = P Q K^\top P^\top",
-        r"Z_p = P Z ||| relu(P X) = P relu(X)",
     ),
-    "positions-help": (
-        r"P(X + \Phi) - (P X + \Phi) = P \Phi - \Phi",
-        r"P^\top (P X + \Phi) \ne X + \Phi",
-    ),
+    "positions-help": (r"P^\top (P X + \Phi) \ne X + \Phi",),
     "positions-unique": (
+        r"\cos t = \cos t' \Rightarrow t = t'",
         r"\neg (\Phi_t = \Phi_{t'})",
-        r"t = t' \Rightarrow \Phi_t = \Phi_{t'}",
         r"\sin t = \sin t' \Rightarrow t = t'+ 2\pi k",
         r"\cos t = \cos t' \Rightarrow t = t' \text{ or } t = -t'",
         r"\sin t = \sin t' \Rightarrow t = t'",
@@ -138,7 +131,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "two-heads": (
         r"q_1 = \lambda(\mu_a+\mu_b), q_2 = 2\lambda(\mu_a+\mu_b)",
         r"q_1 = \lambda\mu_a, q_2 = 2\lambda\mu_b",
-        r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b ||| \alpha_{1,a} = \frac{e^\lambda}{e^\lambda + n - 1}",
         r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b ||| q_1^\top q_2 = 0",
         r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b ||| c \approx \frac12(v_a+v_b)",
         r"q_1 = \frac{n^2}{\epsilon}\mu_a, q_2 = \frac{n^2}{\epsilon}\mu_b",
@@ -162,7 +154,6 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q = 10(\mu_a+\mu_b)",
     ),
     "averaging-scaled": (
-        r"q = -\lambda\sum_{i \ne a, b} \mu_i ||| z > 100",
         r"q = \lambda(\mu_a + \mu_b) ||| g = 1 \Rightarrow \Pr(c \approx v_b) \to 1",
         r"q = \lambda(\mu_a + \mu_b) ||| \Pr(\frac12(v_a+v_b) \approx c) \to 1",
         r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \to 0.6",
@@ -221,7 +212,6 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q = \lambda(k_a+k_b) ||| \lambda > \ln n",
         r"q = \lambda(k_a+k_b) ||| \lambda \ge \ln(n-2) - \ln(2\epsilon)",
         r"q = \lambda(k_a+k_b) ||| 0 < \lambda < 100",
-        r"q = (1+s^2)\ln(n/\epsilon)(k_a+k_b) + (2 + n/\epsilon) (k_a+k_b) ||| s > 0",
         r"q = s(k_a+k_b) ||| s \ne 0",
         r"q = s^2(k_a+k_b) ||| s \ge 0",
         r"q = \lambda(k_a+k_b) ||| \lambda \ge 0 ||| \|q\| > 0",
@@ -304,8 +294,6 @@ WRONG: dict[str, tuple[str, ...]] = {
     ),
     "positions-unique": (
         r"d \ne 3 \Rightarrow \Phi_t = \Phi_{t'}",
-        r"\sin t \ne \sin t' \Rightarrow \cos t \ne \cos t'",
-        r"\cos t = \cos t' \Rightarrow t = t'",
         r"t - t' = 2\pi k",
         r"\Phi_t = \Phi_{t'} \Rightarrow t \ne t'",
         r"T > 10",
@@ -331,6 +319,7 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"V = I - u_c u_c^\top, K = I, Q = (1/\beta^2)(u_c u_d^\top + u_d u_a^\top)",
     ),
     "taking-apart": (
+        r"M = A^\top",
         r"M = \sum_{i=1}^{p} b_i b_i^\top",
         r"M = \sum_{i=1}^{p-1} a_i a_i^\top",
         r"M = a_1 a_1^\top",
@@ -340,6 +329,7 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"M = \sum_{i=1}^{r} a_i a_i^\top",
     ),
     "two-heads": (
+        r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b ||| \alpha_{1,a} = \frac{e^\lambda}{e^\lambda + n - 1}",
         r"q_1 = \lambda(\mu_a+\mu_b), q_2 = \lambda(\mu_a+\mu_b) - \sum_{i \ne a, b} \mu_i",
         r"q_1 = \lambda(\mu_a+\mu_b), q_2 = \lambda(\mu_a+\mu_b) - (n-2) \mu_a + (n-2) \mu_a",
         r"q_1 = \lambda\mu_a, q_2 = 5\mu_b",
@@ -473,5 +463,21 @@ UNPROVED: dict[str, tuple[str, ...]] = {
 
 UNREADABLE: dict[str, tuple[str, ...]] = {
     "averaging-scaled": (r"q = \lambda(\mu_a+\mu_b) ||| Var(g) = \frac12",),
-    "taking-apart": (r"M = A^\top",),
+}
+
+EMPTY: dict[str, tuple[str, ...]] = {
+    "kth-singular-value": (
+        r"\|A\|_F^2 \ge \sum_{i=1}^{k} \sigma_k^2 = k \sigma_k^2",
+        r"\sigma_i \ge 0 ||| \|A\|_F^2 \ge k\sigma_k^2",
+    ),
+    "permutation": (
+        r"P Z = Z_p",
+        r"Z_p = P Z ||| Q_p K_p^\top = P Q K^\top P^\top",
+        r"Z_p = P Z ||| relu(P X) = P relu(X)",
+    ),
+    "positions-help": (r"P(X + \Phi) - (P X + \Phi) = P \Phi - \Phi",),
+    "positions-unique": (
+        r"t = t' \Rightarrow \Phi_t = \Phi_{t'}",
+        r"\sin t \ne \sin t' \Rightarrow \cos t \ne \cos t'",
+    ),
 }

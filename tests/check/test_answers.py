@@ -35,8 +35,15 @@ def test_a_wrong_answer_is_refuted_with_a_counterexample(exercise: str, answer: 
     assert verdict.reason
 
 
+@pytest.mark.parametrize(("exercise", "answer"), cases(answers.EMPTY, attacks.EMPTY))
+def test_what_is_true_and_does_not_answer_is_no_answer(exercise: str, answer: str) -> None:
+    verdict = verdict_on(exercise, answer)
+    assert verdict.word == "no answer", verdict.reason
+    assert verdict.counterexample is None
+
+
 @pytest.mark.parametrize(("exercise", "answer"), cases(answers.UNREADABLE, attacks.UNREADABLE))
-def test_what_is_no_answer_is_unreadable(exercise: str, answer: str) -> None:
+def test_what_has_no_meaning_is_unreadable(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
     assert verdict.word == "unreadable", verdict.reason
     assert "^" in verdict.reason
@@ -45,10 +52,10 @@ def test_what_is_no_answer_is_unreadable(exercise: str, answer: str) -> None:
 @pytest.mark.parametrize(("exercise", "answer"), cases(attacks.OPEN))
 def test_what_is_true_and_not_proved_is_not_refuted(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
-    assert verdict.word in ("proved", "holds", "undecided"), verdict.reason
+    assert verdict.word in ("proved", "holds", "undecided", "no answer"), verdict.reason
 
 
 @pytest.mark.parametrize(("exercise", "answer"), cases(attacks.UNPROVED))
 def test_what_restricts_the_exercise_or_has_no_meaning_is_not_proved(exercise: str, answer: str) -> None:
     verdict = verdict_on(exercise, answer)
-    assert verdict.word in ("refuted", "undecided", "unreadable"), verdict.reason
+    assert verdict.word in ("refuted", "undecided", "unreadable", "no answer"), verdict.reason

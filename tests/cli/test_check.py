@@ -182,3 +182,9 @@ def test_ctrl_c_ends_it_in_one_sentence() -> None:
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
     assert said.strip() == "error: interrupted; nothing was written"
+
+
+def test_a_true_statement_that_does_not_answer_exits_1(headwright: Headwright) -> None:
+    ran = headwright("check", "--exercise", "energy", "--formula", r"\|A\|_F^2 = \sum_i \sigma_i^2")
+    assert ran.code == 1
+    assert "true, but no answer" in ran.out

@@ -56,3 +56,24 @@ def test_what_cannot_be_used_is_told(arguments: list[str], said: str, headwright
     ran = headwright("exercises", *arguments)
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_lint_says_what_is_wrong_with_an_exercise(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine"\ntitle = "Mine"\nstatement = "Find $q$."\nanswer = ["q"]\n'
+        "goals = ['\\alpha_1 \\ge 1 - \\delta']\n[parameters]\nn = { integer = true, at_least = 2 }\n"
+        'delta = { above = 0, small = true }\n[keys]\nare = "orthonormal"\nnamed = ["1"]\n'
+    )
+    ran = headwright("exercises", "--lint", str(path))
+    assert ran.code == 1
+    assert "a tolerance without bound" in ran.out
+    assert "no right answer" in ran.out
+
+
+def test_lint_passes_an_exercise_of_ours(headwright: Headwright) -> None:
+    from headwright.check.exercise import BUILT_IN
+
+    ran = headwright("exercises", "--lint", str(BUILT_IN / "averaging-two.toml"))
+    assert ran.code == 0
+    assert "nothing to complain of" in ran.out

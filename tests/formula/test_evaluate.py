@@ -12,8 +12,18 @@ from flint import arb, arb_mat, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.formula.evaluate import Budget, NoValue, TooMuch, Undefined, compare, evaluate, precision
-from headwright.formula.shaping.rewrite import plain
+from headwright.formula.evaluate import (
+    Budget,
+    NoValue,
+    TooMuch,
+    Undefined,
+    compare,
+    evaluate,
+    precision,
+    scalar,
+    spectral,
+)
+from headwright.formula.shapes import plain
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -33,12 +43,11 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
 )
-from headwright.formula.valuing import balls
 
 VALUES = {
-    "x": balls.scalar(3), "v": arb_mat([[3], [4]]), "A": arb_mat([[1, 2], [3, 4]]), "k": balls.scalar(2),
-    "wide": balls.scalar(arb(0, 1)), "sigma_1": balls.scalar(5), "sigma_2": balls.scalar(7),
-    "alpha_{1,2}": balls.scalar(11), "n": balls.scalar(4), "B": arb_mat([[3, 0, 0], [0, -4, 0]]),
+    "x": scalar(3), "v": arb_mat([[3], [4]]), "A": arb_mat([[1, 2], [3, 4]]), "k": scalar(2),
+    "wide": scalar(arb(0, 1)), "sigma_1": scalar(5), "sigma_2": scalar(7),
+    "alpha_{1,2}": scalar(11), "n": scalar(4), "B": arb_mat([[3, 0, 0], [0, -4, 0]]),
 }  # fmt: skip
 x, v, A, wide, n, i = (Name(letter) for letter in ("x", "v", "A", "wide", "n", "i"))
 
@@ -118,7 +127,7 @@ def test_value(node: Node, expected: float) -> None:
 def test_matrices_are_written_with_numbers_or_columns() -> None:
     rows = Matrix((Listing((num(1), x)), Listing((x, num(2)))))
     assert evaluate(rows, of) == arb_mat([[1, 3], [3, 2]])
-    assert evaluate(Matrix((Listing((v, num(0))),)), lambda _: balls.scalar(8)) == arb_mat([[8, 0]])
+    assert evaluate(Matrix((Listing((v, num(0))),)), lambda _: scalar(8)) == arb_mat([[8, 0]])
     assert evaluate(Matrix((Listing((v, v)),)), of) == arb_mat([[3, 3], [4, 4]])
 
 
@@ -231,7 +240,7 @@ def test_a_name_with_a_label_is_asked_for_as_written() -> None:
 
     def record(name: Name) -> arb_mat | None:
         asked.append(plain(name))
-        return balls.scalar(1) if name.base == "a" else balls.scalar(2)
+        return scalar(1) if name.base == "a" else scalar(2)
 
     assert evaluate(Name("k", Name("a")), record)[0, 0] == 2
     assert asked == ["k_a"]
@@ -261,25 +270,25 @@ def test_more_bits_give_a_smaller_ball() -> None:
     ],
 )  # fmt: skip
 def test_compare_says_only_what_is_certain(left: arb, sign: Comparison, right: arb, said: bool | None) -> None:
-    assert compare(balls.scalar(left), sign, balls.scalar(right)) is said
+    assert compare(scalar(left), sign, scalar(right)) is said
 
 
 def test_compare_matrices() -> None:
     matrix = arb_mat([[1, 2], [3, 4]])
     assert compare(matrix, "=", matrix) is True
     assert compare(matrix, "=", arb_mat([[1, 2], [3, 5]])) is False
-    assert compare(arb_mat([[0, 0]]), "=", balls.scalar(0)) is True
-    assert compare(balls.scalar(0), "!=", matrix) is True
+    assert compare(arb_mat([[0, 0]]), "=", scalar(0)) is True
+    assert compare(scalar(0), "!=", matrix) is True
     with pytest.raises(NoValue):
         compare(matrix, "<", matrix)
     with pytest.raises(NoValue):
-        compare(matrix, "=", balls.scalar(1))
+        compare(matrix, "=", scalar(1))
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_spectral_norm_encloses_what_numpy_finds(rows: list[list[int]]) -> None:
     with precision():
-        found = balls.spectral(arb_mat(rows))
+        found = spectral(arb_mat(rows))
     expected = float(np.linalg.norm(np.array(rows, dtype=float), 2))
     assert abs(found.mid() - expected) < 1e-8 * (1 + expected) + found.rad()
     assert found.rad() < 1e-6 * (1 + expected)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.formula import FormulaError, latex, parse, plain
-from headwright.formula.bounds import DEEPEST, LARGEST, LONGEST, TALLEST
+from headwright.formula.errors import DEEPEST, LARGEST, LONGEST, TALLEST
 from headwright.formula.tree import Node, walk
 from tests.formula.reading import chains, corpus, names_of, pieces
 

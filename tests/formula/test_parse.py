@@ -199,3 +199,8 @@ def test_a_comma_between_two_arrows_begins_a_new_implication() -> None:
 
 def test_several_values_may_be_excluded_from_a_sum() -> None:
     assert parse(r"\sum_{i \ne a, b} k_i") == parse(r"\sum_{i \ne a, i \ne b} k_i")
+
+
+def test_a_box_says_nothing() -> None:
+    assert parse(r"\boxed{q = \lambda(k_a + k_b)}") == parse(r"q = \lambda(k_a + k_b)")
+    assert parse(r"q = \boxed{\lambda(k_a + k_b)}") == parse(r"q = \lambda(k_a + k_b)")

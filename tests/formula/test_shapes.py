@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.shapes import SCALAR, Shape, shape, typed
-from headwright.formula.shaping.rewrite import plain
+from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
 from headwright.formula.tree import (
     BigSum,
     Call,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from headwright.errors import InputError
 from headwright.formula import latex, mathml, parse, plain
+from headwright.formula.show import number
 from headwright.formula.tree import Node, Number
-from headwright.formula.writing.notation import number
 from tests.formula.reading import compact, corpus, names_of
 from tests.formula.trees import trees
 

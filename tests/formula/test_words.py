@@ -7,9 +7,8 @@ from fractions import Fraction
 import pytest
 
 from headwright.formula import FormulaError
-from headwright.formula.bounds import LARGEST_EXPONENT, MOST_DIGITS
-from headwright.formula.reading.numerals import value
-from headwright.formula.reading.words import words
+from headwright.formula.errors import LARGEST_EXPONENT, MOST_DIGITS
+from headwright.formula.reading.lexer import value, words
 
 
 def texts(source: str, names: tuple[str, ...] = ()) -> list[str]:

@@ -1,11 +1,14 @@
 """Check: read an answer, and prove it or refute it with the smallest counterexample.
 
-    exercises/    the exercises, as data; exercise: what such a file says
+    exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
     sheets/       what was handed in: which formulas answer which exercise, and where they stand
+    checker       one answer: read -> claims -> decide -> replay -> earned -> told
     answer        an answer taken apart: what it defines, what it says of its own names, what it claims
-    checker       one answer: read, bound to its names, every statement decided in the room of its setting
-    rooms/        keys and queries, self-attention, matrices, integers: names, and statements decided
-    scalars/      exact algebra and proofs about numbers with parameters; decision and searching use them
+    claims        statements taken apart: one comparison each, with what it is said for
+    settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+    scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
+    replay/       every decision looked at twice, on explicit keys, tokens and integers
+    earning       whether what is true is also an answer
     verdict       what is said of an answer; judging puts it together
     running/      many answers, in parallel, each within its time and memory
     telling/      verdicts as a page, as text, as JSON

@@ -2,14 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise
-from headwright.check.links import comparisons
-from headwright.check.misfit import MisfitError
-from headwright.formula import parse_lines
+from headwright.errors import InputError
+from headwright.formula import FormulaError, parse_lines
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+
+
+class MisfitError(InputError):
+    """A name that the exercise does not know, a sum of a number and a vector; says where and how to mend it."""
+
+    def __init__(self, message: str, node: Node, fix: str = "") -> None:
+        """The node is where it was seen."""
+        super().__init__(message)
+        self.message, self.node, self.fix = message, node, fix
+
+    def shown(self) -> FormulaError:
+        """The same with a caret under the place, in the formula where it was written."""
+        return FormulaError(self.message, "", self.node.span, fix=self.fix)
+
+
+class WrongKindError(MisfitError):
+    """Vectors of two spaces are mixed: that is wrong, not unreadable."""
+
+
+class MissingError(MisfitError):
+    """What was asked for is used, and no formula defines it."""
+
+
+SIGNS = {"=": eq, "~": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge}
+
+
+def comparisons(chain: Relation) -> Iterator[Relation]:
+    """The links of a chain; lists on both sides are compared item by item, a list and one thing each item with it.
+
+    A pair is different where one of its items is: that link stays whole.
+
+    >>> from headwright.formula import parse
+    >>> from headwright.formula.show import plain
+    >>> [plain(link) for link in comparisons(parse("a, b = c <= d"))]
+    ['a = c', 'b = c', 'c <= d']
+    """
+    for a, sign, b in zip(chain.terms[:-1], chain.comparisons, chain.terms[1:], strict=True):
+        for x, y in [(a, b)] if sign == "!=" and pairs(a, b) else _paired(a, b):
+            yield Relation((x, y), (sign,), span=x.span.to(y.span))
+
+
+def pairs(a: Node, b: Node) -> tuple[tuple[Node, Node], ...]:
+    """Two lists of one length as pairs of their items; nothing where they are not."""
+    if isinstance(a, Listing) and isinstance(b, Listing) and len(a.items) == len(b.items):
+        return tuple(zip(a.items, b.items, strict=True))
+    return ()
+
+
+def _paired(a: Node, b: Node) -> list[tuple[Node, Node]]:
+    left = a.items if isinstance(a, Listing) else (a,)
+    right = b.items if isinstance(b, Listing) else (b,)
+    if len(left) == len(right):
+        return list(zip(left, right, strict=True))
+    if len(left) == 1 or len(right) == 1:
+        return [(x, y) for x in left for y in right]
+    return [(a, b)]
+
+
+def compared(left: Fraction, sign: str, right: Fraction) -> bool:
+    """Whether a comparison of two numbers is true.
+
+    >>> compared(Fraction(1), "<=", Fraction(2))
+    True
+    """
+    return bool(SIGNS[sign](left, right))
+
 
 MOST_FORMULAS = 200
 
@@ -64,6 +131,18 @@ def full_name(name: Name) -> str:
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
 
 
+def named(full: str) -> Name:
+    """The name that full_name writes so.
+
+    >>> named("q_1") == Name("q", Number(Fraction(1)))
+    True
+    """
+    base, _, index = full.partition("_")
+    if not index:
+        return Name(base.rstrip("'"), primes=base.count("'"))
+    return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))
+
+
 def read_answer(exercise: Exercise, formulas: Sequence[Formula], known: Callable[[Name], bool]) -> Answer:
     """Parse the formulas and sort their statements; `known` tells the names that the exercise gives.
 
@@ -93,6 +172,9 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
         case Logic("and", items):
             for item in items:
                 _sort(Said(item, said.formula), exercise, answer, known)
+        case Logic("implies", (condition, conclusion)) if _opens(condition, exercise, answer, known):
+            _sort(Said(condition, said.formula), exercise, answer, known)  # q = ..., hence ...
+            _sort(Said(conclusion, said.formula), exercise, answer, known)
         case Quantified(body, conditions) if _defines(body, exercise, answer, known):
             for item in (body, *conditions):
                 _sort(Said(item, said.formula), exercise, answer, known)
@@ -105,6 +187,16 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
                 (answer.conditions if own else answer.claims).append(Said(link, said.formula))
         case _:
             answer.claims.append(said)
+
+
+def _opens(node: Node, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> bool:
+    """Whether what stands before 'hence' defines something that was asked for."""
+    items = node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+    return any(_defines(item, exercise, answer, known) and _wanted(item, exercise) for item in items)
+
+
+def _wanted(node: Node, exercise: Exercise) -> bool:
+    return isinstance(node, Relation) and any(full_name(name) in exercise.answer for name in _names(node.terms[0]))
 
 
 def _defines(node: Node, exercise: Exercise, answer: Answer, known: Callable[[Name], bool]) -> bool:

@@ -1,29 +1,32 @@
-"""One answer: read, bound to its names, every statement decided."""
+"""One answer from its formulas to its verdict: read, taken apart into claims, decided, looked at twice, told."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwright.check.answer import Answer, Formula, full_name, read_answer
-from headwright.check.exercise import Exercise
-from headwright.check.judging import Room
-from headwright.check.misfit import MisfitError
-from headwright.check.rooms.integers.room import IntegersRoom
-from headwright.check.rooms.keys.classes import UndeterminedError
-from headwright.check.rooms.keys.room import KeysRoom
-from headwright.check.rooms.matrices.room import MatricesRoom
-from headwright.check.rooms.tokens.room import TokensRoom
-from headwright.check.scalars.sizes import TooLong, at_most_work
+from headwright.check.answer import Answer, Formula, MisfitError, MissingError, WrongKindError, read_answer
+from headwright.check.claims import Role, claims
+from headwright.check.earning import earned
+from headwright.check.exercise import Exercise, parsed
+from headwright.check.judging import Court, Judged, Setting, composed
+from headwright.check.replay import looked_at_twice
+from headwright.check.scalars.numbers import TooLong, at_most_work
+from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.court import KeysSetting
+from headwright.check.settings.keys.scene import UndeterminedError
+from headwright.check.settings.matrices.court import MatricesSetting
+from headwright.check.settings.tokens import TokensSetting
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula import FormulaError, parse
-from headwright.formula.tree import Name, Node, Relation, walk
+from headwright.formula import FormulaError
 
 __all__ = ["Formula", "check_answer"]
 
 
 def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int = 0) -> Verdict:
     r"""The verdict on an answer to an exercise; whatever is wrong with the answer is part of the verdict.
+
+    The seed is that of the random instances on which a proof is looked at again.
 
     >>> from headwright.check.exercise import load_exercises
     >>> exercise = load_exercises()["averaging-two"]
@@ -36,53 +39,53 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
         return Verdict("unreadable", "no formula was found: write it between $ signs")
     try:
         with at_most_work():
-            room = _room(exercise, seed)
-            answer = read_answer(exercise, formulas, room.knows)
-            _check_complete(exercise, answer)
-            return room.verdict(answer)
+            setting = _setting(exercise)
+            answer = read_answer(exercise, formulas, setting.knows)
+            court = setting.opened(answer)
+            judgements = _decided(exercise, answer, setting, court)
+            judgements = looked_at_twice(exercise, answer, judgements, seed)
+            verdict = earned(exercise, answer, court, composed(judgements), judgements)
+            return court.told(verdict, judgements)
     except FormulaError as error:
         return Verdict("unreadable", str(error))
+    except WrongKindError as error:
+        return Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
     except MisfitError as error:
-        return Verdict("unreadable", str(error.shown_in(formulas[0].text)))
+        return Verdict("unreadable", str(error.shown()))
     except (InputError, TooLong, UndeterminedError) as error:
         return Verdict("undecided", str(error))
 
 
-def _room(exercise: Exercise, seed: int) -> Room:
+def _setting(exercise: Exercise) -> Setting:
     if exercise.keys is not None:
-        return KeysRoom(exercise, exercise.keys, seed)
+        return KeysSetting(exercise, exercise.keys)
     if exercise.tokens is not None:
-        return TokensRoom(exercise, exercise.tokens, seed)
+        return TokensSetting(exercise, exercise.tokens)
     if exercise.integers is not None:
-        return IntegersRoom(exercise, exercise.integers)
+        from headwright.check.settings.integers import IntegersSetting  # it brings z3 along
+
+        return IntegersSetting(exercise, exercise.integers)
     if exercise.matrices is not None:
-        return MatricesRoom(exercise, exercise.matrices)
+        return MatricesSetting(exercise, exercise.matrices)
     raise InputError(f"the exercise {exercise.id} has no setting")
 
 
-def _check_complete(exercise: Exercise, answer: Answer) -> None:
-    missing = [name for name in exercise.answer if name not in answer.definitions]
-    if missing:
-        raise MisfitError(f"no formula defines {' and '.join(missing)}", Name("q"), fix=f"write {missing[0]} = ...")
-    if not exercise.about:
-        return
-    wanted = {_head(parse(source)) for source in exercise.about}
-    spoken = {name for said in answer.claims for node in walk(said.node) for name in _heads(node)}
-    if not wanted & spoken:
-        raise MisfitError(f"nothing is said of {' or '.join(sorted(wanted))}", Name("q"), fix=exercise.skeleton)
-    if all(_says_nothing(said.node) for said in answer.claims):
-        raise MisfitError("this says nothing: both sides are the same", Name("q"), fix=exercise.skeleton)
-
-
-def _says_nothing(node: Node) -> bool:
-    if not isinstance(node, Relation) or {"!=", "<", ">"} & set(node.comparisons):
-        return False
-    return all(term == node.terms[0] for term in node.terms)
-
-
-def _head(node: object) -> str:
-    return full_name(node) if isinstance(node, Name) else ""
-
-
-def _heads(node: object) -> tuple[str, ...]:
-    return (full_name(node), node.base) if isinstance(node, Name) else ()
+def _decided(exercise: Exercise, answer: Answer, setting: Setting, court: Court) -> list[Judged]:
+    """Every goal, every claim, and what is doubtful about the conditions; goals wait for what they are about."""
+    found: list[Judged] = []
+    in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
+    if not in_vain:
+        for source in exercise.goals:
+            for claim in claims(parsed(source), "goal", whole=setting.whole):
+                found += court.decide(claim)
+    for said in court.claims:
+        role: Role = "step" if exercise.derive else "statement"
+        try:
+            for claim in claims(said.node, role, said, whole=setting.whole):
+                found += court.decide(claim)
+        except (MissingError, FormulaError):
+            if not in_vain:
+                raise
+    if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
+        found = [one for one in found if one.decision.word != "refuted"]
+    return [*found, *court.conditions]

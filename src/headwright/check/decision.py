@@ -28,12 +28,47 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import MOST_LIMITS, choices, reach_large
-from headwright.check.scalars.where import OPPOSITE
-from headwright.check.searching import DRAWN, allowed, at_random, fails_far, far_out
-from headwright.check.threshold import Threshold
+from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, fails_far, far_out, reach_large
+from headwright.check.scalars.where import OPPOSITE, Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which values of large names on a comparison holds; where the condition is not met, it holds anyway.
+
+    >>> from headwright.check.scalars import POSITIVE, ln, number
+    >>> n = parameter("n")
+    >>> print(Threshold({"lambda": ln(parameter("m", POSITIVE))}, (n - 2, ">", number(0))))
+    lambda >= ln(m), for n > 2
+    """
+
+    least: Mapping[str, Scalar]
+    condition: Hypothesis | None = None
+
+    def __str__(self) -> str:
+        """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
+        said = " and ".join(f"{name} >= {value}" for name, value in self.least.items())
+        return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
+
+    def covers(self, other: Threshold, where: Where) -> bool:
+        """Whether this one certainly asks for at least as much."""
+        return self.least.keys() == other.least.keys() and all(
+            prove(value, ">=", other.least[name], where) is not None for name, value in self.least.items()
+        )
+
+
+def _isolated(condition: Hypothesis) -> str:
+    """n - 2 > 0 as n > 2."""
+    left, comparison, right = condition
+    for name in sorted(left.names()):
+        free = parameter(name)  # as if nothing were known of it: only the form matters
+        rest = free - left.put({name: free})
+        if (rest + right).rational is not None:
+            return f"{name} {comparison} {rest + right}"
+    return f"{left} {comparison} {right}"
+
 
 NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
 MOST_COUNTED = 20_000
@@ -55,6 +90,8 @@ class Decision:
     right: arb | None = None
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
+    vacuous: bool = False  # what is assumed never happens
+    beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
 def decide(
@@ -64,12 +101,11 @@ def decide(
     where: Where,
     large: Iterable[str] = (),
     small: Iterable[str] = (),
-    seed: int = 0,
     vanishing: Iterable[str] = (),
 ) -> Decision:
     """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
 
-    The seed is that of the random instances, which are tried last. Vanishing names go to 0 in inequalities too.
+    Vanishing names go to 0 in inequalities too.
 
     >>> from headwright.check.scalars import Range
     >>> where = Where({"n": Range(2, integer=True)})
@@ -80,7 +116,7 @@ def decide(
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
-    found = _decided(left, comparison, right, where, tuple(large), tuple(small), seed, tuple(vanishing))
+    found = _decided(left, comparison, right, where, tuple(large), tuple(small), tuple(vanishing))
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
@@ -93,7 +129,6 @@ def _decided(
     where: Where,
     large: tuple[str, ...],
     small: tuple[str, ...],
-    seed: int,
     vanishing: tuple[str, ...],
 ) -> Decision:
     growing = tuple(name for name in large if name in left.names() | right.names())
@@ -116,25 +151,22 @@ def _decided(
             return _different(left, right, where, growing)
         if growing and comparison != "=":
             return _for_large(left, comparison, right, where, growing)
-        return _for_all(left, comparison, right, where, seed)
+        return _for_all(left, comparison, right, where)
     except TooBig as error:
         return Decision("undecided", str(error))
 
 
-def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seed: int = 0) -> Decision:
-    proof = prove(left, comparison, right, where)
+def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Decision:
+    sign = checked(comparison)
+    proof = prove(left, sign, right, where)
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
-    found = (
-        counterexample(left, comparison, right, where)
-        or far_out(left, comparison, right, where)
-        or at_random(left, comparison, right, where, seed)
-    )
+    found = counterexample(left, sign, right, where) or far_out(left, sign, right, where)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
-    beyond = fails_far(left, comparison, right, where)
+    beyond = fails_far(left, sign, right, where)
     if beyond is not None:
-        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1])
+        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
     return Decision("holds", _tried(left, right, where, ()))
 
 
@@ -143,7 +175,7 @@ def _tried(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) ->
     names = sorted((left.names() | right.names()) - set(large))
     tried = list(islice(choices(names, where), MOST_COUNTED))
     ranges = ", ".join(f"{name} from {min(v[name] for v in tried)} to {max(v[name] for v in tried)}" for name in names)
-    return f"no counterexample among {len(tried)} plain instances ({ranges}) and {DRAWN} random ones"
+    return f"no counterexample among {len(tried)} plain instances ({ranges})"
 
 
 def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:

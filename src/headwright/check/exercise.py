@@ -7,7 +7,9 @@ A file has a head (id, title, statement, answer, goals, parameters, definitions)
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,14 +18,25 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
+from headwright.formula.tree import Node
 
 BUILT_IN = Path(__file__).parent / "exercises"
 MOST_BYTES, MOST_FILES = 100_000, 200
 
 
+@lru_cache(maxsize=4096)
+def parsed(source: str) -> Node:
+    """The tree of a formula of an exercise, read once.
+
+    >>> parsed("n") is parsed("n")
+    True
+    """
+    return parse(source)
+
+
 def _formula(source: str) -> str:
     try:
-        parse(source)
+        parsed(source)
     except FormulaError as error:
         raise ValueError(str(error)) from None
     return source
@@ -96,6 +109,7 @@ class Keys(Strict):
     scales: dict[Label, KeyScale] = {}
     noise: Literal["none", "vanishing"] = "none"
     given: tuple[Source, ...] = ()  # conditions under which the goals are asked
+    reports: Source | None = None  # an event, Pr(...): how likely it is, is told whatever is answered
 
 
 class Tokens(Strict):
@@ -116,6 +130,9 @@ class Matrices(Strict):
     different: tuple[tuple[Source, Source], ...] = ()
     sizes: dict[str, tuple[int, ...]]
     assume: tuple[Source, ...] = ()  # of sizes: 1 <= k <= d
+    otherwise: dict[
+        str, Source
+    ] = {}  # what would be if the question were idle: a claim that holds then too is no answer
 
 
 class Integers(Strict):
@@ -125,6 +142,13 @@ class Integers(Strict):
     different: tuple[tuple[str, str], ...] = ()  # where a difference is claimed, these are different integers
     given: tuple[Source, ...] = ()  # conditions, where a statement speaks of all their names
     rows: str = "Phi"  # Phi_t is the vector of sin(w t), cos(w t) over all frequencies w, the first of which is 1
+
+
+class Samples(Strict):
+    """Answers, each a list of formulas, that show whether the exercise is fit for use; no verdict is read from them."""
+
+    right: tuple[tuple[str, ...], ...] = ()
+    wrong: tuple[tuple[str, ...], ...] = ()
 
 
 class Exercise(Strict):
@@ -147,10 +171,19 @@ class Exercise(Strict):
     derive: tuple[tuple[Source, Source], ...] = ()  # a derivation must lead from one side to the other of such a pair
     parameters: dict[str, Parameter] = {}
     definitions: dict[str, Source] = {}
+    samples: Samples = Samples()
     keys: Keys | None = None
     tokens: Tokens | None = None
     matrices: Matrices | None = None
     integers: Integers | None = None
+
+    def asks_in_vain(self, defined: Collection[str], condition: bool) -> bool:
+        """Whether the goals have nothing to be about: an object or a condition is missing."""
+        return bool(self.missing(defined)) or (self.condition and not condition)
+
+    def missing(self, defined: Collection[str]) -> list[str]:
+        """What an answer that defines these names leaves undefined."""
+        return [name for name in self.answer if name not in defined]
 
     @property
     def names(self) -> tuple[str, ...]:

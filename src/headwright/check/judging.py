@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from flint import arb
 
 from headwright.check.answer import Answer, Said
+from headwright.check.claims import Claim
 from headwright.check.decision import Decision
-from headwright.check.misfit import MisfitError
 from headwright.check.verdict import Part, Verdict, worst
-from headwright.formula.show import latex
+from headwright.formula.show import latex, plain
 from headwright.formula.tree import Name, Relation
 
 MOST_DIGITS = 12  # of a number that is written out
@@ -25,14 +25,34 @@ SIGNS = {
 }  # fmt: skip
 
 
-class Room(Protocol):
-    """One kind of setting: it knows names, and gives the verdict on an answer."""
+class Setting(Protocol):
+    """One kind of exercise: it says what names mean."""
+
+    whole: bool  # statements are decided as a whole, and only chains are taken apart
 
     def knows(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """The verdict on a complete answer."""
+    def opened(self, answer: Answer) -> Court:
+        """What decides claims, once an answer has defined what it defines."""
+
+
+class Court(Protocol):
+    """A setting under one answer: it decides one claim at a time."""
+
+    @property
+    def claims(self) -> tuple[Said, ...]:
+        """What is left to judge."""
+
+    @property
+    def conditions(self) -> tuple[Judged, ...]:
+        """Doubts about what the answer says of its own names."""
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """What is found about a claim: one part for each case of it."""
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """The verdict with what a teacher would add."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +62,15 @@ class Judged:
     part: Part
     decision: Decision
     link: Relation
+    claim: Claim
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether what it assumes never happens."""
+        return self.decision.vacuous
 
 
-def judged(link: Relation, decision: Decision, role: Any, said: Said | None, words: str) -> Judged:
+def judged(claim: Claim, decision: Decision, words: str, link: Relation | None = None) -> Judged:
     """A decided comparison as a part of a verdict."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
@@ -53,11 +79,10 @@ def judged(link: Relation, decision: Decision, role: Any, said: Said | None, wor
             counterexample |= {"left": shown(decision.left), "right": shown(decision.right)}
         if not counterexample:
             counterexample = {"words": words}
-    part = Part(
-        latex(link), role, decision.word, words, line=0 if said is None else said.formula.line,
-        counterexample=counterexample, used=decision.used,
-    )  # fmt: skip
-    return Judged(part, decision, link)
+    link = claim.link if link is None else link
+    line = 0 if claim.said is None else claim.said.formula.line
+    part = Part(latex(link), claim.role, decision.word, words, line, counterexample, decision.used)
+    return Judged(part, decision, link, claim)
 
 
 def plain_number(value: Fraction) -> int | str:
@@ -98,7 +123,7 @@ def at(values: Mapping[str, Fraction]) -> str:
 def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
     """The verdict on an answer from its parts."""
     if not judgements:
-        raise MisfitError("nothing is claimed that could be checked", Name("q"), fix="write a statement: ... = ...")
+        return Verdict("no answer", "nothing is claimed that could be checked: write a statement, ... = ...")
     parts = tuple(one.part for one in judgements)
     word = worst([part.word for part in parts])
     chosen = next(one for one in judgements if one.part.word == word)
@@ -111,10 +136,14 @@ def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
     goals = [one for one in judgements if one.part.role == "goal"]
     if word == "refuted" and goals and chosen.part.role != "goal" and all(g.part.word == "proved" for g in goals):
         return f"it does what is asked, but what it says besides is false: {chosen.part.reason}"
+    first = next((one for one in judgements if one.part.role == "statement"), chosen)
+    if word == "refuted" and not goals and chosen.part.role == "statement" and first.part.word == "proved":
+        return f"{plain(first.link)} is true, but what is said besides is false: {chosen.part.reason}"
     if word in ("refuted", "undecided"):
         return chosen.part.reason
-    used = sorted({one.decision.used for one in judgements if one.decision.used})
-    by = f" (by {', '.join(used)})" if used else ""
+    used = {one.decision.used for one in judgements if one.decision.used}
+    used = {one for one in used if not any(one != other and one in other for other in used)}  # said once
+    by = f" (by {', '.join(sorted(used))})" if used else ""
     if word == "holds":
         return f"no counterexample was found, and no proof: {chosen.part.reason}"
     unique = list(dict.fromkeys(one.part.reason for one in judgements if one.part.reason))

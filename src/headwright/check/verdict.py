@@ -2,6 +2,7 @@
 
 proved      true for all parameters in range, with the argument
 holds       no counterexample among the instances tried; how many, and which, is said
+no answer   true, but not what was asked: the object is missing, or the argument, or it holds whatever is answered
 refuted     false, with the smallest counterexample found; the evaluation is rigorous, so this is a proof too
 unreadable  not a formula, or not one for this exercise; says where and how to mend it
 undecided   out of time, or beyond what can be decided here
@@ -13,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Word = Literal["proved", "holds", "refuted", "unreadable", "undecided"]
-WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "undecided", "holds", "proved")
+Word = Literal["proved", "holds", "no answer", "refuted", "unreadable", "undecided"]
+WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "no answer", "undecided", "holds", "proved")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Part:
     line: int = 0  # of the formula within its source, counted from 0
     counterexample: Mapping[str, Any] | None = None
     used: str = ""  # what proved it
+    replayed: int = 0  # explicit instances on which a second look agreed
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwright.check.running.run import Checked
     from headwright.check.sheets.handed import Complaint, Handed
 
-REFUTED, UNREADABLE, UNDECIDED = 1, 2, 3
+NO, UNREADABLE, OPEN = 1, 2, 3
 
 
 def check(
@@ -43,22 +43,24 @@ def check(
     ] = None,
 ) -> None:
     """Check answers: proved, or refuted with the smallest counterexample found."""
-    from headwright.check.exercise import load_exercises
-    from headwright.check.running.run import run
-
     if make_autograder is not None:
         _make(make_autograder, exercises, points)
         return
     if points is not None:
         raise InputError("--points goes with --make-autograder")
+    from headwright.check.running.run import run, warm
+
     check_picture(plot)
     for option, path in (("--gradescope", gradescope), ("--html", html)):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{option} {path}: there is no folder {path.parent}")
-    known = load_exercises(exercises)
-    found, complaints = _answers(answers or [], formula or [], exercise, known)
-    with progress("checking") as report:
-        checked = run(found, exercises, seed=seed, timeout=timeout, progress=report)
+    from headwright.check.exercise import load_exercises
+
+    with warm(exercises) as worker:  # it starts while the answers are read
+        known = load_exercises(exercises)
+        found, complaints = _answers(answers or [], formula or [], exercise, known)
+        with progress("checking") as report:
+            checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
     _show(checked, complaints, seed, json)
     _write(checked, complaints, known, gradescope, html, plot)
     raise typer.Exit(_code(checked, complaints))
@@ -68,8 +70,7 @@ def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint]]:
     from headwright.check.answer import Formula
-    from headwright.check.sheets.handed import Complaint, Handed
-    from headwright.check.sheets.known import find
+    from headwright.check.sheets.handed import Complaint, Handed, find
     from headwright.check.sheets.sheet import MOST_FORMULAS, read_sheet
     from headwright.check.sheets.text import clean
 
@@ -117,7 +118,8 @@ def _write(
     html: Path | None,
     plot: Path | None,
 ) -> None:
-    from headwright.files import write_whole
+    if gradescope is not None or html is not None:
+        from headwright.files import write_whole  # it brings NumPy along
 
     titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
@@ -147,7 +149,7 @@ def _code(checked: Sequence[Checked], complaints: Sequence[Complaint]) -> int:
     words = {each.verdict.word for each in checked}
     if complaints or "unreadable" in words:
         return UNREADABLE
-    return REFUTED if "refuted" in words else UNDECIDED if "undecided" in words else 0
+    return NO if words & {"refuted", "no answer"} else OPEN if words & {"undecided", "holds"} else 0
 
 
 def _make(folder: Path, exercises: Path | None, points: str | None) -> None:

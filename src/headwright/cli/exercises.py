@@ -24,11 +24,18 @@ def exercises(
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
     json: Json = False,
     html: Annotated[Path | None, typer.Option(help="Write the statements, typeset, into this page (.html).")] = None,
+    lint: Annotated[
+        Path | None,
+        typer.Option(help="Say what is wrong with the exercise in this file (.toml)."),
+    ] = None,
 ) -> None:
     """The exercises that answers can be checked against, and what an answer names."""
     from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.known import find
+    from headwright.check.sheets.handed import find
 
+    if lint is not None:
+        _lint(lint, json)
+        return
     if html is not None and not html.parent.is_dir():
         raise InputError(f"--html {html}: there is no folder {html.parent}")
     known = load_exercises(exercises)
@@ -47,6 +54,19 @@ def exercises(
         say(f"The statements are in {html}.")
 
 
+def _lint(path: Path, json: bool) -> None:
+    from headwright.check.exercise import read_exercise
+    from headwright.check.linting import lint
+
+    exercise = read_exercise(path)
+    found = lint(exercise)
+    if json:
+        show_json({"exercise": exercise.id, "complaints": found})
+    else:
+        OUT.print("\n".join(found) or f"{exercise.id}: nothing to complain of", soft_wrap=True, markup=False)
+    raise typer.Exit(1 if found else 0)
+
+
 def _as_json(each: Exercise) -> dict[str, Any]:
     from headwright.check.telling.statements import sheet
 
@@ -61,7 +81,7 @@ def _as_json(each: Exercise) -> dict[str, Any]:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.telling.readable import readable
+    from headwright.check.telling.told import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
@@ -75,8 +95,8 @@ def _list(chosen: list[Exercise]) -> None:
 
 
 def _show(each: Exercise) -> None:
-    from headwright.check.telling.readable import readable, readable_text
     from headwright.check.telling.statements import sheet
+    from headwright.check.telling.told import readable, readable_text
 
     OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
     OUT.print()

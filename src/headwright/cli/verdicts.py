@@ -15,10 +15,13 @@ from headwright.cli.console import OUT
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
 
-COLOUR = {"proved": "green", "holds": "cyan", "refuted": "red", "unreadable": "magenta", "undecided": "yellow"}
+COLOUR = {
+    "proved": "green", "holds": "cyan", "no answer": "blue", "refuted": "red", "unreadable": "magenta",
+    "undecided": "yellow",
+}  # fmt: skip
 WIDEST_PLACE = 28
 ROOMY = 100  # columns of a terminal from which on the table has room for reasons
-_WORD = re.compile(rf"\s+({'|'.join(COLOUR)})\b")
+_WORD = re.compile(rf"\s+(?:true, but )?({'|'.join(COLOUR)})\b")
 
 
 def print_verdicts(checked: Sequence[Checked]) -> None:

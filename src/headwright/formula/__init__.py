@@ -1,11 +1,12 @@
 """The formula language: LaTeX, plain text and Python's spelling, into one tree. Nothing is ever evaluated as code.
 
 tree       what a formula is made of
-parse      the source into a tree, with errors that point; reading/ has the words and the grammar
-shapes     numbers, vectors and matrices told apart, products given their meaning; shaping/
-evaluate   the value of a tree in ball arithmetic: a proof, not an estimate; valuing/
-show       a tree written out again: LaTeX, plain text, MathML; writing/
-bounds     how much a formula may hold
+reading/   words (lexer, spellings) and how they are put together (parser)
+parse      the source into a tree, with errors that point
+shapes     numbers, vectors and matrices told apart, products given their meaning
+evaluate   the value of a tree in ball arithmetic: a proof, not an estimate
+show       a tree written out again: LaTeX, plain text, MathML
+errors     what is said of a formula that cannot be read; how much a formula may hold
 """
 
 from headwright.formula.errors import FormulaError

@@ -1,11 +1,21 @@
-"""What is said of a formula that cannot be read: where, what was expected, and what to write instead."""
+"""What is said of a formula that cannot be read, and how large one may be."""
 
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
 
 from headwright.errors import InputError
 from headwright.formula.tree import Span
+
+LONGEST: Final = 20_000  # characters of a source
+DEEPEST: Final = 60  # brackets, exponents, roots and signs inside one another
+TALLEST: Final = DEEPEST  # levels of the tree: a/b/c/... grows by one with every stroke
+LARGEST: Final = 5_000  # nodes of a tree
+MOST_DIGITS: Final = 400  # digits of a number as written
+LARGEST_EXPONENT: Final = 400  # numbers lie between 1e-400 and 1e401, or are 0
+MOST_PRIMES: Final = 9  # primes after a name
+
 
 WIDEST = 100  # columns of a source line that are shown; a longer one is cut around the place
 
@@ -21,7 +31,11 @@ class FormulaError(InputError):
     """
 
     def __init__(self, message: str, source: str, span: Span, *, fix: str = "", understood: str = "") -> None:
-        """Say what was expected; `understood` is the part before it, as it was read."""
+        """Say what was expected; `understood` is the part before it, as it was read.
+
+        A span that knows its source is shown in that one: the formula at fault may be another than the one asked about.
+        """
+        source = span.source or source
         self.message = message
         self.source = source
         self.span = span
@@ -36,15 +50,19 @@ class FormulaError(InputError):
 
     def having_read(self, understood: str) -> FormulaError:
         """The same, with what was understood before it."""
-        return FormulaError(self.message, self.source, self.span, fix=self.fix, understood=understood)
+        return type(self)(self.message, self.source, self.span, fix=self.fix, understood=understood)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""
-        return _again, (self.message, self.source, self.span, self.fix, self.understood)
+        return _again, (type(self), self.message, self.source, self.span, self.fix, self.understood)
 
 
-def _again(message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
-    return FormulaError(message, source, span, fix=fix, understood=understood)
+class ShapeError(FormulaError):
+    """A formula that can be read, and whose sizes do not fit: such a statement is wrong, not unreadable."""
+
+
+def _again(kind: type[FormulaError], message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
+    return kind(message, source, span, fix=fix, understood=understood)
 
 
 def caret(source: str, span: Span) -> tuple[str, str]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx, fmpq
 
-from headwright.formula.shaping.rewrite import mapped, plain
+from headwright.errors import InputError
+from headwright.formula.shapes import mapped, plain
 from headwright.formula.tree import (
     BigSum,
     Call,
+    Comparison,
     Inner,
     Matrix,
     Name,
@@ -27,11 +30,331 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
 )
-from headwright.formula.valuing import balls, functions
-from headwright.formula.valuing.balls import DEFAULT_BITS, Budget, NoValue, TooMuch, Undefined, precision
-from headwright.formula.valuing.compare import compare
 
-__all__ = ["Budget", "NoValue", "TooMuch", "Undefined", "compare", "evaluate", "precision"]
+DEFAULT_BITS = 128
+LARGEST = 2**20  # a power beyond 2^LARGEST is refused
+DEFAULT_BUDGET = 200_000
+
+
+class TooMuch(InputError):  # noqa: N818
+    """More work than was allowed, or a number too large to be of use."""
+
+
+class Undefined(InputError):  # noqa: N818
+    """No value, or none that is certain: a division by what may be 0, the root of what may be negative."""
+
+
+class NoValue(InputError):  # noqa: N818
+    """A name without a value, or a function that has no number."""
+
+
+class Budget:
+    """Operations that may still be done; shared by whatever is evaluated with it.
+
+    >>> budget = Budget(10)
+    >>> budget.spend(8)
+    >>> budget.spend(3)
+    Traceback (most recent call last):
+    headwright.formula.evaluate.TooMuch: more than 10 operations are needed: make the sums or the matrices smaller
+    """
+
+    def __init__(self, operations: int = DEFAULT_BUDGET) -> None:
+        """So many, for all that is evaluated with it."""
+        self.allowed = operations
+        self.left = operations
+
+    def spend(self, operations: int) -> None:
+        """Pay before working."""
+        if operations > self.left:
+            raise TooMuch(f"more than {self.allowed} operations are needed: make the sums or the matrices smaller")
+        self.left -= operations
+
+
+@contextmanager
+def precision(bits: int = DEFAULT_BITS) -> Iterator[None]:
+    """Balls of so many bits inside, as before outside: flint's precision belongs to the whole process.
+
+    >>> with precision(200):
+    ...     ctx.prec
+    200
+    """
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def ball(value: Fraction | int) -> arb:
+    """The tightest ball around a rational number."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def scalar(value: arb | int) -> arb_mat:
+    """A number as a matrix of one entry."""
+    return arb_mat([[value]])
+
+
+def whole(number: arb) -> int | None:
+    """The integer that a ball is, if it is exactly one."""
+    found = number.unique_fmpz() if number.is_exact() else None
+    return None if found is None else int(found)
+
+
+def larger(numbers: Sequence[arb]) -> arb:
+    """The largest of several, enclosed.
+
+    >>> larger([arb(1), arb(3), arb(2)])
+    3.00000000000000
+    """
+    result = numbers[0]
+    for number in numbers[1:]:
+        result = result.max(number)
+    return result
+
+
+def root(number: arb) -> arb:
+    """The square root; Undefined if the number may be negative."""
+    if not number >= 0:
+        raise Undefined(f"the square root of {number.str(8)}, which may be negative")
+    return number.sqrt()
+
+
+def logarithm(number: arb) -> arb:
+    """The natural logarithm; Undefined if the number may be 0 or negative."""
+    if not number > 0:
+        raise Undefined(f"the logarithm of {number.str(8)}, which may not be positive")
+    return number.log()
+
+
+def divided(over: arb_mat, under: arb) -> arb_mat:
+    """A quotient; Undefined if the denominator may be 0."""
+    if under.contains(0):
+        raise Undefined(f"a division by {under.str(8)}, which may be 0")
+    return over / under
+
+
+def exponential(number: arb) -> arb:
+    """e to a power, unless that is beyond all use."""
+    if not number <= LARGEST:
+        raise TooMuch(f"e^{number.str(8)} is too large")
+    return number.exp()
+
+
+def power(base: arb, exponent: arb) -> arb:
+    """A real power. Whole exponents take any base; others take a base that is certainly not negative.
+
+    >>> power(arb(2), arb(-3)), power(arb(9), arb(0.5))
+    (0.125000000000000, 3.00000000000000)
+    >>> power(arb(9), arb(9) ** 9)
+    Traceback (most recent call last):
+    headwright.formula.evaluate.TooMuch: 9.0000000^[3.8742049e+8 +/- 1.00] is too large
+    """
+    number = whole(exponent)
+    if number is not None and number < 0 and base.contains(0):
+        raise Undefined(f"{base.str(8)}, which may be 0, to the power {number}")
+    _guard(base, exponent)
+    if number is not None:
+        return base**number
+    if exponent == 0.5 and base >= 0:
+        return base.sqrt()
+    if base > 0:
+        return (exponent * base.log()).exp()
+    if base >= 0 and exponent > 0:
+        top = base.upper()
+        return arb(0).union((exponent * top.log()).exp() if top > 0 else arb(0))
+    raise Undefined(f"{base.str(8)}, which may not be positive, to the power {exponent.str(8)}")
+
+
+def _guard(base: arb, exponent: arb) -> None:
+    """Refuse what is beyond 2^LARGEST, before it is computed."""
+    size = arb(abs(base).upper())
+    smallest = arb(abs(base).lower())
+    for magnitude in (size, smallest):
+        if magnitude > 0 and not (exponent * magnitude.log()).upper() <= LARGEST:
+            raise TooMuch(f"{base.str(8)}^{exponent.str(8)} is too large")
+
+
+def positive_part(number: arb) -> arb:
+    """relu of a number: the hull of what is possible where the sign is not known."""
+    if number >= 0:
+        return number
+    return arb(0) if number <= 0 else arb(0).union(arb(number.upper()))
+
+
+def softmax(rows: Sequence[Sequence[arb]]) -> arb_mat:
+    """Row by row; the largest midpoint is subtracted first, which changes nothing and avoids large numbers."""
+    result = []
+    for row in rows:
+        middle = max((entry.mid() for entry in row), key=lambda entry: entry)
+        powers = [exponential(entry - middle) for entry in row]
+        total = sum(powers[1:], powers[0])
+        if not total > 0:
+            raise Undefined("a softmax of numbers that are hardly known")
+        result.append([entry / total for entry in powers])
+    return arb_mat(result)
+
+
+def frobenius(matrix: arb_mat) -> arb:
+    """The root of the sum of squares."""
+    entries = matrix.entries()
+    if len(entries) == 1:
+        return abs(entries[0])
+    return sum((entry * entry for entry in entries), arb(0)).nonnegative_part().sqrt()
+
+
+def spectral(matrix: arb_mat) -> arb:
+    """The largest singular value: with G = A^T A of size m and N = 2^k, l^N <= trace(G^N) <= m l^N for l = |A|^2.
+
+    >>> with precision():
+    ...     norm = spectral(arb_mat([[3, 0], [0, -4]]))
+    ...     norm.contains(4), bool(norm.rad() < 1e-9)
+    (True, True)
+    """
+    rows, columns = matrix.nrows(), matrix.ncols()
+    whole_norm = frobenius(matrix)
+    if min(rows, columns) == 1:
+        return whole_norm
+    size = min(rows, columns)
+    gram = matrix.transpose() * matrix if columns <= rows else matrix * matrix.transpose()
+    hull = (whole_norm / arb(size).sqrt()).union(whole_norm)  # |A|_F / sqrt m <= |A|_2 <= |A|_F
+    logarithms = arb(0)  # trace(G^N)^(1/N) = exp(logarithms), collected so that nothing overflows
+    weight = arb(1)
+    for _ in range(ctx.prec // 3):
+        trace = gram.trace()
+        if not trace > 0 or not trace.is_finite():
+            return hull
+        logarithms += weight * trace.log()
+        gram = gram / trace
+        gram = gram * gram
+        weight /= 2
+    trace = gram.trace()
+    if not trace > 0 or not trace.is_finite():
+        return hull
+    high = logarithms + weight * trace.log()
+    low = high - weight * arb(size).log()
+    return (low / 2).exp().union((high / 2).exp())
+
+
+def compare(left: arb_mat, comparison: Comparison, right: arb_mat) -> bool | None:
+    """Whether a comparison holds: True or False only when that is certain, None when the balls do not decide.
+
+    A number 0 is compared with every entry of a matrix.
+
+    >>> from headwright.formula.evaluate import scalar
+    >>> compare(scalar(1), "<", scalar(2)), compare(scalar(1), "=", scalar(1))
+    (True, True)
+    >>> compare(scalar(arb(1, 1)), "=", scalar(1)) is None
+    True
+    """
+    pairs = _paired(left, right)
+    match comparison:
+        case "=":
+            if any(not a.overlaps(b) for a, b in pairs):
+                return False
+            return True if all(a.is_exact() and b.is_exact() and a == b for a, b in pairs) else None
+        case "!=":
+            equal = compare(left, "=", right)
+            return None if equal is None else not equal
+        case "<" | ">" | "<=" | ">=":
+            if len(pairs) != 1:
+                raise NoValue("matrices have no order: only numbers are larger or smaller")
+            return _ordered(pairs[0][0], comparison, pairs[0][1])
+        case _:
+            return None
+
+
+def _ordered(a: arb, comparison: str, b: arb) -> bool | None:
+    if comparison in (">", ">="):
+        a, b, comparison = b, a, {">": "<", ">=": "<="}[comparison]
+    if comparison == "<":
+        return True if a < b else False if a >= b else None
+    return True if a <= b else False if a > b else None
+
+
+def _paired(left: arb_mat, right: arb_mat) -> list[tuple[arb, arb]]:
+    sides = [side.entries() for side in (left, right)]
+    if (left.nrows(), left.ncols()) != (right.nrows(), right.ncols()):
+        for place, side in enumerate(sides):
+            if len(side) == 1 and side[0].is_zero():
+                sides[place] = side * len(sides[1 - place])
+                return list(zip(*sides, strict=True))
+        shapes = " and ".join(f"{side.nrows()} x {side.ncols()}" for side in (left, right))
+        raise NoValue(f"values of shapes {shapes} cannot be compared")
+    return list(zip(*sides, strict=True))
+
+
+_OF_NUMBERS: Mapping[str, Callable[[arb], arb]] = {
+    "exp": exponential,
+    "ln": logarithm,
+    "sqrt": root,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "abs": abs,
+}
+
+
+def norm(value: arb_mat | None, kind: str, budget: Budget) -> arb_mat:
+    """Frobenius, spectral, or the length of a vector."""
+    if value is None:
+        return scalar(0)
+    budget.spend(value.nrows() * value.ncols())
+    if kind == "F" or 1 in (value.nrows(), value.ncols()):
+        return scalar(frobenius(value))
+    budget.spend(50 * min(value.nrows(), value.ncols()) ** 3)
+    return scalar(spectral(value))
+
+
+def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb_mat | None:
+    """A function of values; None is a zero of unknown shape."""
+    if function in _OF_NUMBERS:
+        number = arb(0) if values[0] is None else single(values[0])
+        return scalar(_OF_NUMBERS[function](number))
+    if function == "trace":
+        return None if values[0] is None else scalar(values[0].trace())
+    if function == "relu":
+        return None if values[0] is None else _entrywise(values[0], positive_part)
+    if function in ("max", "min"):
+        numbers = [entry for value in values for entry in ([arb(0)] if value is None else value.entries())]
+        sign = 1 if function == "max" else -1
+        return scalar(sign * larger([sign * number for number in numbers]))
+    if function == "diag" and all(value is not None for value in values):
+        numbers = [entry for value in values if value is not None for entry in value.entries()]
+        budget.spend(len(numbers) ** 2)
+        return arb_mat([[entry if i == j else arb(0) for j in range(len(numbers))] for i, entry in enumerate(numbers)])
+    if function == "softmax" and values[0] is not None:
+        budget.spend(2 * values[0].nrows() * values[0].ncols())
+        if values[0].ncols() == 1 and values[0].nrows() > 1:
+            raise NoValue("the softmax of a column: type the formula first, which tells columns from matrices")
+        return softmax(values[0].tolist())
+    raise NoValue(f"{function} has no value here")
+
+
+def matrix(rows: Sequence[Sequence[arb_mat | None]]) -> arb_mat:
+    """Numbers in rows, or columns side by side."""
+    blocks = [[scalar(0) if value is None else value for value in row] for row in rows]
+    if len(blocks) == 1:  # columns side by side, or a row of numbers
+        columns = [value.entries() for value in blocks[0]]
+        if len({len(column) for column in columns}) != 1:
+            raise NoValue("the columns of a matrix differ in length")
+        return arb_mat([list(row) for row in zip(*columns, strict=True)])
+    entries = [[entry for value in row for entry in value.entries()] for row in blocks]
+    if any(len(a) != len(b) for a, b in pairwise(entries)):
+        raise NoValue("the rows of a matrix differ in length")
+    return arb_mat(entries)
+
+
+def single(value: arb_mat) -> arb:
+    """The only entry of what must be a number."""
+    if value.nrows() != 1 or value.ncols() != 1:
+        raise NoValue(f"a matrix of {value.nrows()} x {value.ncols()} stands where a number is needed")
+    return value[0, 0]
+
+
+def _entrywise(value: arb_mat, function: Callable[[arb], arb]) -> arb_mat:
+    return arb_mat([[function(entry) for entry in row] for row in value.tolist()])
+
 
 ValueOf = Callable[[Name], arb_mat | None]
 RangeOf = Callable[[str], tuple[int, int] | None]
@@ -51,13 +374,13 @@ def evaluate(
     with the index as the number it comes to. range_of says where an index runs that has no bounds (sum_i).
 
     >>> from headwright.formula.tree import Name, Number
-    >>> value = evaluate(Power(Number(Fraction(2)), Name("x")), lambda name: balls.scalar(10))
+    >>> value = evaluate(Power(Number(Fraction(2)), Name("x")), lambda name: scalar(10))
     >>> value[0, 0]
     1024.00000000000
     """
     with precision(bits):
         value = _Evaluation(value_of, budget or Budget(), range_of, {}).of(node)
-        return balls.scalar(0) if value is None else value
+        return scalar(0) if value is None else value
 
 
 @dataclass(frozen=True)
@@ -72,7 +395,7 @@ class _Evaluation:
         self.budget.spend(1)
         match node:
             case Number(exactly):
-                return balls.scalar(balls.ball(exactly)) if exactly else None
+                return scalar(ball(exactly)) if exactly else None
             case Name():
                 return self.name(node)
             case Sum(terms):
@@ -88,7 +411,7 @@ class _Evaluation:
                 return result
             case Quotient(over, under):
                 value, divisor = self.of(over), self.number(under)
-                known = balls.divided(balls.scalar(0) if value is None else value, divisor)
+                known = divided(scalar(0) if value is None else value, divisor)
                 return None if value is None else known
             case Power(base, exponent):
                 return self.power(self.of(base), exponent)
@@ -98,32 +421,32 @@ class _Evaluation:
             case Inner(left, right):
                 return self.inner(self.of(left), self.of(right))
             case Norm(body, kind):
-                return functions.norm(self.of(body), kind, self.budget)
+                return norm(self.of(body), kind, self.budget)
             case Call(function, arguments):
-                return functions.call(function, [self.of(part) for part in arguments], self.budget)
+                return call(function, [self.of(part) for part in arguments], self.budget)
             case BigSum():
                 return self.big_sum(node)
             case Matrix(rows):
-                return functions.matrix([[self.of(entry) for entry in row.items] for row in rows])
+                return matrix([[self.of(entry) for entry in row.items] for row in rows])
             case _:
                 raise NoValue(f"a {type(node).__name__.lower()} has no value: it is a statement or a list")
 
     def number(self, node: Node) -> arb:
         """The value of what must be a number."""
         value = self.of(node)
-        return arb(0) if value is None else functions.single(value)
+        return arb(0) if value is None else single(value)
 
     # Names
 
     def name(self, node: Name) -> arb_mat | None:
         if node.index is None and not node.primes and node.base in self.bound:
-            return balls.scalar(self.bound[node.base])
+            return scalar(self.bound[node.base])
         written = node if node.index is None else mapped(node, self.with_numbers)
         value = self.value_of(written) if isinstance(written, Name) else None
         if value is None and node.index is not None and not isinstance(node.index, Number):
             value = self.indexed(node)
         if value is None and node.index is None and not node.primes and node.base in ("pi", "e"):
-            return balls.scalar(arb.pi() if node.base == "pi" else arb.const_e())
+            return scalar(arb.pi() if node.base == "pi" else arb.const_e())
         if value is None and node.base == "I" and node.index is not None:
             size = self.integer(node.index, "the size of I")
             self.budget.spend(size * size)
@@ -146,7 +469,7 @@ class _Evaluation:
         return self.value_of(Name(node.base, Number(Fraction(place)), node.primes))
 
     def integer(self, node: Node, what: str) -> int:
-        found = balls.whole(self.number(node))
+        found = whole(self.number(node))
         if found is None:
             raise NoValue(f"{what} must be a whole number, and {plain(node)} is not")
         return found
@@ -183,19 +506,19 @@ class _Evaluation:
         if len(first) != len(second):
             raise NoValue("vectors of different lengths have no inner product")
         self.budget.spend(len(first))
-        return balls.scalar(sum((a * b for a, b in zip(first, second, strict=True)), arb(0)))
+        return scalar(sum((a * b for a, b in zip(first, second, strict=True)), arb(0)))
 
     def power(self, base: arb_mat | None, exponent: Node) -> arb_mat | None:
         if base is None or base.nrows() == base.ncols() == 1:
             number = arb(0) if base is None else base[0, 0]
-            return balls.scalar(balls.power(number, self.number(exponent)))
+            return scalar(power(number, self.number(exponent)))
         times = self.integer(exponent, "the exponent of a matrix")
         size = base.nrows()
         if times < 0 or size != base.ncols():
             raise NoValue("only square matrices have powers, and the exponent must not be negative")
         self.budget.spend(size**3 * (2 * times.bit_length() + 1))
-        largest = balls.frobenius(base).upper()
-        if largest > 1 and times * arb(largest).log() > balls.LARGEST:
+        largest = frobenius(base).upper()
+        if largest > 1 and times * arb(largest).log() > LARGEST:
             raise TooMuch(f"a matrix to the power {times} is too large")
         return base**times
 
@@ -227,7 +550,7 @@ class _Evaluation:
     def holds(self, condition: Relation) -> bool:
         values = [self.number(term) for term in condition.terms]
         for (left, right), sign in zip(pairwise(values), condition.comparisons, strict=True):
-            said = compare(balls.scalar(left), sign, balls.scalar(right))
+            said = compare(scalar(left), sign, scalar(right))
             if said is None:
                 raise Undefined("a condition of a sum that cannot be decided")
             if not said:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from headwright.formula.bounds import LARGEST, LONGEST, TALLEST
-from headwright.formula.errors import FormulaError
-from headwright.formula.reading.layout import arranged
-from headwright.formula.reading.statements import Statements
-from headwright.formula.reading.words import words
+from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
+from headwright.formula.reading.lexer import arranged, words
+from headwright.formula.reading.parser import Parser
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -44,7 +42,7 @@ def parse(source: str, *, names: Collection[str] = ()) -> Node:
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
         raise FormulaError(message, source, Span(LONGEST, len(source)), fix="split it into several formulas")
-    reader = Statements(arranged(words(source, names), source), source)
+    reader = Parser(arranged(words(source, names), source), source)
     try:
         node = reader.whole()
     except FormulaError as error:
@@ -69,7 +67,7 @@ def parse_lines(source: str, *, names: Collection[str] = ()) -> tuple[Node, ...]
     return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
 
 
-def _understood(reader: Statements, error: FormulaError) -> str:
+def _understood(reader: Parser, error: FormulaError) -> str:
     """What was read before the place of the error, if that is more than nothing."""
     parts = reader.terms_read()
     if not parts:
@@ -92,6 +90,8 @@ def _check(node: Node, source: str) -> None:
             message = f"the formula is built more than {TALLEST} levels high"
             raise FormulaError(message, source, current.span, fix="give a part of it a name of its own")
         _check_parts(current, source)
+        # The tree is not shared yet: from here on every part can point at its own source.
+        object.__setattr__(current, "span", Span(current.span.start, current.span.stop, source))
         waiting.extend((child, height + 1) for child in current.children())
 
 

@@ -7,15 +7,599 @@ known size, and the softmax of a column is written as that of a row.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from typing import Any
 
-from headwright.formula.errors import FormulaError
-from headwright.formula.shaping.meaning import Typer
-from headwright.formula.shaping.rewrite import mapped
-from headwright.formula.shaping.sizes import SCALAR, Hole, Shape, ShapeOf, Size, misfit
-from headwright.formula.tree import Name, Node, Number
+from headwright.formula.errors import FormulaError, ShapeError
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Inner,
+    Listing,
+    Logic,
+    Matrix,
+    Name,
+    Negative,
+    Node,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Quantified,
+    Quotient,
+    Relation,
+    Span,
+    Sum,
+    Transpose,
+    walk,
+)
 
-__all__ = ["SCALAR", "Shape", "ShapeOf", "Size", "shape", "typed"]
+
+def mapped(node: Node, function: Callable[[Node], Node]) -> Node:
+    """The same node with the function applied to each node directly below it; the node itself if nothing changed.
+
+    >>> x, y = Name("x"), Name("y")
+    >>> mapped(Sum((x, y)), lambda part: y) == Sum((y, y))
+    True
+    """
+    changes: dict[str, Any] = {}
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, Node):
+            new: Any = function(value)
+            if new is not value:
+                changes[item.name] = new
+        elif isinstance(value, tuple) and any(isinstance(part, Node) for part in value):
+            new = tuple(function(part) if isinstance(part, Node) else part for part in value)
+            if any(a is not b for a, b in zip(new, value, strict=True)):
+                changes[item.name] = new
+    return replace(node, **changes) if changes else node
+
+
+def plain(node: Node) -> str:
+    """Names and simple indices as text: k_a, W_1, sigma_{k-1}, x'; and rougher text for anything else.
+
+    >>> from fractions import Fraction
+    >>> plain(Name("W", Number(Fraction(1)))), plain(Name("X", Name("p"), primes=1))
+    ('W_1', "X_p'")
+    """
+    match node:
+        case Number(value):
+            return str(value)
+        case Name(base, None, primes):
+            return base + "'" * primes
+        case Name(base, index, primes) if index is not None:
+            inner = plain(index)
+            return f"{base}_{inner if inner.isalnum() else '{' + inner + '}'}" + "'" * primes
+        case _:
+            return _compound(node)
+
+
+def _compound(node: Node) -> str:
+    match node:
+        case Negative(body):
+            return f"-{plain(body)}"
+        case Sum(terms):
+            text = "+".join(plain(term) for term in terms)
+            return text.replace("+-", "-")
+        case Product(factors):
+            return " ".join(plain(factor) for factor in factors)
+        case Listing(items):
+            return ",".join(plain(item) for item in items)
+        case Transpose(body):
+            return f"{plain(body)}^\\top"
+        case Power(base, exponent):
+            return f"{plain(base)}^{plain(exponent)}"
+        case Quotient(over, under):
+            return f"{plain(over)}/{plain(under)}"
+        case Call(function, arguments):
+            return f"{function}({', '.join(plain(part) for part in arguments)})"
+        case BigSum(index, body):
+            return f"sum_{index} {plain(body)}"
+        case _:
+            return f"({type(node).__name__.lower()})"
+
+
+Size = int | str  # 3, or the name of a dimension: "d"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Rows and columns. Vectors are columns; numbers are 1 x 1; a size may be a name.
+
+    >>> str(Shape("T", "d")), Shape(1, 1) == SCALAR
+    ('T x d', True)
+    """
+
+    rows: Size
+    columns: Size
+
+    def __str__(self) -> str:
+        """As said aloud."""
+        return f"{self.rows} x {self.columns}"
+
+
+SCALAR = Shape(1, 1)
+ShapeOf = Callable[[Name], Shape | None]
+
+
+@dataclass(frozen=True)
+class Hole(Node):
+    """The size of one I, as long as it is not known. Stands as the index of that I."""
+
+    number: int
+
+
+@dataclass
+class Sizes:
+    """What has been found out about holes; two sizes are made the same, or cannot be.
+
+    >>> sizes = Sizes()
+    >>> hole = sizes.hole()
+    >>> sizes.same(hole, "d"), sizes.same("d", hole), sizes.same(hole, "n"), sizes.known(hole)
+    (True, True, False, 'd')
+    """
+
+    _found: dict[int, Size | Hole] = field(default_factory=dict)
+    _count: int = 0
+
+    def hole(self) -> Hole:
+        """A size that nothing is known about, but that it is not 1: an I is not a number."""
+        self._count += 1
+        return Hole(self._count)
+
+    def known(self, size: Size | Hole) -> Size | Hole:
+        """The size that a hole has turned out to be, or the hole that now speaks for it."""
+        while isinstance(size, Hole) and size.number in self._found:
+            size = self._found[size.number]
+        return size
+
+    def same(self, left: Size | Hole, right: Size | Hole) -> bool:
+        """Make two sizes the same; False, with nothing changed, if they are not and cannot be."""
+        left, right = self.known(left), self.known(right)
+        if left == right:
+            return True
+        if not isinstance(left, Hole):
+            left, right = right, left
+        if not isinstance(left, Hole) or right == 1:
+            return False
+        self._found[left.number] = right
+        return True
+
+    def saved(self) -> dict[int, Size | Hole]:
+        """What has been found out so far, to come back to with restore."""
+        return dict(self._found)
+
+    def restore(self, saved: dict[int, Size | Hole]) -> None:
+        """Forget what was found out since."""
+        self._found = saved
+
+
+@dataclass(frozen=True)
+class Term:
+    """A typed node and its sizes, as far as they are known."""
+
+    node: Node
+    rows: Size | Hole
+    columns: Size | Hole
+
+
+def misfit(message: str, *, span: Span, fix: str = "") -> FormulaError:
+    """What is wrong and where; shapes.typed adds the source."""
+    return FormulaError(message, "", span, fix=fix)
+
+
+def unfit(message: str, *, span: Span, fix: str = "") -> ShapeError:
+    """Sizes that contradict each other, whatever the matrices are."""
+    return ShapeError(message, "", span, fix=fix)
+
+
+def agreed(terms: list[Term], how: str, typer: Typer) -> list[Term]:
+    """The terms, all of one shape: 0 fits any, and 1 b becomes ones b next to a matrix."""
+    kept = [term for term in terms if not is_zero(term.node)]
+    tall = next((term for term in kept if typer.sizes.known(term.rows) != 1), None)
+    if tall is not None:
+        terms = [with_ones(term, tall, typer) for term in terms]
+        kept = [term for term in terms if not is_zero(term.node)]
+    for other in kept[1:]:
+        first = kept[0]
+        if not (typer.sizes.same(first.rows, other.rows) and typer.sizes.same(first.columns, other.columns)):
+            # A number beside a matrix may be short for a multiple of I; two other shapes cannot be mended.
+            wrong = misfit if typer.is_scalar(first) or typer.is_scalar(other) else unfit
+            said = f"{typer.text(other)} cannot be {how} {typer.text(first)}"
+            raise wrong(said, span=other.node.span, fix=_remedy(typer, first, other))
+    return terms
+
+
+def _remedy(typer: Typer, first: Term, other: Term) -> str:
+    if typer.is_scalar(first) or typer.is_scalar(other):
+        return "write c I if the identity is meant"
+    low = next((term for term in (first, other) if term.rows == 1), None)
+    if low is not None and typer.sizes.known(first.columns) == typer.sizes.known(other.columns):
+        return f"write 1 {plain(low.node)} to add it to every row"
+    if typer.sizes.known(first.rows) == typer.sizes.known(other.columns):
+        return r"is a transpose missing? write x^\top"
+    return ""
+
+
+def with_ones(term: Term, tall: Term, typer: Typer) -> Term:
+    """1 b next to a matrix of T rows is ones b: b in each row."""
+    if typer.sizes.known(term.rows) != 1 or not _starts_with_one(term.node):
+        return term
+    if not typer.is_scalar(term) and typer.sizes.known(term.columns) != typer.sizes.known(tall.columns):
+        return term
+    ones = typer.known(Name("ones"))
+    if ones is None or typer.is_scalar(term) or ones.columns != 1 or not typer.sizes.same(ones.rows, tall.rows):
+        return term
+    return Term(_ones_first(term.node), ones.rows, term.columns)
+
+
+def _starts_with_one(node: Node) -> bool:
+    match node:
+        case Negative(body):
+            return _starts_with_one(body)
+        case Quotient(over, _):
+            return _starts_with_one(over)
+        case Product(factors):
+            return isinstance(factors[0], Number) and factors[0].value == Fraction(1)
+        case _:
+            return False
+
+
+def _ones_first(node: Node) -> Node:
+    match node:
+        case Negative(body):
+            return Negative(_ones_first(body), span=node.span)
+        case Quotient(over, under):
+            return Quotient(_ones_first(over), under, span=node.span)
+        case Product(factors):
+            return Product((Name("ones", span=factors[0].span), *factors[1:]), span=node.span)
+        case _:
+            return node
+
+
+def is_zero(node: Node) -> bool:
+    """A written 0, which fits any shape."""
+    return isinstance(node, Number) and node.value == 0
+
+
+def product(factors: Sequence[Term], typer: Typer, node: Node) -> Term:
+    """The product from left to right; where that fails, an inner product such as x^T y is the number it is."""
+    terms = list(factors)
+    while True:
+        saved = typer.sizes.saved()
+        whole = _chained(terms, typer)
+        if isinstance(whole, Term):
+            new = Product(tuple(term.node for term in terms), span=node.span)
+            return Term(new, whole.rows, whole.columns)
+        typer.sizes.restore(saved)
+        closed = _with_a_number_closed(terms, typer)
+        if closed is None:
+            raise _mismatch(terms, whole, typer)
+        terms = closed
+
+
+def _chained(terms: Sequence[Term], typer: Typer) -> Term | int:
+    """The product of all, or the place of the first factor that does not fit what is on its left."""
+    whole = terms[0]
+    for place, term in enumerate(terms[1:], start=1):
+        if typer.is_scalar(whole):
+            whole = term
+        elif not typer.is_scalar(term):
+            if not typer.sizes.same(whole.columns, term.rows):
+                return place
+            whole = Term(whole.node, whole.rows, term.columns)
+    return whole
+
+
+def _with_a_number_closed(terms: list[Term], typer: Typer) -> list[Term] | None:
+    for start in range(1, len(terms)):
+        if typer.sizes.known(terms[start].rows) != 1 or typer.is_scalar(terms[start]):
+            continue
+        for stop in range(start + 2, len(terms) + 1):
+            saved = typer.sizes.saved()
+            whole = _chained(terms[start:stop], typer)
+            if isinstance(whole, Term) and typer.is_scalar(whole):
+                inside = Product(tuple(term.node for term in terms[start:stop]), span=terms[start].node.span)
+                return [*terms[:start], Term(inside, 1, 1), *terms[stop:]]
+            typer.sizes.restore(saved)
+    return None
+
+
+def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> FormulaError:
+    at = place if isinstance(place, int) else len(terms) - 1
+    left = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term))
+    right = terms[at]
+    span = left.node.span.to(right.node.span)
+    said = f"{typer.text(left)} times {typer.text(right)}: the sizes that meet differ"
+    if left.columns == right.columns == 1 and typer.sizes.known(left.rows) == typer.sizes.known(right.rows):
+        said = f"{typer.text(left)} times {typer.text(right)}: two columns have no product"
+        names = [
+            plain(term.node) if isinstance(term.node, Name) else text for term, text in ((left, "k_i"), (right, "q"))
+        ]
+        return unfit(said, span=span, fix=rf"write {names[0]}^\top {names[1]} for the inner product")
+    ways = ((left.rows, right.rows, "left"), (left.columns, right.columns, "right"))
+    side = next((side for a, b, side in ways if typer.sizes.known(a) == typer.sizes.known(b)), "")
+    turned = {"left": left, "right": right}.get(side)
+    return unfit(said, span=span, fix="" if turned is None else rf"is {plain(turned.node)}^\top meant?")
+
+
+_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
+
+
+def typed_call(node: Call, typer: Typer) -> Term:
+    """A call with its arguments typed; P(X) is a product where P is a known matrix."""
+    name = Name(node.function, span=node.span)
+    if node.function in ("P", "E") and typer.known(name) is not None and len(node.arguments) == 1:
+        return product([typer.name(name), typer.term(node.arguments[0])], typer, node)
+    if node.function == "P":
+        return Term(Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
+    terms = [typer.term(part) for part in node.arguments]
+    if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
+        return _several(node, terms, typer)
+    if len(terms) != 1:
+        raise misfit(f"{node.function} takes one argument, {len(terms)} given", span=node.span)
+    return _single(node, terms[0], typer)
+
+
+def _several(node: Call, terms: list[Term], typer: Typer) -> Term:
+    new = Call(node.function, tuple(term.node for term in terms), span=node.span)
+    vector = len(terms) == 1 and 1 in (terms[0].rows, terms[0].columns)
+    if not terms or not (vector or all(typer.is_scalar(term) for term in terms)):
+        raise misfit(f"{node.function} takes numbers, or one vector", span=node.span)
+    return Term(new, len(terms), len(terms)) if node.function == "diag" else Term(new, 1, 1)
+
+
+def _single(node: Call, body: Term, typer: Typer) -> Term:
+    new = Call(node.function, (body.node,), span=node.span)
+    scalar = typer.is_scalar(body)
+    vector = 1 in (body.rows, body.columns)
+    match node.function:
+        case "abs" if vector and not scalar:
+            return Term(Norm(body.node, span=node.span), 1, 1)
+        case function if function in _OF_NUMBERS:
+            if not scalar:
+                fix = "write softmax(...) if that is meant" if function == "exp" else ""
+                raise misfit(f"{function} takes a number, not {typer.text(body)}", span=node.span, fix=fix)
+        case "softmax":
+            if scalar:
+                raise misfit("softmax takes a vector or a matrix, not a number", span=node.span)
+            if body.columns == 1:  # over the entries of a column; a matrix of one column would be taken row by row
+                row = Transpose(body.node, span=body.node.span)
+                return Term(Transpose(Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
+            return Term(new, body.rows, body.columns)
+        case "relu" | "E":
+            return Term(new, body.rows, body.columns)
+        case "trace":
+            if not typer.sizes.same(body.rows, body.columns):
+                raise unfit(f"{typer.text(body)} is not square and has no trace", span=node.span)
+        case "diag":
+            if not vector:
+                raise misfit(f"diag takes a vector, not {typer.text(body)}", span=node.span)
+            return Term(new, typer.length(body), typer.length(body))
+    return Term(new, 1, 1)
+
+
+CONSTANTS = ("pi", "e", "oo", "infinity", "infty")
+
+
+@dataclass
+class Typer:
+    """Reads trees bottom up; sizes of I are found on the way."""
+
+    shape_of: ShapeOf
+    sizes: Sizes = field(default_factory=Sizes)
+    bound: frozenset[str] = frozenset()
+
+    def within(self, *names: str) -> Typer:
+        """The same, inside a sum over an index or a statement for all values of a name: those are numbers."""
+        return Typer(self.shape_of, self.sizes, self.bound | set(names))
+
+    def known(self, name: Name) -> Shape | None:
+        """The shape of a name, if it has one."""
+        if name.index is None and not name.primes and name.base in self.bound:
+            return SCALAR
+        shape = self.shape_of(name)
+        if shape is None and name.index is None and not name.primes and name.base in CONSTANTS:
+            return SCALAR
+        return shape
+
+    # Statements
+
+    def statement(self, node: Node) -> Node:
+        """A statement, a listing or a term, typed."""
+        match node:
+            case Relation():
+                return self.relation(node)
+            case Logic():
+                return mapped(node, self.statement)
+            case Quantified(body, conditions):
+                inner = self.within(*(name for part in conditions for name in self._new_names(part)))
+                said = tuple(part if isinstance(part, Name) else inner.statement(part) for part in conditions)
+                return Quantified(inner.statement(body), said, span=node.span)
+            case Listing():
+                return mapped(node, self.statement)
+            case _:
+                return self.term(node).node
+
+    def _new_names(self, condition: Node) -> list[str]:
+        names = [part for part in walk(condition) if isinstance(part, Name) and part.index is None and not part.primes]
+        return [name.base for name in names if name.base != "I" and self.known(name) is None]
+
+    def relation(self, node: Relation) -> Relation:
+        """A chain of comparisons: all terms of one shape, listings item by item."""
+        columns = [[self.term(item) for item in (t.items if isinstance(t, Listing) else (t,))] for t in node.terms]
+        count = max(len(items) for items in columns)
+        for items, term in zip(columns, node.terms, strict=True):
+            if len(items) not in (1, count):
+                said = f"{len(items)} things are compared with {count}"
+                raise misfit(said, span=term.span, fix="give one for each, or one for all")
+        for place in range(count):
+            across = [items[place if len(items) > 1 else 0] for items in columns]
+            same = agreed(across, "compared with", self)
+            for items, new in zip(columns, same, strict=True):
+                items[place if len(items) > 1 else 0] = new
+            tall = next((term for term in same if not self.is_scalar(term)), None)
+            if tall is not None and any(sign not in ("=", "!=", "~", "->") for sign in node.comparisons):
+                raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", span=node.span)
+        terms = tuple(
+            Listing(tuple(item.node for item in items), span=term.span) if isinstance(term, Listing) else items[0].node
+            for items, term in zip(columns, node.terms, strict=True)
+        )
+        return Relation(terms, node.comparisons, span=node.span)
+
+    # Terms
+
+    def term(self, node: Node) -> Term:
+        """Anything that has a shape."""
+        match node:
+            case Number():
+                return Term(node, 1, 1)
+            case Name():
+                return self.name(node)
+            case Sum(terms):
+                parts = agreed([self.term(part) for part in terms], "added to", self)
+                kept = next((part for part in parts if not is_zero(part.node)), parts[0])
+                return Term(Sum(tuple(part.node for part in parts), span=node.span), kept.rows, kept.columns)
+            case Negative(body):
+                inside = self.term(body)
+                return Term(Negative(inside.node, span=node.span), inside.rows, inside.columns)
+            case Transpose(body):
+                inside = self.term(body)
+                return Term(Transpose(inside.node, span=node.span), inside.columns, inside.rows)
+            case Product(factors):
+                return product([self.term(part) for part in factors], self, node)
+            case Inner(left, right):
+                return self.inner(self.term(left), self.term(right), node)
+            case Quotient(over, under):
+                above, below = self.term(over), self.scalar(under, "what is divided by")
+                return Term(Quotient(above.node, below, span=node.span), above.rows, above.columns)
+            case Power(base, exponent):
+                return self.power(self.term(base), exponent, node)
+            case Norm(body, kind):
+                return self.norm(self.term(body), kind, node)
+            case Call():
+                return typed_call(node, self)
+            case BigSum():
+                return self.big_sum(node)
+            case Matrix(rows):
+                return self.matrix([[self.term(entry) for entry in row.items] for row in rows], node)
+            case Listing(items) if len(items) == 1:
+                return self.term(items[0])
+            case _:
+                what = "a list" if isinstance(node, Listing) else "a statement"
+                raise misfit(f"{what} stands where a number, a vector or a matrix is needed", span=node.span)
+
+    def name(self, node: Name) -> Term:
+        """A known name; I; a prime that means a transpose."""
+        shape = self.known(node)
+        if shape is not None:
+            return Term(node, shape.rows, shape.columns)
+        if node.base == "I" and not node.primes:
+            if node.index is None:
+                hole = self.sizes.hole()
+                return Term(Name("I", hole, span=node.span), hole, hole)
+            if isinstance(node.index, Number) and node.index.value.denominator == 1 and node.index.value >= 1:
+                return Term(node, int(node.index.value), int(node.index.value))
+            return Term(node, plain(node.index), plain(node.index))
+        if node.primes == 1:
+            shape = self.known(Name(node.base, node.index))
+            if shape is not None and shape != SCALAR:
+                inside = Name(node.base, node.index, span=node.span)
+                return Term(Transpose(inside, span=node.span), shape.columns, shape.rows)
+        raise misfit(f"{plain(node)} is not known", span=node.span, fix="use the names that are given")
+
+    def inner(self, left: Term, right: Term, node: Node) -> Term:
+        """<a, b> of two vectors; an ordinary product if one of them is a number, or a matrix meets a vector."""
+        if self.is_scalar(left) or self.is_scalar(right):
+            return product([left, right], self, node)
+        vectors = [1 in (term.rows, term.columns) for term in (left, right)]
+        if all(vectors):
+            if not self.sizes.same(self.length(left), self.length(right)):
+                said = f"{self.text(left)} and {self.text(right)} differ in length: they have no inner product"
+                raise misfit(said, span=node.span)
+            return Term(Inner(left.node, right.node, span=node.span), 1, 1)
+        if any(vectors):
+            return product([left, right], self, node)
+        fix = r"write A B for the product, or trace(A^\top B)"
+        raise misfit("a dot between two matrices may mean two things", span=node.span, fix=fix)
+
+    def power(self, base: Term, exponent: Node, node: Node) -> Term:
+        """Numbers to any power; square matrices to 0, 1, 2, ..."""
+        if self.is_scalar(base):
+            return Term(Power(base.node, self.scalar(exponent, "an exponent"), span=node.span), 1, 1)
+        minus = exponent.body if isinstance(exponent, Negative) else None
+        if isinstance(minus, Number) or (isinstance(exponent, Number) and exponent.value < 0):
+            raise misfit("the inverse of a matrix is not supported", span=node.span)
+        if not (isinstance(exponent, Number) and exponent.value.denominator == 1):
+            raise misfit(f"{self.text(base)} is raised to what is not a whole number", span=node.span)
+        if not self.sizes.same(base.rows, base.columns):
+            vector = 1 in (base.rows, base.columns)
+            fix = r"write \|v\|^2 or v^\top v" if vector else "only square matrices have powers"
+            raise unfit(f"{self.text(base)} has no powers", span=node.span, fix=fix)
+        return Term(Power(base.node, exponent, span=node.span), base.rows, base.columns)
+
+    def norm(self, body: Term, kind: str, node: Node) -> Term:
+        """|v|, |A|_F, |A|_2: a number."""
+        if kind == "" and 1 not in (body.rows, body.columns):
+            raise misfit(
+                f"a norm of {self.text(body)} may mean two things", span=node.span, fix=r"write \|A\|_F or \|A\|_2"
+            )
+        return Term(mapped(node, lambda _: body.node), 1, 1)
+
+    def big_sum(self, node: BigSum) -> Term:
+        """The index is a number inside."""
+        lower = None if node.lower is None else self.scalar(node.lower, "the lower end of a sum")
+        upper = None if node.upper is None else self.scalar(node.upper, "the upper end of a sum")
+        inside = self.within(node.index)
+        labels = [name for condition in node.conditions for name in inside._new_names(condition)]
+        conditions = tuple(inside.within(*labels).relation(condition) for condition in node.conditions)
+        body = inside.term(node.body)
+        return Term(BigSum(node.index, body.node, lower, upper, conditions, span=node.span), body.rows, body.columns)
+
+    def matrix(self, rows: Sequence[Sequence[Term]], node: Node) -> Term:
+        """Numbers in rows, columns side by side, or rows one below the other."""
+        width = len(rows[0]) if rows else 0
+        if not width or any(len(row) != width for row in rows):
+            raise misfit("the rows of a matrix differ in length", span=node.span)
+        entries = [entry for row in rows for entry in row]
+        new = Matrix(tuple(Listing(tuple(e.node for e in row)) for row in rows), span=node.span)
+        if all(self.is_scalar(entry) for entry in entries):
+            return Term(new, len(rows), width)
+        if len(rows) == 1 and all(entry.columns == 1 for entry in entries):
+            agreed(entries, "next to", self)
+            return Term(new, entries[0].rows, width)
+        if width == 1 and all(entry.rows == 1 for entry in entries):
+            agreed(entries, "above", self)
+            return Term(new, len(rows), entries[0].columns)
+        raise misfit("a matrix is written with numbers, or as columns side by side", span=node.span)
+
+    # What they share
+
+    def scalar(self, node: Node, what: str) -> Node:
+        """A number, or the error that says what should have been one."""
+        term = self.term(node)
+        if not self.is_scalar(term):
+            raise misfit(f"{what} must be a number, and {self.text(term)} is not", span=node.span)
+        return term.node
+
+    def is_scalar(self, term: Term) -> bool:
+        """1 x 1, for certain."""
+        return self.sizes.known(term.rows) == 1 and self.sizes.known(term.columns) == 1
+
+    def length(self, term: Term) -> Size | Hole:
+        """Of a vector, lying or standing."""
+        return term.columns if term.rows == 1 else term.rows
+
+    def text(self, term: Term) -> str:
+        """What it is called and its shape."""
+        rows, columns = (self.sizes.known(size) for size in (term.rows, term.columns))
+        if self.is_scalar(term):
+            return f"the number {plain(term.node)}"
+        sizes = " x ".join("?" if isinstance(size, Hole) else str(size) for size in (rows, columns))
+        return f"{plain(term.node)} ({sizes})"
 
 
 def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
@@ -34,7 +618,7 @@ def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
-        raise FormulaError(error.message, source, error.span, fix=error.fix) from error
+        raise type(error)(error.message, source, error.span, fix=error.fix) from error
 
 
 def shape(node: Node, shape_of: ShapeOf) -> Shape:

@@ -1,19 +1,385 @@
-r"""A tree written out again: LaTeX, plain text, MathML. What is written is read back as the same tree.
-
->>> from headwright.formula.parse import parse
->>> tree = parse(r"q = \log(t)(k_a + k_b)")
->>> print(latex(tree))
-q = \ln(t) (k_{a} + k_{b})
->>> print(plain(tree))
-q = ln(t) (k_a + k_b)
-"""
+"""Trees written out again: in LaTeX, and in plain text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
 from headwright.errors import InputError
-from headwright.formula.tree import Node
-from headwright.formula.writing.notation import LATEX, PLAIN
-from headwright.formula.writing.writer import written
+from headwright.formula.reading.parser import candidates
+from headwright.formula.reading.spellings import FUNCTIONS, GREEK
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Comparison,
+    Inner,
+    Listing,
+    Logic,
+    Matrix,
+    Name,
+    Negative,
+    Node,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Quantified,
+    Quotient,
+    Relation,
+    Sum,
+    Transpose,
+)
+
+_ACCENTS: Final = ("hat", "tilde", "bar")
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How signs and words are spelt; whether fractions and exponents are set with braces."""
+
+    is_latex: bool
+    signs: Mapping[Comparison, str]
+    words: Mapping[str, str]
+    times: str
+    dot: str
+    calls: Mapping[str, str]
+
+
+LATEX: Final = Notation(
+    True,
+    {
+        "=": "=",
+        "!=": r"\neq",
+        "<": "<",
+        ">": ">",
+        "<=": r"\leq",
+        ">=": r"\geq",
+        "~": r"\approx",
+        "<<": r"\ll",
+        ">>": r"\gg",
+        "->": r"\to",
+    },
+    {
+        "and": r"\text{ and }",
+        "or": r"\text{ or }",
+        "not": r"\lnot ",
+        "implies": r" \implies ",
+        "iff": r" \iff ",
+        "for": r"\text{ for }",
+    },
+    r" \times ",
+    r" \cdot ",
+    {
+        "ln": r"\ln",
+        "exp": r"\exp",
+        "sin": r"\sin",
+        "cos": r"\cos",
+        "max": r"\max",
+        "min": r"\min",
+        "trace": r"\operatorname{tr}",
+        "P": r"\Pr",
+        "E": r"\mathbb{E}",
+    },
+)
+PLAIN: Final = Notation(
+    False,
+    {sign: sign for sign in LATEX.signs},
+    {"and": " and ", "or": " or ", "not": "not ", "implies": " => ", "iff": " <=> ", "for": " for "},
+    " * ",
+    " · ",
+    {"P": "Pr", "E": "expectation"},
+)
+
+
+def called(function: str, notation: Notation) -> str:
+    """The name of a function.
+
+    >>> called("softmax", LATEX), called("softmax", PLAIN)
+    ('\\\\operatorname{softmax}', 'softmax')
+    """
+    if function in notation.calls:
+        return notation.calls[function]
+    return rf"\operatorname{{{function}}}" if notation.is_latex else function
+
+
+def base(name: str, notation: Notation) -> str:
+    r"""A name without its index.
+
+    >>> print(base("alphahat", LATEX), base("tol", LATEX), base("tol", PLAIN))
+    \hat{\alpha} \mathrm{tol} tol
+    """
+    if not notation.is_latex or len(name) == 1:
+        return name
+    special = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
+    if name in special:
+        return special[name]
+    if name in GREEK:
+        return f"\\{name}"
+    for accent in _ACCENTS:
+        stem = name.removesuffix(accent)
+        if stem != name and (len(stem) == 1 or stem in GREEK):
+            return rf"\{accent}{{{base(stem, notation)}}}"
+    return rf"\mathrm{{{name}}}"
+
+
+def label(name: str, notation: Notation) -> str:
+    r"""A word in an index: k_{max}, d_{model}.
+
+    >>> print(label("max", LATEX), label("max", PLAIN), label("a", LATEX))
+    \text{max} max a
+    """
+    if name in FUNCTIONS and notation.is_latex:
+        return rf"\text{{{name}}}"
+    return base(name, notation)
+
+
+def number(value: Fraction) -> str:
+    """A number as it can be read again: 21, 0.1, 1e-400; other fractions are written as quotients.
+
+    >>> number(Fraction(1, 10)), number(Fraction(10**30)), number(Fraction(-1, 3))
+    ('0.1', '1e30', '-1/3')
+    """
+    under = value.denominator
+    twos, fives = _power(under, 2), _power(under, 5)
+    if 2**twos * 5**fives != under:
+        return f"{value.numerator}/{under}"
+    places = max(twos, fives)
+    sign, digits = "-" * (value < 0), str(abs(value.numerator) * 10**places // under)
+    stripped = digits.rstrip("0")
+    if stripped and (places > 20 or len(digits) - len(stripped) > 20):
+        exponent = len(digits) - 1 - places
+        rest = f".{stripped[1:]}" if len(stripped) > 1 else ""
+        return f"{sign}{stripped[0]}{rest}e{exponent}"
+    if not places:
+        return sign + digits
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def _power(whole: int, prime: int) -> int:
+    """How often the prime divides the number."""
+    count = 0
+    while whole % prime == 0:
+        whole //= prime
+        count += 1
+    return count
+
+
+STATEMENT, RELATION, SUM, DOT, PRODUCT, FACTOR, ATOM = range(7)  # from what joins loosest to what joins tightest
+_TALL: Final = (r"\frac", r"\sum", r"\begin")
+
+
+def written(node: Node, notation: Notation) -> str:
+    """The whole tree."""
+    return _Writer(notation).at(node, STATEMENT)
+
+
+class _Writer:
+    """Writes in one notation."""
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation = notation
+        self.latex = notation.is_latex
+        ways: dict[type[Node], Callable[..., str]] = {
+            Number: self.number,
+            Name: self.name,
+            Sum: self.sum,
+            Negative: lambda node: "-" + self.at(node.body, DOT),
+            Product: self.product,
+            Quotient: self.quotient,
+            Power: self.power,
+            Transpose: self.transpose,
+            Inner: self.inner,
+            Norm: self.norm,
+            Call: self.call,
+            BigSum: self.big_sum,
+            Listing: lambda node: self.bracketed(", ".join(self.at(item, SUM) for item in node.items)),
+            Matrix: self.matrix,
+            Relation: self.relation,
+            Logic: self.logic,
+            Quantified: self.quantified,
+        }
+        self.ways = ways
+
+    def at(self, node: Node, level: int) -> str:
+        """The node, in brackets if it joins looser than its place allows."""
+        text = self.ways[type(node)](node)
+        return text if self.level(node) >= level else self.bracketed(text)
+
+    def bracketed(self, text: str) -> str:
+        if self.latex and any(word in text for word in _TALL):
+            return rf"\left({text}\right)"
+        return f"({text})"
+
+    def level(self, node: Node) -> int:
+        """How tightly the text of a node holds together."""
+        if isinstance(node, Logic | Quantified):
+            return STATEMENT
+        if isinstance(node, Relation):
+            return RELATION
+        if isinstance(node, Sum | Negative) or (isinstance(node, Number) and node.value < 0):
+            return SUM
+        if isinstance(node, BigSum) or (isinstance(node, Product) and isinstance(node.factors[-1], BigSum)):
+            return DOT
+        if isinstance(node, Inner):
+            return DOT if _has_number(node) else ATOM
+        if isinstance(node, Product) or (isinstance(node, Number) and "/" in number(node.value)):
+            return PRODUCT
+        if isinstance(node, Quotient):
+            return FACTOR if self.latex else PRODUCT
+        if isinstance(node, Power | Transpose) or (self.latex and self.is_exponential(node)):
+            return FACTOR
+        return ATOM
+
+    def is_exponential(self, node: Node) -> bool:
+        """Whether it is written e^{x}; e^{T} would be a transpose."""
+        return isinstance(node, Call) and node.function == "exp" and node.arguments != (Name("T"),)
+
+    # -- leaves
+
+    def number(self, node: Number) -> str:
+        return number(node.value)
+
+    def name(self, node: Name) -> str:
+        return base(node.base, self.notation) + self.index(node.index) + "'" * node.primes
+
+    def index(self, node: Node | None) -> str:
+        if node is None:
+            return ""
+        if isinstance(node, Listing):
+            return "_{" + ",".join(self.inside_index(item) for item in node.items) + "}"
+        text = self.inside_index(node)
+        short = isinstance(node, Name) and node.index is None and not node.primes
+        short = short or (isinstance(node, Number) and text.isdigit())
+        if not self.latex and short and (len(text) == 1 or text.isdigit() or base(text, self.notation) != text):
+            return f"_{text}"
+        return f"_{{{text}}}"
+
+    def inside_index(self, node: Node) -> str:
+        if isinstance(node, Name) and node.index is None and not node.primes:
+            return label(node.base, self.notation)
+        return self.at(node, SUM)
+
+    # -- arithmetic
+
+    def sum(self, node: Sum) -> str:
+        text = ""
+        for term in node.terms:
+            minus = isinstance(term, Negative)
+            part = self.at(term.body if isinstance(term, Negative) else term, DOT)
+            if text:
+                text += (" - " if minus else " + ") + part
+            else:
+                text = ("-" if minus else "") + part
+        return text
+
+    def product(self, node: Product) -> str:
+        text = ""
+        last: Node | None = None
+        for place, factor in enumerate(node.factors):
+            ends = place == len(node.factors) - 1 and isinstance(factor, BigSum)
+            part = self.at(factor, DOT if ends else FACTOR)
+            if last is not None:
+                text += self.notation.times if _needs_sign(last, factor, part) else " "
+            text += part
+            last = factor
+        return text
+
+    def quotient(self, node: Quotient) -> str:
+        if self.latex:
+            return rf"\frac{{{self.at(node.over, SUM)}}}{{{self.at(node.under, SUM)}}}"
+        return f"{self.at(node.over, PRODUCT)}/{self.at(node.under, FACTOR)}"
+
+    def power(self, node: Power) -> str:
+        return self.at(node.base, ATOM) + self.upper(node.exponent)
+
+    def upper(self, node: Node) -> str:
+        text = self.at(node, SUM)
+        if node == Name("T"):
+            text = "(T)"
+        if self.latex:
+            return f"^{{{text}}}"
+        alone = isinstance(node, Number) or (isinstance(node, Name) and node.index is None and not node.primes)
+        return f"^{text}" if alone or text == "(T)" else f"^({text})"
+
+    def transpose(self, node: Transpose) -> str:
+        body = self.at(node.body, ATOM)
+        if self.latex:
+            return rf"{body}^\top"
+        return f"{body}.T" if node.body == Name("e") else f"{body}^T"
+
+    def inner(self, node: Inner) -> str:
+        if _has_number(node):
+            return self.at(node.left, PRODUCT) + self.notation.dot + self.at(node.right, PRODUCT)
+        inside = f"{self.at(node.left, SUM)}, {self.at(node.right, SUM)}"
+        if self.latex:
+            return rf"\langle {inside} \rangle"
+        return f"inner({inside})" if "<" in inside or ">" in inside else f"<{inside}>"
+
+    # -- functions
+
+    def norm(self, node: Norm) -> str:
+        inside = self.at(node.body, SUM)
+        kind = f"_{node.kind}" if node.kind else ""
+        return rf"\lVert {inside} \rVert{kind}" if self.latex else f"norm{kind}({inside})"
+
+    def call(self, node: Call) -> str:
+        level = STATEMENT if node.function == "P" else SUM
+        inside = ", ".join(self.at(argument, level) for argument in node.arguments)
+        if self.latex and self.is_exponential(node):
+            return f"e^{{{inside}}}"
+        if self.latex and node.function == "sqrt":
+            return rf"\sqrt{{{inside}}}"
+        return called(node.function, self.notation) + self.bracketed(inside)
+
+    def big_sum(self, node: BigSum) -> str:
+        sign = r"\sum" if self.latex else "sum"
+        index = base(node.index.rstrip("'"), self.notation) + "'" * node.index.count("'")
+        ranges = [self.relation(condition) for condition in node.conditions]
+        if node.lower is not None:
+            ranges.insert(0, f"{index} = {self.at(node.lower, SUM)}")
+        elif not node.conditions or next(candidates(node.conditions[0]), None) != node.index:
+            ranges.insert(0, index)
+        upper = "" if node.upper is None else f"^{{{self.at(node.upper, SUM)}}}"
+        return f"{sign}_{{{', '.join(ranges)}}}{upper} {self.at(node.body, DOT)}"
+
+    def matrix(self, node: Matrix) -> str:
+        rows = [[self.at(item, SUM) for item in row.items] for row in node.rows]
+        if self.latex:
+            return r"\begin{pmatrix} " + r" \\ ".join(" & ".join(row) for row in rows) + r" \end{pmatrix}"
+        return "[" + ", ".join("[" + ", ".join(row) + "]" for row in rows) + "]"
+
+    # -- statements
+
+    def relation(self, node: Relation) -> str:
+        text = self.at(node.terms[0], SUM)
+        for sign, term in zip(node.comparisons, node.terms[1:], strict=True):
+            text += f" {self.notation.signs[sign]} {self.at(term, SUM)}"
+        return text
+
+    def logic(self, node: Logic) -> str:
+        items = [self.at(item, RELATION) for item in node.items]
+        word = self.notation.words[node.word]
+        return word + items[0] if node.word == "not" else word.join(items)
+
+    def quantified(self, node: Quantified) -> str:
+        write = partial(self.at, level=RELATION)
+        words = self.notation.words
+        return write(node.body) + words["for"] + words["and"].join(write(part) for part in node.conditions)
+
+
+def _has_number(node: Inner) -> bool:
+    """Whether a dot between numbers was meant: 2 · 3."""
+    return isinstance(node.left, Number) or isinstance(node.right, Number)
+
+
+def _needs_sign(last: Node, factor: Node, text: str) -> bool:
+    """Whether two factors side by side would be read as something else."""
+    fraction = isinstance(factor, Quotient) and isinstance(factor.over, Number) and isinstance(factor.under, Number)
+    return text[0].isdigit() or (isinstance(last, Number) and fraction)
 
 
 def latex(node: Node) -> str:

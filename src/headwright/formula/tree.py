@@ -34,14 +34,15 @@ FUNCTIONS = (
 
 @dataclass(frozen=True)
 class Span:
-    """Where something was written: characters start to stop of the source."""
+    """Where something was written: characters start to stop of a source, which it carries along once it is read."""
 
     start: int
     stop: int
+    source: str = field(default="", compare=False, repr=False)
 
     def to(self, other: Span) -> Span:
         """From the start of this to the end of the other."""
-        return Span(self.start, other.stop)
+        return Span(self.start, other.stop, self.source)
 
 
 NOWHERE = Span(0, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb
@@ -27,9 +28,9 @@ from headwright.check.scalars import (
     prove,
     sqrt,
 )
-from headwright.check.scalars.balls import ball_of, exactly, precision
 from headwright.check.scalars.instances import certain, compared
-from headwright.check.scalars.signs import interval
+from headwright.check.scalars.numbers import ball_of, exactly, precision
+from headwright.check.scalars.scalar import interval
 from headwright.errors import InputError
 from tests.check.scalars.names import UNIT
 
@@ -180,7 +181,7 @@ small = st.fractions(Fraction(1, 4), 4, max_denominator=4)
 def test_thresholds_separate(kind: str, front: Fraction, shift: Fraction, at: dict[str, Fraction]) -> None:
     lam = parameter("lam", POSITIVE)
     grows = {"exp": exp(lam * 2), "square": exp(lam**2), "power": lam ** Fraction(3, 2), "ln": ln(lam)}[kind]
-    where = WHERE.ranged("lam", POSITIVE)
+    where = replace(WHERE, ranges={**WHERE.ranges, "lam": POSITIVE})
     left, right = front * grows + shift, WHERE.name("n") / WHERE.name("e")
     found = eventually(left, ">=", right, where, ("lam",))
     assert found is not None
@@ -223,7 +224,7 @@ def test_what_is_said_of_large_values_is_seen_at_large_values(
     right_rows: list[tuple[Fraction, Fraction, int, Fraction, Fraction]],
     comparison: Comparison,
 ) -> None:
-    where = WHERE.ranged("x", Range(1, lower_open=True))  # ln(x) is not 0
+    where = replace(WHERE, ranges={**WHERE.ranges, "x": Range(1, lower_open=True)})  # ln(x) is not 0
     left, right = where.settled(sum_of(left_rows)), where.settled(sum_of(right_rows))
     # ln(10^20) outweighs all the coefficients together.
     far = {"x": Fraction(10**20)}

@@ -86,8 +86,6 @@ ROUTED = exp(2 * beta**2) / (exp(2 * beta**2) + exp(beta**2) + 1)
         (pi(), ">", 3),
         (exp(1 / sqrt(2)), ">", 2),
         (ln(2), "<", Fraction(7, 10)),
-        # only integers
-        ((n - 2) * (n - 3), ">=", 0),
         (n * (n - 3) * (n - 4) + 3, ">", 0),
     ],
 )

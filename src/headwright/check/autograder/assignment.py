@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from headwright.check.sheets.known import find
+from headwright.check.sheets.handed import find
 from headwright.errors import InputError
 
 MOST_POINTS = 10_000.0

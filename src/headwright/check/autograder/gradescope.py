@@ -1,8 +1,8 @@
 """Verdicts as Gradescope's results.json.
 
-proved and holds earn the points (holds says that it is no proof); refuted and unreadable earn none; undecided earns
-none and says to ask the teacher. An exercise that is answered more than once counts with its worst answer, so that
-guessing does not pay. Every text is shown as plain text.
+proved earns the points; refuted, unreadable and no answer earn none; holds and undecided earn none by machine, and say
+to ask the teacher. An exercise that is answered more than once counts with its worst answer, so that guessing does not
+pay. Every text is shown as plain text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ LONGEST_OUTPUT = 20_000  # characters of one text
 LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
 NOTES = {
     "proved": "",
-    "holds": "Full points: no counterexample was found. This is not a proof.",
+    "holds": "No counterexample was found, and no proof: no points were given by machine. Please ask your teacher.",
+    "no answer": "",
     "refuted": "",
     "unreadable": "",
     "undecided": "No verdict was reached, so no points were given by machine. Please ask your teacher.",
@@ -86,7 +87,7 @@ def as_bytes(results: dict[str, Any]) -> bytes:
 
 def _test(number: int, name: str, worth: float, answers: Sequence[Checked], title: str) -> dict[str, Any]:
     word = worst([each.verdict.word for each in answers]) if answers else None
-    passed = word in ("proved", "holds")
+    passed = word == "proved"
     if word is None:
         output = (
             f"There is no answer to '{name}' in the submission: write a heading '## {name}' and the formulas below it."
@@ -110,11 +111,11 @@ def _test(number: int, name: str, worth: float, answers: Sequence[Checked], titl
 
 def _data(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     """The verdicts for scripts, as many as fit."""
-    data, room = [], LARGEST_EXTRA
+    data, left = [], LARGEST_EXTRA
     for each in checked:
         entry = as_json(each)
-        room -= len(json.dumps(entry))
-        if room < 0:
+        left -= len(json.dumps(entry))
+        if left < 0:
             break
         data.append(entry)
     return data

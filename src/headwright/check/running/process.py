@@ -31,6 +31,7 @@ class Worker:
         self._command, self._environment = command, environment
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: Any = None
+        self._ready = False
         self._dismissed = False
         self._lock = threading.Lock()
 
@@ -38,7 +39,11 @@ class Worker:
         """The verdict on an answer, and the seconds it took; `until` is when all must be done."""
         try:
             if self._process is None:
-                self._start(min(START, until - time.monotonic()))
+                self.launch()
+            if not self._ready:
+                allowed = min(START, until - time.monotonic())
+                self._ask(None, allowed, f"not ready after {allowed:.3g} s")
+                self._ready = True
         except _Stopped as stopped:
             self.stop()
             return Verdict("undecided", f"the checker did not start ({stopped})"), 0.0
@@ -72,6 +77,7 @@ class Worker:
         """Stop the process, if there is one; the next answer starts another."""
         with self._lock:
             process, self._process = self._process, None
+            self._ready = False
         if process is not None:
             _kill(process)
             process.wait()
@@ -80,7 +86,8 @@ class Worker:
                     if pipe is not None:
                         pipe.close()
 
-    def _start(self, allowed: float) -> None:
+    def launch(self) -> None:
+        """Start the process, and do not wait for it."""
         with self._lock:
             if self._dismissed:
                 raise _Stopped("interrupted")
@@ -93,7 +100,6 @@ class Worker:
                 stderr=self._errors,
                 start_new_session=True,  # Ctrl-C is for us alone; and what it starts can be stopped with it
             )
-        self._ask(None, allowed, f"not ready after {allowed:.3g} s")
 
     def _ask(self, job: dict[str, Any] | None, allowed: float, late: str) -> dict[str, Any]:
         process = self._process

@@ -55,6 +55,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@contextlib.contextmanager
+def warm(folder: Path | None = None, *, memory: int = MEMORY, command: Sequence[str] = COMMAND) -> Iterator[Worker]:
+    """A worker that starts while other things are done, for `run`."""
+    worker = _worker(folder, memory, command)
+    try:
+        worker.launch()
+        yield worker
+    finally:
+        worker.dismiss()
+
+
+def _worker(folder: Path | None, memory: int, command: Sequence[str]) -> Worker:
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    return Worker([*command, str(memory), *([str(folder)] if folder else [])], environment)
+
+
 def run(
     answers: Sequence[Handed],
     folder: Path | None = None,
@@ -66,10 +82,12 @@ def run(
     within: float | None = None,
     progress: Callable[[float], None] = lambda _: None,
     command: Sequence[str] = COMMAND,
+    warmed: Worker | None = None,
 ) -> list[Checked]:
     """The verdicts on answers, in their order.
 
-    `folder` holds further exercises; `within` bounds the seconds for all answers together. `command` starts a worker.
+    `folder` holds further exercises; `within` bounds the seconds for all answers together. `command` starts a worker,
+    unless one was `warmed` already.
 
     >>> run([Handed("sheet.md", 1, "copying", ())])[0].verdict.reason
     'no formula found: write it between $ signs, such as $q = k_a$'
@@ -82,9 +100,9 @@ def run(
     for number in waiting:
         jobs.put(number)
     until = time.monotonic() + within if within is not None else float("inf")
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-    arguments = [*command, str(memory), *([str(folder)] if folder else [])]
-    team = [Worker(arguments, environment) for _ in range(min(len(waiting), workers or cores()))]
+    wanted = min(len(waiting), workers or cores())
+    team = [warmed] if warmed is not None and wanted else []
+    team += [_worker(folder, memory, command) for _ in range(wanted - len(team))]
     finished: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def serve(worker: Worker) -> None:

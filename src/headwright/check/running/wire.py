@@ -34,6 +34,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
                 "line": part.line,
                 "counterexample": plain(part.counterexample),
                 "used": part.used,
+                "replayed": part.replayed,
             }
             for part in verdict.parts
         ],
@@ -72,6 +73,7 @@ def from_json(given: dict[str, Any]) -> Verdict:
                 line=part["line"],
                 counterexample=part["counterexample"],
                 used=part["used"],
+                replayed=part["replayed"],
             )
             for part in given["parts"]
         ),

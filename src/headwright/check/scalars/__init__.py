@@ -1,16 +1,10 @@
 """Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them."""
 
-from headwright.check.scalars.eventual import Eventually, eventually
-from headwright.check.scalars.functions import absolute, exp, ln, parameter, pi, sqrt
-from headwright.check.scalars.instances import Instance, counterexample
-from headwright.check.scalars.limits import limit
-from headwright.check.scalars.never import Never, never
+from headwright.check.scalars.instances import Instance, counterexample, smallest
+from headwright.check.scalars.large import Eventually, Never, eventually, limit, never
+from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
-from headwright.check.scalars.ranges import POSITIVE, REAL, Range
-from headwright.check.scalars.scalar import Scalar, number
-from headwright.check.scalars.sizes import TooBig
-from headwright.check.scalars.smallest import smallest
-from headwright.check.scalars.waves import cos, sin
+from headwright.check.scalars.scalar import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.scalars.where import COMPARISONS, Comparison, Hypothesis, Where
 
 __all__ = [

@@ -1,21 +1,59 @@
-"""counterexample(): plain numbers for which a comparison certainly fails, the smallest integers first."""
+"""Plain numbers for which a comparison certainly fails, the smallest integers first; then huge ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 
 from flint import arb
 
-from headwright.check.scalars.candidates import plain_numbers
-from headwright.check.scalars.large import sign_of_large
-from headwright.check.scalars.never import never
-from headwright.check.scalars.ranges import Range
+from headwright.check.scalars.large import eventually, never, sign_of_large
+from headwright.check.scalars.numbers import Range, ball_of, precision
 from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.where import ANYTHING, Comparison, Hypothesis, Where, checked
+from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Hypothesis, Where, checked
 from headwright.errors import InputError
+
+WHOLE = (0, 1, 2, 3, 4, 6, 8, 10, 20, 50, 100, 1000, 10**6)
+SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 100), (99, 100), (1, 1000), (1, 10**6)))
+STEPS = tuple(
+    Fraction(*pair)
+    for pair in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 10), (10, 1), (100, 1), (1, 100), (1000, 1), (1, 10**6))
+)
+
+
+def plain_numbers(known: Range) -> list[Fraction]:
+    """Numbers to try, each certainly within the numeric ends of the range.
+
+    >>> [str(x) for x in plain_numbers(Range(2, integer=True))][:8]
+    ['2', '3', '4', '5', '6', '8', '10', '20']
+    >>> [str(x) for x in plain_numbers(Range(0, 1, True, True))][:3]
+    ['1/2', '1/10', '9/10']
+    """
+    known = known.numeric
+    low, high = known.lower, known.upper
+    if known.integer:
+        tried = _integers(low, high)
+    elif isinstance(low, Fraction) and isinstance(high, Fraction):
+        tried = [low + (high - low) * share for share in SHARES] + [low, high]
+    elif isinstance(low, Fraction):
+        tried = [low, *(low + step for step in STEPS)]
+    elif isinstance(high, Fraction):
+        tried = [high, *(high - step for step in STEPS)]
+    else:
+        tried = [Fraction(0)] + [sign * step for step in STEPS for sign in (1, -1)]
+    return [value for value in dict.fromkeys(tried) if known.holds(Range(value, value, integer=known.integer))]
+
+
+def _integers(low: object, high: object) -> list[Fraction]:
+    if isinstance(low, Fraction):
+        first = [low + step for step in range(5)]
+        return first + [Fraction(value) for value in WHOLE if value > first[-1]] + [low + value for value in WHOLE]
+    if isinstance(high, Fraction):
+        return [high - value for value in WHOLE]
+    return [Fraction(sign * value) for value in WHOLE for sign in (1, -1)]
+
 
 MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together
@@ -111,9 +149,15 @@ def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]
     integers = [name for name in names if where.range(name).integer]
     others = [name for name in names if not where.range(name).integer]
     rest = _plainest([plain_numbers(where.range(name)) for name in others], MOST_OTHERS)
-    for whole in _plainest([plain_numbers(where.range(name)) for name in integers], MOST_INTEGERS):
+    for whole in _plainest([_whole_numbers(name, where) for name in integers], MOST_INTEGERS):
         for broken in rest:
             yield dict(zip([*integers, *others], [*whole, *broken], strict=True))
+
+
+def _whole_numbers(name: str, where: Where) -> list[Fraction]:
+    known = where.range(name).numeric
+    hinted = [Fraction(hint) for hint in where.hints if known.holds(Range(hint, hint, integer=True))]
+    return list(dict.fromkeys([*plain_numbers(known), *hinted]))
 
 
 def _plainest(lists: list[list[Fraction]], most: int) -> list[tuple[Fraction, ...]]:
@@ -190,3 +234,133 @@ def _ball(value: Scalar | str | None) -> arb:
     if isinstance(value, Scalar):
         return value.value({})
     return {"infinity": arb("inf"), "-infinity": arb("-inf")}.get(value or "", arb("nan"))
+
+
+HALVINGS = 60
+DOUBLINGS = 40
+
+
+def smallest(
+    left: Scalar | Number,
+    comparison: str,
+    right: Scalar | Number,
+    where: Where,
+    name: str,
+    values: Mapping[str, Fraction] | None = None,
+) -> arb | None:
+    """A ball around the border: the comparison certainly fails at its lower end and certainly holds at its upper end.
+
+    It is the smallest value from which on the comparison holds where there is only one such border, as in all
+    comparisons that only grow truer; that there is only one is not proved here (eventually() proves it). The lower end
+    of the range itself, without radius, where the comparison holds there already; None where no large value was met
+    for which it certainly holds.
+
+    >>> from headwright.check.scalars import POSITIVE, exp, parameter
+    >>> x = parameter("x")
+    >>> print(smallest(exp(x), ">=", 10, Where({"x": POSITIVE}), "x").str(5, radius=False))
+    2.3026
+    """
+    comparison = checked(comparison)
+    known = where.range(name).numeric
+    values = dict(values or {})
+    left, right = where.settled(left), where.settled(right)
+    missing = (left.names() | right.names()) - {name} - values.keys()
+    if missing:
+        raise InputError(f"no value was given for {sorted(missing)}; expected numbers for all names but {name}")
+
+    def holds(at: Fraction) -> bool | None:
+        if certain(left, comparison, right, {**values, name: at}):
+            return True
+        return False if certain(left, OPPOSITE[comparison], right, {**values, name: at}) else None
+
+    low = known.lower if isinstance(known.lower, Fraction) else Fraction(-(10**6))
+    start = low + Fraction(1, 2**40) if known.lower_open else low
+    if holds(start):
+        return _exact(low)
+    high = next((start + 2**step for step in range(-10, DOUBLINGS) if holds(start + Fraction(2) ** step)), None)
+    return None if high is None else _border(Fraction(start), Fraction(high), holds)
+
+
+def _border(low: Fraction, high: Fraction, holds: Callable[[Fraction], bool | None]) -> arb:
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = holds(middle)
+        if found is None:
+            break
+        low, high = (low, middle) if found else (middle, high)
+    with precision(128):
+        return ball_of(low).union(ball_of(high))
+
+
+def _exact(value: Fraction) -> arb:
+    with precision(128):
+        return ball_of(value)
+
+
+MOST_FAR = 12  # choices of the other names, when a huge integer is sought
+HUGE = 10**5  # decimal digits of an integer
+
+
+def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
+    """A counterexample with a huge integer: where the opposite holds from some number on, a power of ten beyond it.
+
+    >>> from headwright.check.scalars import exp, number
+    >>> where = Where({"n": Range(1, integer=True)})
+    >>> far_out(where.name("n"), "<=", exp(number(50)), where).values
+    {'n': Fraction(10000000000000000000000, 1)}
+    """
+    if comparison not in OPPOSITE or comparison == "!=":
+        return None
+    opposite = OPPOSITE[comparison]
+    names = sorted(left.names() | right.names())
+    if set().union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())) - set(names):
+        return None  # a condition ties these names to others: values for them would have to be found too
+    for name in names:
+        if not where.range(name).integer or where.range(name).upper is not None:
+            continue
+        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
+            sides = left.put(values), opposite, right.put(values)
+            if sign_of_large(*sides, where.put(values), (name,)) is None:
+                continue  # quickly told, where a whole proof that fails takes long
+            found = eventually(*sides, where.put(values), (name,))
+            if found is None or name not in found.threshold:
+                continue
+            border = found.threshold[name].value({})
+            digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
+            if digits >= HUGE:
+                continue
+            far = {**values, name: Fraction(10) ** digits}
+            if allowed(far, where) and certain(left, opposite, right, far):
+                return Instance(far, left.value(far), right.value(far))
+    return None
+
+
+def fails_far(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where
+) -> tuple[str, dict[str, Fraction]] | None:
+    """An integer and values of the other names for which the opposite is proved from some (unwritten) number on."""
+    if comparison not in OPPOSITE or comparison == "!=" or where.all_hypotheses():
+        return None
+    names = sorted(left.names() | right.names())
+    for name in names:
+        if not where.range(name).integer or where.range(name).upper is not None:
+            continue
+        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
+            sides = left.put(values), OPPOSITE[comparison], right.put(values)
+            if sign_of_large(*sides, where.put(values), (name,)) is not None:
+                return name, values
+    return None
+
+
+def allowed(values: Mapping[str, Fraction], where: Where) -> bool:
+    """Whether the values certainly satisfy the hypotheses about them.
+
+    >>> where = Where({"x": Range()})
+    >>> allowed({"x": Fraction(1)}, where.given((where.name("x"), ">", 2)))
+    False
+    """
+    return all(
+        certain(left, comparison, right, values)
+        for left, comparison, right in where.all_hypotheses()
+        if left.names() | right.names() <= set(values)
+    )

@@ -1,16 +1,147 @@
-"""The sign of a number for all large values of some names."""
+"""Comparisons and limits for all large values of some names, and from where on.
+
+The logarithm of a term is a combination of the functions x^p ln(x)^r ln(ln(x))^s of the large names x, with
+coefficients free of large names. Such functions are ordered by (p, r, s); the largest that occurs, and the sign of
+its coefficient, tell whether the term grows or vanishes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
 
-from headwright.check.scalars.growth import Group, NotOrdered, SignOf, groups, tendency
-from headwright.check.scalars.normal import ONE
-from headwright.check.scalars.proving import needs, prove
-from headwright.check.scalars.ranges import Range
-from headwright.check.scalars.scalar import Scalar
-from headwright.check.scalars.where import MIRRORED, Comparison, Where
+from headwright.check.scalars.numbers import Range
+from headwright.check.scalars.proving import ALGEBRA, SOLVER, Cleared, needs, prove, without_known_factors
+from headwright.check.scalars.scalar import (
+    ONE,
+    Atom,
+    Exp,
+    Function,
+    Monomial,
+    Number,
+    Parameter,
+    Scalar,
+    Terms,
+    exp,
+    interval_of_monomial,
+    ln,
+    monomial_of,
+    number,
+    power,
+    rebuilt,
+    sqrt,
+    times,
+)
+from headwright.check.scalars.where import MIRRORED, OPPOSITE, Comparison, Hypothesis, Where, checked
 from headwright.errors import InputError
+
+Shape = tuple[Fraction, Fraction, Fraction]  # exponents of x, ln x, ln ln x
+Growth = dict[tuple[str, Shape], Scalar]  # the logarithm of a term
+SignOf = Callable[[Scalar], int | None]  # +1, 0, -1 where proved
+
+
+class NotOrdered(Exception):  # noqa: N818  never leaves this package
+    """A term grows in a way that is not understood here."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """All terms of a sum that grow alike: coefficient (free of large names) times one growing monomial."""
+
+    growing: Monomial
+    coefficient: Scalar
+    growth: Growth
+
+
+def groups(terms: Terms, large: Sequence[str]) -> list[Group]:
+    """The terms of a sum by how they grow."""
+    found: dict[Monomial, Terms] = {}
+    for monomial, coefficient in terms.items():
+        moving = monomial_of({atom: power for atom, power in monomial if _moves(atom, large)})
+        still = monomial_of({atom: power for atom, power in monomial if not _moves(atom, large)})
+        found.setdefault(moving, {})[still] = coefficient
+    return [Group(moving, Scalar(rest, ONE), growth_of(moving, large)) for moving, rest in found.items()]
+
+
+def _moves(atom: Atom, large: Sequence[str]) -> bool:
+    if isinstance(atom, Parameter):
+        return atom.name in large
+    if isinstance(atom, Exp):
+        return any(_moves(inner, large) for inner, _ in atom.power)
+    return isinstance(atom, Function) and bool(atom.body.names() & set(large))
+
+
+def growth_of(monomial: Monomial, large: Sequence[str]) -> Growth:
+    """The logarithm of a product of powers of growing atoms."""
+    total: Growth = {}
+    for atom, exponent in monomial:
+        for kind, coefficient in _logarithm(atom, large).items():
+            total[kind] = total.get(kind, number(0)) + coefficient * exponent
+    return {kind: coefficient for kind, coefficient in total.items() if coefficient != 0}
+
+
+def _logarithm(atom: Atom, large: Sequence[str]) -> Growth:
+    if isinstance(atom, Parameter):
+        return {(atom.name, (Fraction(0), Fraction(1), Fraction(0))): number(1)}
+    name = _logarithm_of_name(atom)
+    if name is not None:
+        return {(name, (Fraction(0), Fraction(0), Fraction(1))): number(1)}
+    if not isinstance(atom, Exp):
+        raise NotOrdered
+    shapes: dict[str, list[Fraction]] = {}
+    still: dict[Atom, Fraction] = {}
+    for inner, exponent in atom.power:
+        if not _moves(inner, large):
+            still[inner] = exponent
+            continue
+        inside = _logarithm_of_name(inner)
+        if isinstance(inner, Parameter):
+            shapes.setdefault(inner.name, [Fraction(0)] * 3)[0] = exponent
+        elif inside is not None:
+            shapes.setdefault(inside, [Fraction(0)] * 3)[1] = exponent
+        else:
+            raise NotOrdered
+    if len(shapes) != 1:
+        raise NotOrdered
+    ((name, (p, r, s)),) = shapes.items()
+    if (p, r, s) <= (Fraction(0), Fraction(0), Fraction(0)):
+        raise NotOrdered  # e^(1/x) tends to 1 without being 1
+    return {(name, (p, r, s)): rebuilt(monomial_of(still))}
+
+
+def _logarithm_of_name(atom: Atom) -> str | None:
+    if isinstance(atom, Function) and atom.kind == "ln":
+        for inner in atom.body.atoms():
+            if isinstance(inner, Parameter) and atom.body == rebuilt(((inner, Fraction(1)),)):
+                return inner.name
+    return None
+
+
+def tendency(over: Growth, under: Growth, large: Sequence[str], sign_of: SignOf) -> int | None:
+    """+1: over/under grows beyond all bounds, 0: it is constant, -1: it vanishes; None: neither is certain.
+
+    With several large names it must be so for each by itself (or not depend on it), whatever the others do.
+    """
+    seen: set[int] = set()
+    for name in large:
+        ratio: dict[Shape, Scalar] = {}
+        for growth, sign in ((over, 1), (under, -1)):
+            for (owner, shape), coefficient in growth.items():
+                if owner == name:
+                    ratio[shape] = ratio.get(shape, number(0)) + coefficient * sign
+        sign_found: int | None = 0
+        for shape in sorted(ratio, reverse=True):
+            sign_found = sign_of(ratio[shape])
+            if sign_found is None:
+                return None
+            if sign_found:
+                break
+        seen.add(sign_found or 0)
+    if 1 in seen and -1 in seen:
+        return None
+    return 1 if 1 in seen else -1 if -1 in seen else 0
 
 
 def grown(large: Sequence[str], where: Where) -> tuple[str, ...]:
@@ -118,3 +249,283 @@ def _positive(found: list[Group], comparison: Comparison, large: Sequence[str], 
             positive, key=lambda one: sum(tendency(other.growth, one.growth, large, sign) == -1 for other in found)
         )
     return found[0] if comparison == ">=" and found else None
+
+
+Limit = Scalar | Literal["infinity", "-infinity"]
+
+
+def limit(value: Scalar | Number, where: Where, large: Sequence[str]) -> Limit | None:
+    """What the number tends to as the large names grow beyond all bounds (each by itself); None: not known.
+
+    >>> from headwright.check.scalars import POSITIVE, Range, exp, parameter
+    >>> n, x = parameter("n"), parameter("lambda")
+    >>> where = Where({"n": Range(2, integer=True), "lambda": POSITIVE})
+    >>> limit(exp(x) / (2 * exp(x) + n - 2), where, ("lambda",))
+    <1/2>
+    """
+    value = where.settled(value)
+    large = grown(large, where)
+    sign = sign_by(still(where, large))
+    try:
+        over, under = groups(value.over, large), groups(value.under, large)
+        return _quotient(over, under, large, sign) if defined([value], where, large) else None
+    except NotOrdered:
+        return None
+
+
+def _quotient(over: list[Group], under: list[Group], large: Sequence[str], sign: SignOf) -> Limit | None:
+    below = dominant(under, large, sign)
+    if below is None:
+        return None
+    total = number(0)
+    growing: list[Group] = []
+    for one in over:
+        direction = tendency(one.growth, below.growth, large, sign)
+        if direction is None:
+            return None
+        if direction == 0:
+            total = total + one.coefficient / below.coefficient
+        elif direction == 1:
+            growing.append(one)
+    if not growing:
+        return total
+    signs = {sign(one.coefficient) for one in growing}
+    if len(signs) > 1:
+        top = dominant(growing, large, sign)
+        signs = {None if top is None else sign(top.coefficient)}
+    (found,) = signs
+    lower = sign(below.coefficient)
+    if not found or not lower:
+        return None
+    return "infinity" if found * lower > 0 else "-infinity"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The comparison holds exactly from value on (beyond it, for < and >), where the condition holds, else always."""
+
+    value: Scalar
+    condition: Hypothesis | None
+    reason: str
+
+
+def threshold_of(left: Scalar, comparison: Comparison, right: Scalar, where: Where, name: str) -> Threshold | None:
+    """The threshold, solved exactly; None where the comparison is not that simple."""
+    if comparison in ("=", "!="):
+        return None
+    if not all(prove(need, kind, 0, where) for need, kind in needs(left, right)):
+        return None
+    difference = left - right
+    under = Scalar(difference.under, ONE)
+    if prove(under, "<", 0, where):
+        comparison = MIRRORED[comparison]
+    elif not prove(under, ">", 0, where):
+        return None
+    cleared = without_known_factors(Scalar(difference.over, ONE), comparison)
+    value, comparison = cleared.value, cleared.comparison
+    if comparison in ("<", "<="):
+        value, comparison = -value, MIRRORED[comparison]
+    try:
+        split = _by_powers(value.over, name)
+        if split is None:
+            return None
+        moving, coefficients = split
+        return _Solver(still(where, (name,)), where, name).solved(
+            moving, coefficients, f"it says {Cleared(value, comparison)}"
+        )
+    except (NotOrdered, InputError):
+        return None
+
+
+def _by_powers(terms: Terms, name: str) -> tuple[Monomial, list[Scalar]] | None:
+    """The sum as a polynomial of degree 1 or 2 in one growing monomial: (T, [constant, linear, square])."""
+    found = {group.growing: group.coefficient for group in groups(terms, (name,))}
+    if len(found) not in (2, 3):
+        return None
+    for base in found:
+        if not interval_of_monomial(base).positive:
+            continue  # it may be divided by only where it is positive for all values, large or not
+        inverse = monomial_of({atom: -exponent for atom, exponent in base})
+        shifted = {times(moving, inverse): coefficient for moving, coefficient in found.items()}
+        steps = [moving for moving in shifted if moving]
+        for step in steps:
+            double = times(step, step)
+            if set(shifted) <= {(), step, double} and _grows(step, name):
+                return step, [shifted.get(place, number(0)) for place in ((), step, double)]
+    return None
+
+
+def _grows(monomial: Monomial, name: str) -> bool:
+    """Whether it is one positive power of something that plainly grows with the name."""
+    if len(monomial) != 1 or monomial[0][1] < 0:
+        return False
+    atom = monomial[0][0]
+    if isinstance(atom, Parameter) or _logarithm_of_name(atom) == name:
+        return True
+    return (
+        isinstance(atom, Exp)
+        and sum(isinstance(inner, Parameter) and inner.name == name for inner, _ in atom.power) == 1
+    )
+
+
+@dataclass(frozen=True)
+class _Solver:
+    others: Where
+    where: Where
+    name: str
+
+    def solved(self, moving: Monomial, coefficients: list[Scalar], says: str) -> Threshold | None:
+        """constant + linear T + square T^2 >= 0 solved for T, then for the name."""
+        constant, linear, square = coefficients
+        if square == 0:
+            if not prove(linear, ">", 0, self.others):
+                return None
+            return self.inverted(moving, self.others.settled(-constant / linear), says)
+        # With square > 0 > constant there is one positive root, and T is positive.
+        positive = interval_of_monomial(moving).positive
+        if not (positive and prove(square, ">", 0, self.others) and prove(constant, "<", 0, self.others)):
+            return None
+        border = (sqrt(linear**2 - 4 * square * constant) - linear) / (2 * square)
+        return self.inverted(moving, self.others.settled(border), says)
+
+    def inverted(self, moving: Monomial, border: Scalar, says: str) -> Threshold | None:
+        """T >= border solved for the name, T being a growing function of it."""
+        atom, exponent = moving[0]
+        positive = self.where.range(self.name).positive
+        if isinstance(atom, Exp):
+            rest = monomial_of({inner: power for inner, power in atom.power if not self._is_name(inner)})
+            degree = dict(atom.power)[next(inner for inner, _ in atom.power if self._is_name(inner))]
+            front = rebuilt(rest) * exponent
+            if self.name in front.names() or degree < 0 or not prove(front, ">", 0, self.others):
+                return None
+            if degree == 1:  # T takes all values above 0
+                return self._above(border, 0, lambda above: ln(above) / front, says)
+            return (
+                self._above(border, 1, lambda above: power(ln(above) / front, 1 / degree), says) if positive else None
+            )
+        if exponent == 1:
+            solution = border if isinstance(atom, Parameter) else exp(border)
+            return Threshold(solution, None, says) if isinstance(atom, Parameter) or positive else None
+        if not (positive and isinstance(atom, Parameter)):
+            return None
+        return self._above(border, 0, lambda above: power(above, 1 / exponent), says)
+
+    def _above(self, border: Scalar, least: int, solve: Callable[[Scalar], Scalar], says: str) -> Threshold | None:
+        """Solved where the border lies above what T always exceeds; elsewhere the comparison always holds."""
+        if prove(border, ">", least, self.others):
+            return Threshold(solve(border), None, says)
+        excess = border - least
+        if not prove(Scalar(excess.under, ONE), ">", 0, self.others):
+            return None
+        cleared = without_known_factors(Scalar(excess.over, ONE), ">")
+        value = cleared.value if cleared.comparison == ">" else -cleared.value
+        return Threshold(solve(border), (value, ">", number(0)), says)
+
+    def _is_name(self, atom: Atom) -> bool:
+        return isinstance(atom, Parameter) and atom.name == self.name
+
+
+@dataclass(frozen=True)
+class Eventually:
+    """That a comparison holds for all large enough values, for every choice of the other names.
+
+    threshold: for a large name, the value from which on it holds, as a formula in the other names (empty: not known, or
+    always). It applies where the condition holds; elsewhere the comparison holds always. always: it holds for all
+    values. exact: below the threshold the comparison is proved to fail.
+    """
+
+    reason: str
+    used: str
+    threshold: Mapping[str, Scalar] = field(default_factory=dict)
+    condition: Hypothesis | None = None
+    exact: bool = False
+    always: bool = False
+
+
+def eventually(
+    left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]
+) -> Eventually | None:
+    """A proof that the comparison holds for all large enough values of the large names; None where none was found.
+
+    >>> from headwright.check.scalars import POSITIVE, Range, exp, parameter
+    >>> n, eps, x = parameter("n"), parameter("epsilon"), parameter("lambda")
+    >>> where = Where({"n": Range(2, integer=True), "epsilon": Range(0, 1, True, True), "lambda": POSITIVE})
+    >>> found = eventually(exp(x) / (2 * exp(x) + n - 2), ">=", 1 / (2 + eps), where, ("lambda",))
+    >>> found.threshold["lambda"], found.condition, found.exact
+    (<ln((n - 2)/epsilon)>, (<n - 2>, '>', <0>), True)
+    """
+    comparison = checked(comparison)
+    left, right = where.settled(left), where.settled(right)
+    proof = prove(left, comparison, right, where)
+    if proof is not None:
+        return Eventually(f"it holds for all values: {proof.reason}", proof.used, always=True)
+    names = tuple(name for name in grown(large, where) if name in left.names() | right.names())
+    if not names:
+        return None
+    if len(names) == 1:
+        found = threshold_of(left, comparison, right, where, names[0])
+        if found is not None:
+            return Eventually(found.reason, SOLVER, {names[0]: found.value}, found.condition, exact=True)
+    if sign_of_large(left, comparison, right, where, names) is None:
+        return None
+    reason = f"for large {', '.join(names)} one term outgrows all others, and it has the right sign"
+    return Eventually(reason, f"dominant terms, {SOLVER}", _enough(left, comparison, right, where, names))
+
+
+def _enough(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where, names: Sequence[str]
+) -> Mapping[str, Scalar]:
+    """A value that is enough for all large names together: the threshold if they were one name, and then proved."""
+    one = where.name(names[0])
+    same = dict.fromkeys(names[1:], one)
+    if not same or any(where.range(name) != where.range(names[0]) for name in same):
+        return {}
+    found = threshold_of(left.put(same), comparison, right.put(same), where, names[0])
+    if found is None or found.condition is not None:
+        return {}
+    enough = where.given(*((where.name(name), comparison_to(comparison), found.value) for name in names))
+    return dict.fromkeys(names, found.value) if prove(left, comparison, right, enough) else {}
+
+
+def comparison_to(comparison: Comparison) -> Comparison:
+    """From a threshold on, or only beyond it."""
+    return ">" if comparison in ("<", ">") else ">="
+
+
+@dataclass(frozen=True)
+class Never:
+    """That a comparison fails for all large enough values, for every choice of the other names."""
+
+    reason: str
+    left: Limit | None
+    right: Limit | None
+    used: str
+
+
+def never(
+    left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]
+) -> Never | None:
+    """A proof that the comparison fails for all large enough values of the large names; None where none was found.
+
+    >>> from headwright.check.scalars import POSITIVE, exp, parameter
+    >>> x = parameter("x")
+    >>> never(exp(-x), ">=", 1 / x, Where({"x": POSITIVE}), ("x",)).reason
+    'for large x the left side tends to 0, the right side to 0'
+    """
+    comparison = checked(comparison)
+    left, right = where.settled(left), where.settled(right)
+    if left == right:
+        if comparison in ("=", "<=", ">=") or not defined((left, right), where, grown(large, where)):
+            return None
+        side = limit(left, where, large)
+        return Never(f"both sides are {left}", side, side, ALGEBRA)
+    found = sign_of_large(left, OPPOSITE[comparison], right, where, large)
+    if found is None:
+        return None
+    sides = limit(left, where, large), limit(right, where, large)
+    names = ", ".join(large)
+    if sides[0] is None or sides[1] is None:
+        reason = f"for large {names} the dominant term is {found.coefficient}, with the wrong sign"
+    else:
+        reason = f"for large {names} the left side tends to {sides[0]}, the right side to {sides[1]}"
+    return Never(reason, *sides, f"dominant terms, {SOLVER}")

@@ -1,29 +1,145 @@
-"""prove(): comparisons of scalars, proved for all values of their names."""
+"""prove(): comparisons of scalars, proved for all values of their names, with what is known of these."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
-from headwright.check.scalars.atoms import Atom, Exp, Function, Monomial
-from headwright.check.scalars.cleared import Cleared, certainly, without_denominators, without_known_factors
-from headwright.check.scalars.functions import exp, rebuilt
-from headwright.check.scalars.normal import ONE
-from headwright.check.scalars.ranges import Range
-from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.signs import interval, interval_of_atom
-from headwright.check.scalars.sizes import TooBig
+from headwright.check.scalars.numbers import Range, TooBig
+from headwright.check.scalars.scalar import (
+    ONE,
+    Atom,
+    Exp,
+    Function,
+    Monomial,
+    Number,
+    Parameter,
+    Prime,
+    Scalar,
+    Terms,
+    atoms_in,
+    content,
+    exp,
+    factored,
+    folded,
+    interval,
+    interval_of_atom,
+    interval_of_terms,
+    monomial_of,
+    number,
+    parameter,
+    power,
+    rebuilt,
+    terms_product,
+)
 from headwright.check.scalars.solver import cannot_fail
+from headwright.check.scalars.text import reads_negative
 from headwright.check.scalars.where import ANYTHING, MIRRORED, Comparison, Hypothesis, Where, checked
-from headwright.errors import InputError
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """value compared with 0, which is the same as what was asked."""
+
+    value: Scalar
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        """With as few minus signs as possible: what is negative goes to the other side.
+
+        >>> from headwright.check.scalars import parameter
+        >>> str(Cleared(parameter("x") - parameter("n") + 2, ">="))
+        'x >= n - 2'
+        """
+        left: Terms = {}
+        right: Terms = {}
+        for monomial, coefficient in self.value.over.items():
+            side = left if coefficient > 0 else right
+            side[monomial] = abs(coefficient)
+        if left.keys() - {()} and right.keys() - {()} and () in left:
+            right[()] = -left.pop(())
+        comparison = self.comparison
+        if not left:
+            left, right, comparison = right, left, MIRRORED[comparison]
+        apart = f"{Scalar(left, ONE)} {comparison} {Scalar(right, ONE)}"
+        turned = reads_negative(self.value.over)
+        together = (
+            f"{-self.value if turned else self.value} {MIRRORED[self.comparison] if turned else self.comparison} 0"
+        )
+        return min(apart, together, key=len)
+
+
+def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
+    """value compared with 0, without the factors that are certainly positive or negative.
+
+    >>> from headwright.check.scalars import POSITIVE, parameter
+    >>> x = parameter("x", POSITIVE)
+    >>> str(without_known_factors(x**2 - x, ">="))
+    'x >= 1'
+    """
+    if value == 0:
+        return Cleared(value, comparison)
+    coefficient, parts = factored(value)
+    rest = number(1)
+    for part in parts:
+        place = interval(part.base)
+        odd = part.exponent.denominator == 1 and part.exponent.numerator % 2 == 1
+        if place.positive or (place.negative and not odd):
+            continue
+        if place.negative:
+            coefficient = -coefficient
+        else:
+            rest = rest * power(part.base, part.exponent)
+    if not rest.whole:
+        return Cleared(value, comparison)
+    if coefficient < 0:
+        comparison = MIRRORED[comparison]
+    return Cleared(_whole_coefficients(without_denominators(rest)), comparison)
+
+
+def without_denominators(value: Scalar) -> Scalar:
+    """Times such powers of positive atoms that no exponent of theirs is negative."""
+    powers: dict[Atom, Fraction] = {}
+    for atom in atoms_in(value.over):
+        free = not isinstance(atom, Prime) and not (isinstance(atom, Function) and atom.kind in ("sum", "abs"))
+        if free and interval_of_atom(atom).positive:
+            powers[atom] = -min(Fraction(0), *(dict(monomial).get(atom, Fraction(0)) for monomial in value.over))
+    return folded(terms_product(value.over, {monomial_of(powers): Fraction(1)}))
+
+
+def _whole_coefficients(value: Scalar) -> Scalar:
+    return value / content(value.over) if value.over else value
+
+
+def certainly(cleared: Cleared) -> bool:
+    """Whether the ranges alone decide the comparison in the affirmative, term by term."""
+    for value in (cleared.value, _from_lower_ends(cleared.value)):
+        place = interval_of_terms(value.over)
+        zero = not value.over
+        decided = {
+            ">": place.positive, ">=": place.not_negative, "<": place.negative, "<=": place.not_positive,
+            "=": zero, "!=": place.positive or place.negative,
+        }[cleared.comparison]  # fmt: skip
+        if decided:
+            return True
+    return False
+
+
+def _from_lower_ends(value: Scalar) -> Scalar:
+    """The same with every name counted from its lower end: n = 2 + m with m >= 0."""
+    fresh: dict[str, Scalar] = {}
+    for atom in atoms_in(value.over):
+        if isinstance(atom, Parameter) and isinstance(atom.range.lower, Fraction) and atom.range.lower:
+            start = Range(0, lower_open=atom.range.lower_open)
+            fresh[atom.name] = parameter(atom.name, start) + atom.range.lower
+    shifted = value.put(fresh)
+    return shifted if shifted.whole else value
+
 
 ALGEBRA = "exact algebra"
 SOLVER = "exact algebra and z3"
 SHORT = 90  # characters of an inequality that is shown
-SPLIT = 3  # so many values of an integer are looked at one by one
-SPLIT_NAMES = 2
 
 
 @dataclass(frozen=True)
@@ -49,8 +165,7 @@ def prove(
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     try:
-        found = _Prover(where, seconds).prove(left, comparison, right)
-        return found or _by_cases(left, comparison, right, where, seconds)
+        return _Prover(where, seconds).prove(left, comparison, right)
     except TooBig:
         return None
 
@@ -66,7 +181,7 @@ class _Prover:
         difference = left - right
         if difference == 0:
             return Proof(f"both sides are {_shown(left)}", ALGEBRA) if comparison in ("=", "<=", ">=") else None
-        return self._compared(difference, comparison) or self._exponentials(difference, comparison)
+        return self._compared(difference, comparison)
 
     def _compared(self, difference: Scalar, comparison: Comparison) -> Proof | None:
         cleared = self._cleared(difference, comparison)
@@ -85,12 +200,6 @@ class _Prover:
         if self.holds(under, "<"):
             return without_known_factors(over, MIRRORED[comparison])
         return without_known_factors(over * under, comparison)  # it is not 0: that was among the needs
-
-    def _exponentials(self, difference: Scalar, comparison: Comparison) -> Proof | None:
-        """a < b means e^a < e^b, which helps where a and b are made of logarithms."""
-        if not _logarithms(difference):
-            return None
-        return self._compared(exp(difference) - 1, comparison)
 
     def holds(self, value: Scalar, comparison: Comparison) -> bool:
         """Whether a number without denominator compares so with 0."""
@@ -167,58 +276,3 @@ def _proof(difference: Scalar, asked: Comparison, cleared: Cleared, used: str) -
 def _shown(value: Scalar) -> str:
     text = str(value)
     return text if len(text) <= SHORT else "the same number"
-
-
-def _by_cases(left: Scalar, comparison: Comparison, right: Scalar, where: Where, seconds: float) -> Proof | None:
-    """The first few values of an integer one by one, then the others together."""
-    names = [
-        name
-        for name in sorted(left.names() | right.names())
-        if where.range(name).numeric.integer and where.range(name).numeric.lower is not None
-    ][:SPLIT_NAMES]
-    if not names:
-        return None
-    options = [[*(_lower(where, name) + step for step in range(SPLIT)), None] for name in names]
-    for choice in product(*options):
-        case = where
-        values: dict[str, Scalar | Number] = {}
-        empty = False
-        for name, value in zip(names, choice, strict=True):
-            upper = where.range(name).numeric.upper
-            least = _lower(where, name) + SPLIT if value is None else value
-            if isinstance(upper, Fraction) and least > upper:
-                empty = True
-            elif value is None:
-                case = case.ranged(
-                    name, Range(least, where.range(name).upper, upper_open=where.range(name).upper_open, integer=True)
-                )
-            else:
-                values[name] = value
-        if empty:
-            continue
-        try:
-            if not _one_case(left, comparison, right, case, values, seconds):
-                return None
-        except InputError:  # the numbers are not defined there
-            return None
-    return Proof(f"{', '.join(names)} taken value by value up to where exact bounds decide", SOLVER)
-
-
-def _one_case(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    values: dict[str, Scalar | Number],
-    seconds: float,
-) -> bool:
-    case = where.put(values)
-    prover = _Prover(case, seconds)
-    return prover.prove(case.settled(left.put(values)), comparison, case.settled(right.put(values))) is not None
-
-
-def _lower(where: Where, name: str) -> int:
-    lower = where.range(name).numeric.lower
-    if not isinstance(lower, Fraction):
-        raise InputError(f"{name} has no lower end; expected one to count from")
-    return lower.numerator

@@ -1,25 +1,185 @@
 """Scalar: an exact number in parameters, exponentials, logarithms and roots, in normal form.
 
-A scalar is a quotient of two sums of terms; a term is a rational times a product of powers of atoms. The lower sum
-is 1, or has at least two terms, no common factor with the upper one, whole coefficients without common divisor and
-no power that all its terms share. Equal forms are equal numbers; numbers may be equal though their forms differ.
+A scalar is a quotient of two sums of terms; a term is a rational times a product of powers of atoms (a monomial). The
+lower sum is 1, or has at least two terms, no common factor with the upper one, whole coefficients without a common
+divisor and no power that all its terms share. Equal forms are equal numbers; numbers may be equal though their forms
+differ.
 
 Everything is said wherever what was written is defined: x/x is 1, exp(ln(x)) is x.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import Literal
 
-from headwright.check.scalars.atoms import UNIT, Atom, Exp, Function, Monomial, Parameter, Terms, depth_of, monomial_key
-from headwright.check.scalars.sizes import TERMS, TooBig, small_rational
+from flint import Ordering, arb, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
+
+from headwright.check.scalars.numbers import (
+    DEPTH,
+    EXPONENT,
+    INFINITY,
+    PRODUCTS,
+    REAL,
+    TERMS,
+    Interval,
+    Range,
+    TooBig,
+    ball_of,
+    precision,
+    rational_power,
+    small_exponent,
+    small_rational,
+    work,
+)
 from headwright.errors import InputError
 
-if TYPE_CHECKING:
-    from flint import arb
+Monomial = tuple[tuple["Atom", Fraction], ...]
+Terms = dict[Monomial, Fraction]
+UNIT: Monomial = ()
+RESERVED = frozenset("[]^*~#/()")  # what keys are made with
+Kind = Literal["ln", "abs", "sin", "cos", "sum"]
+
+
+class Atom:
+    """Something that is not taken apart further."""
+
+    __slots__ = ("_hash", "depth", "key")
+
+    def __init__(self, key: str, depth: int) -> None:
+        """By its key; refused where functions are nested too deep."""
+        if depth > DEPTH:
+            raise TooBig(f"functions are nested {depth} deep, expected at most {DEPTH}")
+        self.key = key
+        self.depth = depth
+        self._hash = hash(key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atom) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self.key
+
+
+class Parameter(Atom):
+    """A name with the numeric range it was declared with.
+
+    >>> Parameter("x")
+    x[]
+    """
+
+    __slots__ = ("name", "range")
+
+    def __init__(self, name: str, known: Range = REAL) -> None:
+        """Only the numeric ends of the range are kept."""
+        if not name or set(name) & RESERVED:
+            raise InputError(
+                f"the name is {name!r}, expected letters, digits and an index; none of {''.join(sorted(RESERVED))}"
+            )
+        known = known.numeric
+        self.name = name
+        self.range = known
+        low = "" if known.lower is None else f"{'>' if known.lower_open else '>='}{known.lower}"
+        high = "" if known.upper is None else f"{'<' if known.upper_open else '<='}{known.upper}"
+        super().__init__(f"{name}[{low}{high}{'integer' if known.integer else ''}]", 0)
+
+
+class Prime(Atom):
+    """A whole number under a root; prime wherever it can be factored in no time. Exponents lie between 0 and 1."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        """The whole number."""
+        self.number = number
+        super().__init__(f"#{number:06d}", 0)
+
+
+class Pi(Atom):
+    """The number pi."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """The one and only."""
+        super().__init__("#pi", 0)
+
+
+class Exp(Atom):
+    """e to a monomial; a factor in front of the monomial becomes the atom's exponent: e^(2x) = (e^x)^2."""
+
+    __slots__ = ("power",)
+
+    def __init__(self, power: Monomial) -> None:
+        """The exponent."""
+        self.power = power
+        super().__init__(f"~exp({monomial_key(power)})", 1 + depth_of(power))
+
+
+class Function(Atom):
+    """A function of a whole number: ln, abs, sin, cos; 'sum' is the number itself, under a root.
+
+    Where a sum stands with a whole exponent it is replaced by what it stands for.
+    """
+
+    __slots__ = ("body", "kind")
+
+    def __init__(self, kind: Kind, body: Scalar) -> None:
+        """Which function, of what."""
+        self.kind: Kind = kind
+        self.body = body
+        super().__init__(f"~{kind}({body.key})", 1 + body.depth)
+
+
+def monomial_key(monomial: Monomial) -> str:
+    """A text that says all there is to a monomial."""
+    return "*".join(f"{atom.key}^{exponent}" for atom, exponent in monomial)
+
+
+def depth_of(monomial: Monomial) -> int:
+    """How deep functions are nested in it."""
+    return max((atom.depth for atom, _ in monomial), default=0)
+
+
+def monomial_of(powers: Mapping[Atom, Fraction]) -> Monomial:
+    """The product of the given powers, in order; exponents 0 are left out."""
+    kept = [(atom, small_exponent(exponent)) for atom, exponent in powers.items() if exponent]
+    return tuple(sorted(kept, key=lambda pair: pair[0].key))
+
+
+def times(left: Monomial, right: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not left:
+        return right
+    if not right:
+        return left
+    powers = dict(left)
+    for atom, exponent in right:
+        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+    return monomial_of(powers)
+
+
+def raised(monomial: Monomial, exponent: Fraction) -> Monomial:
+    """The monomial to a power; only for factors that are not negative, or whole exponents."""
+    return tuple((atom, small_exponent(power * exponent)) for atom, power in monomial if exponent)
+
+
+def atoms_in(terms: Terms) -> Iterator[Atom]:
+    """All atoms that occur, once each, in order of appearance; not those inside others."""
+    seen: set[Atom] = set()
+    for monomial in terms:
+        for atom, _ in monomial:
+            if atom not in seen:
+                seen.add(atom)
+                yield atom
+
 
 Number = int | Fraction
 
@@ -95,7 +255,6 @@ class Scalar:
         raise InputError("a scalar was used as a truth value; compare it with prove()")
 
     def __add__(self, other: Scalar | Number) -> Scalar:
-        from headwright.check.scalars.normal import added
 
         return added(self, scalar(other))
 
@@ -111,7 +270,6 @@ class Scalar:
         return scalar(other) + -self
 
     def __mul__(self, other: Scalar | Number) -> Scalar:
-        from headwright.check.scalars.normal import multiplied
 
         return multiplied(self, scalar(other))
 
@@ -124,7 +282,6 @@ class Scalar:
         return scalar(other) * inverse(self)
 
     def __pow__(self, exponent: Scalar | Number) -> Scalar:
-        from headwright.check.scalars.functions import exp, ln, power
 
         exponent = scalar(exponent)
         rational = exponent.rational
@@ -176,7 +333,6 @@ class Scalar:
         >>> (parameter("x") / 2).put({"x": 6}) == 3
         True
         """
-        from headwright.check.scalars.substitute import substituted
 
         return substituted(self, {name: scalar(value) for name, value in values.items()})
 
@@ -187,7 +343,6 @@ class Scalar:
         >>> print(ln(number(2)).value().str(5, radius=False))
         0.69315
         """
-        from headwright.check.scalars.value import evaluated
 
         return evaluated(self, values or {}, bits)
 
@@ -230,8 +385,798 @@ def term(monomial: Monomial, coefficient: Number = 1) -> Scalar:
 
 def inverse(value: Scalar) -> Scalar:
     """1 / value."""
-    from headwright.check.scalars.normal import quotient
 
     if not value.over:
         raise InputError("division by 0; expected a denominator that is not 0")
     return quotient(value.under, value.over)
+
+
+def interval(value: Scalar) -> Interval:
+    """Where the number certainly lies.
+
+    >>> from headwright.check.scalars import parameter, Range
+    >>> interval(parameter("n", Range(2)) - 1).positive
+    True
+    """
+    upper = interval_of_terms(value.over)
+    return upper if value.whole else upper * interval_of_terms(value.under).inverse()
+
+
+def interval_of_terms(terms: Terms) -> Interval:
+    """Where a sum of terms certainly lies."""
+    total = Interval(Fraction(0), Fraction(0))
+    for monomial, coefficient in terms.items():
+        total = total + interval_of_monomial(monomial) * Interval(coefficient, coefficient)
+        if total.low == -INFINITY and total.high == INFINITY:
+            return total
+    return total
+
+
+def interval_of_monomial(monomial: Monomial) -> Interval:
+    """Where a product of powers certainly lies."""
+    total = Interval(Fraction(1), Fraction(1))
+    for atom, exponent in monomial:
+        total = total * interval_of_atom(atom).power(exponent)
+    return total
+
+
+@lru_cache(maxsize=4096)
+def interval_of_atom(atom: Atom) -> Interval:
+    """Where an atom certainly lies (wherever it is defined)."""
+    if isinstance(atom, Parameter):
+        low, high = atom.range.lower, atom.range.upper
+        return Interval(
+            low if isinstance(low, Fraction) else -INFINITY, high if isinstance(high, Fraction) else INFINITY,
+            atom.range.lower_open, atom.range.upper_open,
+        )  # fmt: skip
+    if isinstance(atom, Prime):
+        return Interval(Fraction(atom.number), Fraction(atom.number))
+    if isinstance(atom, Exp):
+        return interval_of_monomial(atom.power).exp()
+    if isinstance(atom, Function):
+        if atom.kind in ("sin", "cos"):
+            return Interval(Fraction(-1), Fraction(1))
+        body = interval(atom.body)
+        if atom.kind == "ln":
+            return body.ln()
+        return body.absolute() if atom.kind == "abs" else body
+    return Interval(Fraction(3), Fraction(22, 7))  # pi
+
+
+LARGEST_SUM = 150  # terms
+LARGEST_DEGREE = 120
+LARGEST_FACTORED = 60  # terms, and degree
+MOST_ATOMS = 12
+
+
+class _Ring:
+    """Polynomials in roots of the atoms that occur, fine enough for all exponents to be whole."""
+
+    def __init__(self, *sums: Terms) -> None:
+        self.atoms: list[Atom] = sorted({atom for terms in sums for atom in atoms_in(terms)}, key=lambda atom: atom.key)
+        self.fine = dict.fromkeys(self.atoms, 1)
+        for terms in sums:
+            for monomial in terms:
+                for atom, exponent in monomial:
+                    self.fine[atom] = math.lcm(self.fine[atom], exponent.denominator)
+        self.context = fmpq_mpoly_ctx.get(tuple(f"x{i}" for i in range(len(self.atoms))), Ordering.lex)
+
+    def lowest(self, terms: Terms) -> list[Fraction]:
+        rows = [dict(monomial) for monomial in terms]
+        return [min(row.get(atom, Fraction(0)) for row in rows) for atom in self.atoms]
+
+    def degree(self, terms: Terms) -> Fraction:
+        low = self.lowest(terms)
+        rows = [dict(monomial) for monomial in terms]
+        return max(
+            sum(
+                (
+                    (row.get(atom, Fraction(0)) - start) * self.fine[atom]
+                    for atom, start in zip(self.atoms, low, strict=True)
+                ),
+                Fraction(0),
+            )
+            for row in rows
+        )
+
+    def polynomial(self, terms: Terms, low: list[Fraction]) -> fmpq_mpoly:
+        rows = {}
+        for monomial, coefficient in terms.items():
+            powers = dict(monomial)
+            exponents = tuple(
+                int((powers.get(atom, Fraction(0)) - start) * self.fine[atom])
+                for atom, start in zip(self.atoms, low, strict=True)
+            )
+            rows[exponents] = fmpq(coefficient.numerator, coefficient.denominator)
+        return self.context.from_dict(rows)
+
+    def terms(self, polynomial: fmpq_mpoly, low: list[Fraction]) -> Terms:
+        result: Terms = {}
+        for exponents, coefficient in polynomial.to_dict().items():
+            powers = {
+                atom: start + Fraction(int(exponent), self.fine[atom])
+                for atom, start, exponent in zip(self.atoms, low, exponents, strict=True)
+            }
+            result[monomial_of(powers)] = Fraction(int(coefficient.p), int(coefficient.q))
+        return result
+
+    def quick(self, most: int, degree: int, *sums: Terms) -> bool:
+        if not self.atoms or len(self.atoms) > MOST_ATOMS or max(len(terms) for terms in sums) > most:
+            return False
+        return all(self.degree(terms) <= degree for terms in sums)
+
+
+def divided_by_common(over: Terms, under: Terms) -> tuple[Terms, Terms]:
+    """Both, divided by their greatest common factor (powers of single atoms aside).
+
+    >>> from headwright.check.scalars.scalar import Parameter
+    >>> x, one = ((Parameter("x"), Fraction(1)),), Fraction(1)
+    >>> square = ((Parameter("x"), Fraction(2)),)
+    >>> divided_by_common({square: one, (): -one}, {x: one, (): one}) == ({x: one, (): -one}, {(): one})
+    True
+    """
+    if len(over) == 1:
+        return over, under
+    ring = _Ring(over, under)
+    if not ring.quick(LARGEST_SUM, LARGEST_DEGREE, over, under):
+        return over, under
+    low_over, low_under = ring.lowest(over), ring.lowest(under)
+    upper, lower = ring.polynomial(over, low_over), ring.polynomial(under, low_under)
+    common = upper.gcd(lower)
+    if common.is_constant():
+        return over, under
+    return ring.terms(upper / common, low_over), ring.terms(lower / common, low_under)
+
+
+def factors(terms: Terms) -> list[tuple[Terms, int]] | None:
+    """The sum as a product of powers of sums; None where it has no factors or is too long to look.
+
+    The first entry is the part with one term (a rational and powers of atoms).
+
+    >>> from headwright.check.scalars.scalar import Parameter
+    >>> x, one = ((Parameter("x"), Fraction(1)),), Fraction(1)
+    >>> [(len(part), power) for part, power in factors({((Parameter("x"), Fraction(2)),): one, x: 2 * one, (): one})]
+    [(1, 1), (2, 2)]
+    """
+    ring = _Ring(terms)
+    if not ring.quick(LARGEST_FACTORED, LARGEST_FACTORED, terms):
+        return None
+    low = ring.lowest(terms)
+    constant, found = ring.polynomial(terms, low).factor()
+    if len(found) == 1 and found[0][1] == 1 and not any(low) and abs(constant) == 1:
+        return None
+    none = [Fraction(0)] * len(low)
+    first = {monomial_of(dict(zip(ring.atoms, low, strict=True))): Fraction(int(constant.p), int(constant.q))}
+    parts = [(ring.terms(part, none), int(power)) for part, power in found]
+    return [(first, 1), *sorted(parts, key=lambda pair: sorted(map(monomial_key, pair[0])))]
+
+
+ONE: Terms = {UNIT: Fraction(1)}
+
+
+def added(left: Scalar, right: Scalar) -> Scalar:
+    """left + right."""
+    if left._under == right._under:
+        over = terms_sum(left._over, right._over)
+        return Scalar(over, left._under) if left.whole else quotient(over, left._under)
+    return quotient_of(
+        added(_product(left._over, right._under), _product(right._over, left._under)),
+        _product(left._under, right._under),
+    )
+
+
+def multiplied(left: Scalar, right: Scalar) -> Scalar:
+    """left * right."""
+    over = _product(left._over, right._over)
+    if left.whole and right.whole:
+        return over
+    return quotient_of(over, _product(left._under, right._under))
+
+
+def quotient_of(over: Scalar, under: Scalar) -> Scalar:
+    """over / under of two scalars that most often have no denominators of their own."""
+    if over.whole and under.whole:
+        return quotient(over._over, under._over)
+    return multiplied(over, quotient(under._under, under._over))
+
+
+def terms_sum(left: Terms, right: Terms) -> Terms:
+    """All terms of both."""
+    total = dict(left)
+    for monomial, coefficient in right.items():
+        value = total.get(monomial, Fraction(0)) + coefficient
+        if value:
+            total[monomial] = value
+        else:
+            del total[monomial]
+    return total
+
+
+def terms_product(left: Terms, right: Terms) -> Terms:
+    """All products of terms; powers of roots may then be whole and want folded()."""
+    if len(left) * len(right) > PRODUCTS:
+        raise TooBig(f"a product of sums of {len(left)} and {len(right)} terms was asked for; use shorter sums")
+    work(len(left) * len(right) * (1 + max(map(len, left), default=0) + max(map(len, right), default=0)))
+    total: Terms = {}
+    for a, x in left.items():
+        for b, y in right.items():
+            monomial = times(a, b)
+            value = small_rational(total.get(monomial, Fraction(0)) + x * y)
+            if value:
+                total[monomial] = value
+            else:
+                total.pop(monomial, None)
+    return total
+
+
+def _product(left: Terms, right: Terms) -> Scalar:
+    if left == ONE:
+        return folded(right)
+    if right == ONE:
+        return folded(left)
+    return folded(terms_product(left, right))
+
+
+def folded(terms: Terms) -> Scalar:
+    """The sum of the terms, with every root's exponent between 0 and 1 (|x|: 0 or 1 to below 2)."""
+    total: Terms = {}
+    rest: list[Scalar] = []
+    for monomial, coefficient in terms.items():
+        if all(_settled(atom, exponent) for atom, exponent in monomial):
+            total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+        else:
+            rest.append(_folded_term(monomial, coefficient))
+    result = Scalar({monomial: coefficient for monomial, coefficient in total.items() if coefficient}, ONE)
+    for part in rest:
+        result = added(result, part)
+    return result
+
+
+def _settled(atom: Atom, exponent: Fraction) -> bool:
+    if isinstance(atom, Prime):
+        return 0 < exponent < 1
+    if isinstance(atom, Function) and atom.kind == "sum":
+        return 0 < exponent < 1
+    if isinstance(atom, Function) and atom.kind == "abs":
+        return 0 < exponent < 2
+    return True
+
+
+def _folded_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
+
+    kept: dict[Atom, Fraction] = {}
+    outside = number(1)
+    for atom, exponent in monomial:
+        if _settled(atom, exponent):
+            kept[atom] = exponent
+        elif isinstance(atom, Prime):
+            whole = math.floor(exponent)
+            coefficient *= rational_power(Fraction(atom.number), whole)
+            kept[atom] = exponent - whole
+        elif isinstance(atom, Function):
+            whole = math.floor(exponent) if atom.kind == "sum" else 2 * math.floor(exponent / 2)
+            outside = multiplied(outside, power(atom.body, Fraction(whole)))
+            kept[atom] = exponent - whole
+    return multiplied(term(monomial_of(kept), coefficient), outside)
+
+
+def quotient(over: Terms, under: Terms) -> Scalar:
+    """over / under of two settled sums."""
+    if len(under) == 1:
+        ((monomial, coefficient),) = under.items()
+        if not monomial and coefficient == 1:
+            return Scalar(over, ONE)
+        inverted = {monomial_of({atom: -exponent for atom, exponent in monomial}): 1 / coefficient}
+        return multiplied(Scalar(over, ONE), folded(inverted)) if monomial else _scaled(over, 1 / coefficient)
+    if not over:
+        return number(0)
+    over, under = divided_by_common(over, under)
+    if len(under) == 1:
+        return quotient(over, under)
+    shared = times(_shared(under), _shared_roots(under))
+    factor = content(under)
+    if interval_of_terms(under).not_positive or (not interval_of_terms(under).not_negative and _leads_negative(under)):
+        factor = -factor
+    unit = {shared: 1 / factor}
+    under = terms_product(under, unit)
+    upper = _product(over, unit)
+    if upper.whole:
+        return Scalar(upper._over, under)
+    return quotient_of(upper, Scalar(under, ONE))
+
+
+def _scaled(over: Terms, factor: Fraction) -> Scalar:
+    return Scalar({monomial: coefficient * factor for monomial, coefficient in over.items()}, ONE)
+
+
+def _shared(terms: Terms) -> Monomial:
+    """The inverse of what all terms share, of those atoms that may have any exponent."""
+    powers: dict[Atom, Fraction] = {}
+    for atom in atoms_in(terms):
+        if isinstance(atom, Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
+            continue
+        least = min(dict(monomial).get(atom, Fraction(0)) for monomial in terms)
+        powers[atom] = -least
+    return monomial_of(powers)
+
+
+def _shared_roots(under: Terms) -> Monomial:
+    """The inverse of the roots that all terms share."""
+    powers: dict[Atom, Fraction] = {}
+    for atom in atoms_in(under):
+        if isinstance(atom, Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
+            powers[atom] = -min(dict(monomial).get(atom, Fraction(0)) for monomial in under)
+    return monomial_of(powers)
+
+
+def content(terms: Terms) -> Fraction:
+    """The positive rational that makes the coefficients whole numbers without common divisor."""
+    over = math.gcd(*(coefficient.numerator for coefficient in terms.values()))
+    under = math.lcm(*(coefficient.denominator for coefficient in terms.values()))
+    return Fraction(over, under)
+
+
+def _leads_negative(terms: Terms) -> bool:
+    return terms[max(terms, key=lambda monomial: [(atom.key, exponent) for atom, exponent in monomial])] < 0
+
+
+@dataclass(frozen=True)
+class Factor:
+    """base ** exponent; the base is one atom, or a sum (then the atom is None)."""
+
+    base: Scalar
+    exponent: Fraction
+    atom: Atom | None = None
+
+
+@dataclass(frozen=True)
+class Signed:
+    """sign * size * product of the factors.
+
+    known: their bases are not negative (wherever what was written is defined); even: the base may be negative, its
+    exponent is even; odd: the base's sign is not known and its exponent is odd.
+    """
+
+    sign: int
+    size: Fraction
+    known: tuple[Factor, ...]
+    even: tuple[Factor, ...]
+    odd: tuple[Factor, ...]
+
+
+def factored(value: Scalar) -> tuple[Fraction, list[Factor]]:
+    """The number as a rational times powers.
+
+    >>> from headwright.check.scalars import parameter
+    >>> factored(parameter("x") * 6)
+    (Fraction(6, 1), [Factor(base=<x>, exponent=Fraction(1, 1), atom=x[])])
+    """
+    coefficient, found = _taken_apart(value.over)
+    below, lower = _taken_apart(value.under)
+    return coefficient / below, found + [Factor(part.base, -part.exponent, part.atom) for part in lower]
+
+
+def _taken_apart(terms: Terms) -> tuple[Fraction, list[Factor]]:
+    if len(terms) == 1:
+        ((monomial, coefficient),) = terms.items()
+        return coefficient, _powers(monomial)
+    parts = factors(terms)
+    if parts is None:
+        return Fraction(1), [Factor(Scalar(terms, number(1).under), Fraction(1))]
+    coefficient = Fraction(1)
+    found: list[Factor] = []
+    for part, power in parts:
+        if len(part) == 1:
+            ((monomial, value),) = part.items()
+            coefficient *= value**power
+            found += [Factor(one.base, one.exponent * power, one.atom) for one in _powers(monomial)]
+        else:
+            found.append(Factor(Scalar(part, number(1).under), Fraction(power)))
+    return coefficient, found
+
+
+def _powers(monomial: Monomial) -> list[Factor]:
+    return [Factor(term(((atom, Fraction(1)),)), exponent, atom) for atom, exponent in monomial]
+
+
+def signed(value: Scalar) -> Signed:
+    """The factors of a number that is not 0, sorted by what is known of their signs."""
+    coefficient, found = factored(value)
+    known: list[Factor] = []
+    even: list[Factor] = []
+    odd: list[Factor] = []
+    for part in found:
+        # A broken exponent was only written down where its base is not negative.
+        place = interval(part.base)
+        if part.exponent.denominator > 1 or place.not_negative or _a_root(part):
+            known.append(part)
+        elif place.not_positive:
+            known.append(Factor(-part.base, part.exponent))
+            coefficient *= -1 if part.exponent.numerator % 2 else 1
+        elif part.exponent.numerator % 2 == 0:
+            even.append(part)
+        else:
+            odd.append(part)
+    return Signed(1 if coefficient > 0 else -1, abs(coefficient), tuple(known), tuple(even), tuple(odd))
+
+
+def _a_root(part: Factor) -> bool:
+    return isinstance(part.atom, Function) and part.atom.kind in ("sum", "abs")
+
+
+def together(parts: tuple[Factor, ...], sign: int) -> Scalar:
+    """The product of factors with whole exponents, again as one number."""
+
+    total = term(UNIT, sign)
+    for part in parts:
+        total = total * power(part.base, part.exponent)
+    return total
+
+
+PLAIN = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
+FACTORED = 80  # binary digits of numbers that are factored completely
+
+
+def parameter(name: str, known: Range = REAL) -> Scalar:
+    """A name as a scalar; its range, where given, is used to simplify.
+
+    >>> sqrt(parameter("x", Range(0)) ** 2), sqrt(parameter("x") ** 2)
+    (<x>, <|x|>)
+    """
+    return of_atom(Parameter(name, known))
+
+
+def pi() -> Scalar:
+    """The number pi."""
+    return of_atom(Pi())
+
+
+def of_atom(atom: Atom, exponent: Fraction = Fraction(1)) -> Scalar:
+    """A power of one atom."""
+    return folded({((atom, small_exponent(exponent)),): Fraction(1)})
+
+
+def exp(value: Scalar | Number) -> Scalar:
+    """e ** value.
+
+    >>> n = parameter("n", Range(2))
+    >>> exp(2 * ln(n)) == n**2
+    True
+    """
+    value = scalar(value)
+    below: Monomial = UNIT
+    if not value.whole:
+        below = ((Function("sum", Scalar(value.under, number(1).under)), Fraction(-1)),)
+    result = number(1)
+    for monomial, coefficient in value.over.items():
+        result = result * _exp_of_term(times(monomial, below), coefficient)
+    return result
+
+
+def _exp_of_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
+    if len(monomial) == 1:
+        atom, exponent = monomial[0]
+        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_plain(coefficient):
+            return power(atom.body, coefficient)
+    if not _is_plain(coefficient):
+        monomial = times(monomial, ((Function("sum", number(coefficient)), Fraction(1)),))
+        coefficient = Fraction(1)
+    return of_atom(Exp(monomial), coefficient)
+
+
+def _is_plain(number: Fraction) -> bool:
+    if number.denominator == 1:
+        return abs(number) <= EXPONENT
+    return abs(number.numerator) <= PLAIN and number.denominator <= PLAIN
+
+
+def ln(value: Scalar | Number) -> Scalar:
+    """The natural logarithm.
+
+    >>> n, eps = parameter("n", Range(2)), parameter("eps", Range(0, 1, True, True))
+    >>> ln(n / eps) == ln(n) - ln(eps)
+    True
+    """
+    value = scalar(value)
+    if interval(value).not_positive:
+        raise InputError(f"ln({value}) was asked for, expected the logarithm of a number above 0")
+    parts = signed(value)
+    if parts.sign < 0 and not parts.odd:
+        return of_atom(Function("ln", value))
+    result = _ln_of_rational(parts.size)
+    for part in parts.known:
+        result = result + part.exponent * _ln_of_base(part)
+    for part in parts.even:
+        result = result + part.exponent * of_atom(Function("ln", absolute(part.base)))
+    if len(parts.odd) == 1:
+        (part,) = parts.odd
+        result = result + part.exponent * of_atom(Function("ln", parts.sign * part.base))
+    elif parts.odd:
+        result = result + of_atom(Function("ln", together(parts.odd, parts.sign)))
+    return result
+
+
+def _ln_of_base(part: Factor) -> Scalar:
+    if isinstance(part.atom, Exp):
+        return folded({part.atom.power: Fraction(1)})
+    if isinstance(part.atom, Prime):
+        return of_atom(Function("ln", number(part.atom.number)))
+    if isinstance(part.atom, Function) and part.atom.kind == "sum":
+        return of_atom(Function("ln", part.atom.body))
+    return of_atom(Function("ln", part.base))
+
+
+def _ln_of_rational(value: Fraction) -> Scalar:
+    result = number(0)
+    for prime, count in _primes(value):
+        result = result + count * of_atom(Function("ln", number(prime)))
+    return result
+
+
+def _primes(value: Fraction) -> list[tuple[int, int]]:
+    """Prime factors with their exponents; of long numbers only the small ones, and what is left as if it were prime."""
+    found: dict[int, int] = {}
+    for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
+        left = whole
+        if left.bit_length() > FACTORED:
+            for prime in range(2, 1000):
+                while left % prime == 0:
+                    left //= prime
+                    found[prime] = found.get(prime, 0) + sign
+        if left.bit_length() > FACTORED:
+            found[left] = found.get(left, 0) + sign
+        elif left > 1:
+            for factor, count in fmpz(left).factor():
+                found[int(factor)] = found.get(int(factor), 0) + sign * int(count)
+    return [(prime, count) for prime, count in sorted(found.items()) if count]
+
+
+def power(value: Scalar, exponent: Fraction) -> Scalar:
+    """value ** exponent; a broken exponent wants a value that is not negative.
+
+    >>> power(number(8), Fraction(1, 2)) == 2 * sqrt(2)
+    True
+    """
+    if exponent.denominator == 1:
+        return _whole_power(value, exponent.numerator)
+    if value == 0:
+        if exponent < 0:
+            raise InputError("0 to a negative power was asked for, expected a base that is not 0")
+        return value
+    if interval(value).negative:
+        raise InputError(f"({value})^({exponent}) was asked for, expected a base that is not negative")
+    if not _is_plain(exponent):
+        return exp(exponent * ln(value))
+    parts = signed(value)
+    if parts.sign < 0 and not parts.odd:
+        return of_atom(Function("sum", value), exponent)
+    result = number(1)
+    for prime, count in _primes(parts.size):
+        result = result * of_atom(Prime(prime), count * exponent)
+    for part in parts.known:
+        result = result * _power_of_base(part, part.exponent * exponent)
+    for part in parts.even:
+        result = result * _power_of_absolute(part.base, part.exponent * exponent)
+    if len(parts.odd) == 1:
+        (part,) = parts.odd
+        base = Factor(part.base, part.exponent, part.atom) if parts.sign > 0 else Factor(-part.base, part.exponent)
+        result = result * _power_of_base(base, part.exponent * exponent)
+    elif parts.odd:
+        result = result * of_atom(Function("sum", together(parts.odd, parts.sign)), exponent)
+    return result
+
+
+def _whole_power(value: Scalar, exponent: int) -> Scalar:
+    small_exponent(Fraction(exponent))
+    if exponent < 0:
+        return _whole_power(inverse(value), -exponent)
+    if len(value.over) <= 1 and value.whole:
+        for monomial, coefficient in value.over.items():
+            powers = {atom: power * exponent for atom, power in monomial}
+            return folded({monomial_of(powers): rational_power(coefficient, exponent)})
+        return number(0) if exponent else number(1)
+    result = number(1)
+    square = value
+    while exponent:
+        if exponent % 2:
+            result = result * square
+        exponent //= 2
+        if exponent:
+            square = square * square
+    return result
+
+
+def _power_of_base(part: Factor, exponent: Fraction) -> Scalar:
+    if exponent.denominator == 1:
+        return _whole_power(part.base, exponent.numerator)
+    return of_atom(Function("sum", part.base) if part.atom is None else part.atom, exponent)
+
+
+def _power_of_absolute(base: Scalar, exponent: Fraction) -> Scalar:
+    return of_atom(Function("abs", max(base, -base, key=lambda one: one.key)), exponent)
+
+
+def sqrt(value: Scalar | Number) -> Scalar:
+    """The square root.
+
+    >>> x = parameter("x", Range(0))
+    >>> sqrt(4 * x) ** 2 == 4 * x
+    True
+    """
+    return power(scalar(value), Fraction(1, 2))
+
+
+def absolute(value: Scalar | Number) -> Scalar:
+    """|value|.
+
+    >>> absolute(ln(number(Fraction(1, 2)))) == ln(2)
+    True
+    """
+    value = scalar(value)
+    place = interval(value)
+    if place.not_negative:
+        return value
+    if place.not_positive:
+        return -value
+    parts = signed(value)
+    result = number(parts.size)
+    for part in parts.known:
+        result = result * _power_of_base(part, part.exponent)
+    result = result * together(parts.even, 1)
+    for part in parts.odd:
+        result = result * _power_of_absolute(part.base, part.exponent)
+    return result
+
+
+def rebuilt(monomial: Monomial) -> Scalar:
+    """A product of powers whose exponents may be anything, in normal form."""
+    return folded({monomial: Fraction(1)}) if monomial else term(UNIT)
+
+
+def _wave(kind: Kind, value: Scalar) -> Scalar:
+    return of_atom(Function(kind, value))
+
+
+def sin(value: Scalar | Number) -> Scalar:
+    """The sine; 0 at 0, odd, otherwise kept as it is.
+
+    >>> from headwright.check.scalars import parameter
+    >>> sin(0) == 0, sin(-parameter("x")) == -sin(parameter("x"))
+    (True, True)
+    """
+    value = scalar(value)
+    if value == 0:
+        return number(0)
+    upright = max(value, -value, key=lambda one: one.key)
+    return _wave("sin", value) if upright == value else -_wave("sin", upright)
+
+
+def cos(value: Scalar | Number) -> Scalar:
+    """The cosine; 1 at 0, even, otherwise kept as it is."""
+    value = scalar(value)
+    return number(1) if value == 0 else _wave("cos", max(value, -value, key=lambda one: one.key))
+
+
+def substituted(value: Scalar, values: Mapping[str, Scalar]) -> Scalar:
+    """The number with scalars in place of names.
+
+    >>> from headwright.check.scalars import parameter
+    >>> x = parameter("x")
+    >>> substituted(exp(x), {"x": ln(2) / 2}) ** 2 == 2
+    True
+    """
+    if not values or not value.names() & values.keys():
+        return value
+    memory: dict[Atom, Scalar | None] = {}
+    upper = _terms(value.over, values, memory)
+    return upper if value.whole else upper / _terms(value.under, values, memory)
+
+
+def _terms(terms: Terms, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar:
+    total = number(0)
+    for monomial, coefficient in terms.items():
+        total = total + coefficient * _monomial(monomial, values, memory)
+    return total
+
+
+def _monomial(monomial: Monomial, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar:
+    kept: dict[Atom, Fraction] = {}
+    changed = number(1)
+    for atom, exponent in monomial:
+        if atom not in memory:
+            memory[atom] = _changed(atom, values, memory)
+        new = memory[atom]
+        if new is None:
+            kept[atom] = exponent
+        else:
+            changed = changed * power(new, exponent)
+    return rebuilt(monomial_of(kept)) * changed
+
+
+def _changed(atom: Atom, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar | None:
+    """What becomes of an atom; None where it stays."""
+    if isinstance(atom, Parameter):
+        return values.get(atom.name)
+    if isinstance(atom, Prime):
+        return None
+    if isinstance(atom, Exp):
+        inside = _monomial(atom.power, values, memory)
+        return None if inside == rebuilt(atom.power) else exp(inside)
+    if isinstance(atom, Function):
+        body = substituted(atom.body, values)
+        if body == atom.body:
+            return None
+        return {"ln": ln, "abs": absolute, "sin": sin, "cos": cos, "sum": _same}[atom.kind](body)
+    return None
+
+
+def _same(value: Scalar) -> Scalar:
+    return value
+
+
+Values = Mapping[str, arb | Number]
+
+
+def evaluated(value: Scalar, values: Values, bits: int) -> arb:
+    """The ball, worked out with so many binary digits.
+
+    >>> from headwright.check.scalars import parameter, sqrt
+    >>> bool(evaluated(sqrt(parameter("x")), {"x": 4}, 64) == 2)
+    True
+    """
+    with precision(bits):
+        return _scalar(value, values, {})
+
+
+def _scalar(value: Scalar, values: Values, memory: dict[Atom, arb]) -> arb:
+    upper = _value_terms(value.over, values, memory)
+    return upper if value.whole else upper / _value_terms(value.under, values, memory)
+
+
+def _value_terms(terms: Terms, values: Values, memory: dict[Atom, arb]) -> arb:
+    total = arb(0)
+    for monomial, coefficient in terms.items():
+        total += ball_of(coefficient) * _value_monomial(monomial, values, memory)
+    return total
+
+
+def _value_monomial(monomial: Monomial, values: Values, memory: dict[Atom, arb]) -> arb:
+    total = arb(1)
+    for atom, exponent in monomial:
+        if atom not in memory:
+            memory[atom] = _atom(atom, values, memory)
+        total *= _power(memory[atom], exponent)
+    return total
+
+
+def _power(ball: arb, exponent: Fraction) -> arb:
+    if exponent.denominator == 1:
+        return ball**exponent.numerator
+    if exponent.denominator == 2:
+        return ball.sqrt() ** exponent.numerator
+    if ball == 0:
+        return ball if exponent > 0 else 1 / ball
+    return ball ** arb(fmpq(exponent.numerator, exponent.denominator))
+
+
+def _atom(atom: Atom, values: Values, memory: dict[Atom, arb]) -> arb:
+    if isinstance(atom, Parameter):
+        if atom.name not in values:
+            raise InputError(
+                f"no value was given for {atom.name}, expected one for every name: {sorted(values)} were given"
+            )
+        return ball_of(values[atom.name])
+    if isinstance(atom, Prime):
+        return arb(atom.number)
+    if isinstance(atom, Exp):
+        return _value_monomial(atom.power, values, memory).exp()
+    if isinstance(atom, Function):
+        body = _scalar(atom.body, values, memory)
+        if atom.kind == "ln":
+            return body.log()
+        if atom.kind == "abs":
+            return abs(body)
+        if atom.kind == "sum":
+            return body
+        return body.sin() if atom.kind == "sin" else body.cos()
+    return arb.pi()

@@ -1,16 +1,281 @@
-"""z3 asked whether a comparison can fail; only its 'no' is used."""
+"""z3 asked whether a comparison can fail; only its 'no' is used.
+
+Scalars become terms of real arithmetic, with a variable for (a root of) every atom, and true statements about roots,
+logarithms and exponentials for z3 to reason with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
-from headwright.check.scalars.encode import FINEST_ROOT, Encoder, all_atoms
-from headwright.check.scalars.facts import order_facts, plain_facts, sign_facts, size_facts
-from headwright.check.scalars.scalar import Scalar
+from flint import arb, fmpq
+
+from headwright.check.scalars.numbers import above, ball_of, below, precision
+from headwright.check.scalars.scalar import (
+    Atom,
+    Exp,
+    Function,
+    Monomial,
+    Parameter,
+    Prime,
+    Scalar,
+    Terms,
+    interval_of_atom,
+    rebuilt,
+)
 from headwright.check.scalars.where import OPPOSITE, Comparison, Hypothesis
+
+FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
+
+
+def all_atoms(values: Iterable[Scalar]) -> dict[Atom, int]:
+    """Every atom in the scalars, inner ones first, with the root that makes all its exponents whole (1: none)."""
+    found: dict[Atom, int] = {}
+
+    def look(monomial: Monomial) -> None:
+        for atom, exponent in monomial:
+            if atom not in found:
+                if isinstance(atom, Exp):
+                    look(atom.power)
+                elif isinstance(atom, Function):
+                    look_all(atom.body)
+            found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
+
+    def look_all(value: Scalar) -> None:
+        for terms in (value.over, value.under):
+            for monomial in terms:
+                look(monomial)
+
+    for value in values:
+        look_all(value)
+    return found
+
+
+class Encoder:
+    """z3 terms for scalars, in one z3 context; the facts that define its variables are collected in `facts`."""
+
+    def __init__(self, z3: Any, context: Any, values: Iterable[Scalar]) -> None:
+        """One variable for every atom of the scalars that are to be encoded."""
+        self.z3 = z3
+        self.context = context
+        self.roots = all_atoms(values)
+        self.facts: list[Any] = []
+        self.variables = {atom: self.new(f"a{place}") for place, atom in enumerate(self.roots)}
+        self._inverses: dict[Atom, Any] = {}
+        self._loose: dict[tuple[Atom, Fraction], Any] = {}
+        self._quotients: dict[Scalar, Any] = {}
+
+    def new(self, name: str) -> Any:
+        """A fresh real variable."""
+        return self.z3.Real(name, self.context)
+
+    def rational(self, value: Fraction) -> Any:
+        """A rational number."""
+        return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
+
+    def tied(self, atom: Atom) -> bool:
+        """Whether the variable of an atom is a root of the atom (else it is the atom)."""
+        return self.roots[atom] <= FINEST_ROOT
+
+    def root(self, atom: Atom) -> int:
+        """Which root of the atom its variable is."""
+        return self.roots[atom] if self.tied(atom) else 1
+
+    def atom(self, atom: Atom) -> Any:
+        """The value of an atom."""
+        return _repeated(self.variables[atom], self.root(atom))
+
+    def power(self, atom: Atom, exponent: Fraction) -> Any:
+        """A power of an atom."""
+        steps = exponent * self.root(atom)
+        if steps.denominator > 1:
+            return self._loose_power(atom, exponent)
+        if steps >= 0:
+            return _repeated(self.variables[atom], steps.numerator)
+        return _repeated(self._inverse(atom), -steps.numerator)
+
+    def _loose_power(self, atom: Atom, exponent: Fraction) -> Any:
+        if (atom, exponent) not in self._loose:
+            variable = self.new(f"p{len(self._loose)}")
+            self._loose[atom, exponent] = variable
+            self.facts.append(variable >= 0)
+            if interval_of_atom(atom).positive:
+                self.facts.append(variable > 0)
+        return self._loose[atom, exponent]
+
+    def _inverse(self, atom: Atom) -> Any:
+        if atom not in self._inverses:
+            variable = self.new(f"i{len(self._inverses)}")
+            self._inverses[atom] = variable
+            self.facts.append(variable * self.variables[atom] == 1)
+        return self._inverses[atom]
+
+    def monomial(self, monomial: Monomial) -> Any:
+        """A product of powers."""
+        result = self.rational(Fraction(1))
+        for place, (atom, exponent) in enumerate(monomial):
+            factor = self.power(atom, exponent)
+            result = result * factor if place else factor
+        return result
+
+    def terms(self, terms: Terms) -> Any:
+        """A sum of terms."""
+        result = self.rational(Fraction(0))
+        for place, (monomial, coefficient) in enumerate(terms.items()):
+            part = self.rational(coefficient) if not monomial else self.rational(coefficient) * self.monomial(monomial)
+            result = result + part if place else part
+        return result
+
+    def scalar(self, value: Scalar) -> Any:
+        """A number; a quotient becomes a variable of its own."""
+        if value.whole:
+            return self.terms(value.over)
+        if value not in self._quotients:
+            variable = self.new(f"q{len(self._quotients)}")
+            self._quotients[value] = variable
+            under = self.terms(value.under)
+            self.facts += [under != 0, variable * under == self.terms(value.over)]
+        return self._quotients[value]
+
+    def compared(self, value: Any, comparison: str) -> Any:
+        """value compared with 0."""
+        return {
+            "=": lambda: value == 0, "!=": lambda: value != 0, "<": lambda: value < 0,
+            ">": lambda: value > 0, "<=": lambda: value <= 0, ">=": lambda: value >= 0,
+        }[comparison]()  # fmt: skip
+
+
+def _repeated(variable: Any, times: int) -> Any:
+    return variable**times if times > 1 else variable if times else variable * 0 + 1
+
+
+def is_constant(atom: Atom) -> bool:
+    """Whether no name occurs in it."""
+    if isinstance(atom, Parameter):
+        return False
+    if isinstance(atom, Exp):
+        return all(is_constant(inner) for inner, _ in atom.power)
+    if isinstance(atom, Function):
+        return not atom.body.names()
+    return isinstance(atom, Prime) or atom.key == "#pi"
+
+
+GRAIN = 10**12  # constants are known to so many parts of 1
+MOST_PAIRS = 60
+
+
+def plain_facts(encoder: Encoder) -> Iterator[Any]:
+    """What defines each atom: its range, its sign, whose root it is."""
+    for atom in encoder.roots:
+        variable = encoder.variables[atom]
+        value = encoder.atom(atom)
+        place = interval_of_atom(atom)
+        if encoder.roots[atom] > 1 and encoder.tied(atom):
+            yield variable >= 0
+        if isinstance(place.low, Fraction) and not isinstance(atom, Prime):
+            yield (value > encoder.rational(place.low)) if place.low_open else (value >= encoder.rational(place.low))
+        if isinstance(place.high, Fraction) and not isinstance(atom, Prime):
+            yield (value < encoder.rational(place.high)) if place.high_open else (value <= encoder.rational(place.high))
+        if isinstance(atom, Exp):
+            yield variable > 0
+        if is_constant(atom):
+            yield from _constant(encoder, atom)
+        if isinstance(atom, Prime):
+            yield variable > 0
+            yield value == atom.number
+        elif isinstance(atom, Function) and atom.kind == "sum":
+            yield value == encoder.scalar(atom.body)
+        elif isinstance(atom, Function) and atom.kind == "abs":
+            body = encoder.scalar(atom.body)
+            yield value >= 0
+            yield encoder.z3.Or(value == body, value == -body)
+        elif isinstance(atom, Parameter) and atom.range.positive:
+            yield variable > 0
+
+
+def _constant(encoder: Encoder, atom: Atom) -> Iterator[Any]:
+    """The variable of an atom without names lies between two short rationals."""
+    with precision(100):
+        ball = rebuilt(((atom, Fraction(1)),)).value({}, bits=100)
+        if encoder.root(atom) > 1:
+            ball = ball ** arb(fmpq(1, encoder.root(atom)))
+        if not abs(ball) < GRAIN:
+            return
+        if abs(ball) < ball_of(Fraction(1, GRAIN)):  # its digits may be too many to write out
+            low, high = Fraction(-1, GRAIN), Fraction(1, GRAIN)
+        else:
+            low, high = below(ball), above(ball)
+    yield encoder.variables[atom] >= encoder.rational(Fraction((low * GRAIN).__floor__(), GRAIN))
+    yield encoder.variables[atom] <= encoder.rational(Fraction((high * GRAIN).__ceil__(), GRAIN))
+
+
+def sign_facts(encoder: Encoder) -> Iterator[Any]:
+    """ln x against x = 1, e^m against m = 0."""
+    for atom in encoder.roots:
+        if is_constant(atom):
+            continue
+        variable = encoder.variables[atom]
+        if isinstance(atom, Exp):
+            power = encoder.monomial(atom.power)
+            yield (power > 0) == (variable > 1)
+            yield (power < 0) == (variable < 1)
+        elif isinstance(atom, Function) and atom.kind == "ln":
+            body = encoder.scalar(atom.body)
+            value = encoder.atom(atom)
+            yield body > 0
+            yield (value > 0) == (body > 1)
+            yield (value < 0) == (body < 1)
+
+
+def size_facts(encoder: Encoder) -> Iterator[Any]:
+    """x - 1 >= ln x >= 1 - 1/x; e^m >= 1 + m, and more where m >= 0; sines and cosines."""
+    for atom in encoder.roots:
+        if is_constant(atom):
+            continue
+        variable = encoder.variables[atom]
+        if isinstance(atom, Exp):
+            power = encoder.monomial(atom.power) / encoder.root(atom)
+            yield variable >= 1 + power
+            yield variable * (1 - power) <= 1
+            yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power * power / 2)
+        elif isinstance(atom, Function) and atom.kind == "ln":
+            body, value = encoder.scalar(atom.body), encoder.atom(atom)
+            yield value <= body - 1
+            yield value * body >= body - 1
+        elif isinstance(atom, Function) and atom.kind == "sin":
+            other = Function("cos", atom.body)
+            if other in encoder.variables:
+                yield encoder.atom(atom) ** 2 + encoder.atom(other) ** 2 == 1
+
+
+def order_facts(encoder: Encoder) -> Iterator[Any]:
+    """Larger numbers have larger logarithms and larger exponentials; e^m lies below x when m lies below ln x."""
+    exps = [atom for atom in encoder.roots if isinstance(atom, Exp)]
+    lns = [atom for atom in encoder.roots if isinstance(atom, Function) and atom.kind == "ln"]
+    pairs = [*combinations(exps, 2), *combinations(lns, 2), *((low, high) for low in exps for high in lns)]
+    for left, right in pairs[:MOST_PAIRS]:
+        if is_constant(left) and is_constant(right):
+            continue
+        a, b = _small(encoder, left), _small(encoder, right)
+        x, y = _large(encoder, left), _large(encoder, right)
+        yield (a < b) == (x < y)
+        yield (a > b) == (x > y)
+
+
+def _small(encoder: Encoder, atom: Atom) -> Any:
+    """The exponent, the logarithm."""
+    return encoder.monomial(atom.power) if isinstance(atom, Exp) else encoder.atom(atom)
+
+
+def _large(encoder: Encoder, atom: Atom) -> Any:
+    """The exponential, what the logarithm is of."""
+    return encoder.scalar(atom.body) if isinstance(atom, Function) else encoder.atom(atom)
+
 
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
 HIGHEST = 64  # power of one variable

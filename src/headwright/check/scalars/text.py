@@ -1,28 +1,289 @@
-"""Scalars as a teacher would write them: the shortest of a few equal ways."""
+"""Scalars as a teacher would write them, in plain text and in LaTeX: the shortest of a few equal ways."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.check.scalars.arrangement import HALF, denominator, ordered, reads_negative, sorted_powers, times_power
-from headwright.check.scalars.atoms import (
+from headwright.check.scalars.scalar import (
+    ONE,
+    UNIT,
     Atom,
     Exp,
     Function,
     Monomial,
     Parameter,
     Prime,
+    Scalar,
     Terms,
     atoms_in,
+    factors,
+    folded,
+    interval_of_terms,
     monomial_of,
+    number,
+    power,
+    terms_product,
 )
-from headwright.check.scalars.cancel import factors
-from headwright.check.scalars.logs import with_logs_together
-from headwright.check.scalars.normal import ONE, folded, terms_product
-from headwright.check.scalars.notation import Latex, Piece, Plain
-from headwright.check.scalars.scalar import Scalar
+
+SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a piece of text holds together
+
+GREEK = frozenset(
+    (
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "sigma",
+        "tau",
+        "phi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Sigma",
+        "Phi",
+        "Psi",
+        "Omega",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text, and how tightly it holds together."""
+
+    text: str
+    level: int = ATOM
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+
+class Plain:
+    """n/epsilon, e^(2 lambda), sqrt(2)."""
+
+    def name(self, name: str) -> Piece:
+        """A name."""
+        return Piece(name)
+
+    def pi(self) -> Piece:
+        """The number pi."""
+        return Piece("pi")
+
+    def held(self, piece: Piece, level: int) -> str:
+        """The text, in brackets where it does not hold together tightly enough."""
+        return piece.text if piece.level >= level else f"({piece.text})"
+
+    def product(self, factors: list[Piece]) -> Piece:
+        """Factors side by side."""
+        if len(factors) == 1:
+            return factors[0]
+        return Piece(" ".join(self.held(one, POWER) for one in factors), PRODUCT)
+
+    def fraction(self, over: Piece, under: Piece) -> Piece:
+        """over / under."""
+        return Piece(f"{self.held(over, PRODUCT)}/{self.held(under, POWER)}", PRODUCT)
+
+    def rational(self, value: Fraction) -> Piece:
+        """A rational number that is not negative."""
+        if value.denominator == 1:
+            return Piece(str(value.numerator))
+        return self.fraction(Piece(str(value.numerator)), Piece(str(value.denominator)))
+
+    def power(self, base: Piece, exponent: Piece) -> Piece:
+        """base ^ exponent."""
+        return Piece(f"{self.held(base, ATOM)}^{self.held(exponent, ATOM)}", POWER)
+
+    def root(self, body: Piece) -> Piece:
+        """A square root."""
+        return Piece(f"sqrt({body.text})")
+
+    def call(self, function: str, body: Piece) -> Piece:
+        """A function of something."""
+        return Piece(f"|{body.text}|") if function == "abs" else Piece(f"{function}({body.text})")
+
+    def sum(self, terms: list[tuple[bool, Piece]]) -> Piece:
+        """Terms, each with whether it is subtracted."""
+        text = ""
+        for minus, piece in terms:
+            shown = self.held(piece, PRODUCT)
+            text += f"{' - ' if minus else ' + '}{shown}" if text else f"{'-' if minus else ''}{shown}"
+        return Piece(text, SUM if len(terms) > 1 or terms[0][0] else terms[0][1].level)
+
+
+class Latex(Plain):
+    r"""\frac{n}{\epsilon}, e^{2 \lambda}, \sqrt{2}."""
+
+    def name(self, name: str) -> Piece:
+        r"""A name: lambda is \lambda, k_1 is k_{1}."""
+        base, _, index = name.partition("_")
+        stem = base.rstrip("'")
+        shown = f"\\{stem}" if stem in GREEK else stem if len(stem) == 1 else f"\\mathrm{{{stem}}}"
+        shown += base[len(stem) :]
+        return Piece(f"{shown}_{{{index.strip('{}')}}}" if index else shown)
+
+    def pi(self) -> Piece:
+        """The number pi."""
+        return Piece("\\pi")
+
+    def held(self, piece: Piece, level: int) -> str:
+        """The text, in brackets where it does not hold together tightly enough."""
+        return piece.text if piece.level >= level else f"\\left({piece.text}\\right)"
+
+    def fraction(self, over: Piece, under: Piece) -> Piece:
+        """over / under."""
+        return Piece(f"\\frac{{{over.text}}}{{{under.text}}}", POWER)
+
+    def power(self, base: Piece, exponent: Piece) -> Piece:
+        """base ^ exponent."""
+        return Piece(f"{self.held(base, ATOM)}^{{{exponent.text}}}", POWER)
+
+    def root(self, body: Piece) -> Piece:
+        """A square root."""
+        return Piece(f"\\sqrt{{{body.text}}}")
+
+    def call(self, function: str, body: Piece) -> Piece:
+        """A function of something."""
+        if function == "abs":
+            return Piece(f"\\left|{body.text}\\right|")
+        if body.level == ATOM:
+            return Piece(f"\\{function} {body.text}", POWER)
+        return Piece(f"\\{function}\\left({body.text}\\right)")
+
+
+HALF = Fraction(1, 2)
+
+
+def sorted_powers(
+    monomial: Monomial,
+) -> tuple[list[tuple[Atom, Fraction]], dict[Atom, Fraction], list[tuple[Exp, Fraction]]]:
+    """Whole powers (names first, sums, logarithms), what stands under a square root, exponentials."""
+    powers: list[tuple[Atom, Fraction]] = []
+    under_root: dict[Atom, Fraction] = {}
+    exponents: list[tuple[Exp, Fraction]] = []
+    for atom, exponent in monomial:
+        if isinstance(atom, Exp):
+            exponents.append((atom, exponent))
+        elif abs(exponent) == HALF:
+            under_root[atom] = exponent
+        else:
+            powers.append((atom, exponent))
+    return powers, under_root, exponents
+
+
+def times_power(monomial: Monomial, atom: Atom, exponent: Fraction) -> Monomial:
+    """The monomial times a power of an atom that is not in it."""
+    return monomial_of({**dict(monomial), atom: exponent})
+
+
+def _weight(monomial: Monomial) -> tuple[int, Fraction, str]:
+    """Exponentials first, then higher powers, constants last."""
+    if not monomial:
+        return 2, Fraction(0), ""
+    constant = all(
+        isinstance(atom, Prime) or (not atom.depth and not isinstance(atom, Parameter)) for atom, _ in monomial
+    )
+    growing = any(isinstance(atom, Exp) for atom, _ in monomial)
+    size = sum((exponent for _, exponent in monomial), Fraction(0))
+    return (1 if constant else 0 if not growing else -1), -size, "".join(atom.key for atom, _ in monomial)
+
+
+def ordered(terms: Terms) -> list[tuple[Monomial, Fraction]]:
+    """The terms in the order in which they are written: the first one positive, if any is."""
+    rows = sorted(terms.items(), key=lambda row: _weight(row[0]))
+    first = next((place for place, (_, coefficient) in enumerate(rows) if coefficient > 0), 0)
+    return [rows[first], *rows[:first], *rows[first + 1 :]]
+
+
+def reads_negative(terms: Terms) -> bool:
+    """Whether it is better written with all signs changed: it is negative, or the minus signs prevail."""
+    if not terms:
+        return False
+    place = interval_of_terms(terms)
+    if place.not_negative or place.not_positive:
+        return not place.not_negative
+    return sum(1 if value < 0 else -1 for value in terms.values()) > 0 or all(value < 0 for value in terms.values())
+
+
+def denominator(terms: Terms) -> Monomial:
+    """What to multiply with so that no term of a sum has a name below a bar."""
+    if len(terms) == 1:
+        return UNIT
+    powers: dict[Atom, Fraction] = {}
+    for atom in atoms_in(terms):
+        if isinstance(atom, Exp | Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
+            continue
+        least = min(dict(monomial).get(atom, Fraction(0)) for monomial in terms)
+        if least < 0:
+            powers[atom] = -least
+    return monomial_of(powers)
+
+
+HIGHEST = 6  # power of a name inside a logarithm that is taken together
+LARGEST = 10**6  # number inside one
+
+
+def with_logs_together(terms: Terms) -> Terms:
+    """The same sum, for writing only: logarithms with the same factor in front have become one.
+
+    >>> from headwright.check.scalars import Range, ln, parameter
+    >>> len(with_logs_together(ln(parameter("x", Range(1)) * 6).over))
+    1
+    """
+    groups: dict[Monomial, list[tuple[Monomial, Function, Fraction]]] = {}
+    for monomial, coefficient in terms.items():
+        logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Function) and atom.kind == "ln"]
+        if len(logs) == 1 and logs[0][1] == 1:
+            rest = monomial_of({atom: exponent for atom, exponent in monomial if atom != logs[0][0]})
+            groups.setdefault(rest, []).append((monomial, logs[0][0], coefficient))
+    result = dict(terms)
+    for rest, group in groups.items():
+        if len(group) > 1:
+            _join(result, rest, group)
+    return result
+
+
+def _join(result: Terms, rest: Monomial, group: list[tuple[Monomial, Function, Fraction]]) -> None:
+    over = math.gcd(*(coefficient.numerator for _, _, coefficient in group))
+    under = math.lcm(*(coefficient.denominator for _, _, coefficient in group))
+    front = Fraction(over, under)
+    if all(coefficient < 0 for _, _, coefficient in group):
+        front = -front
+    inside = number(1)
+    for _, atom, coefficient in group:
+        exponent = coefficient / front
+        known = atom.body.rational
+        high = abs(exponent) > (HIGHEST if known is None else 20)
+        if high or (known is not None and known ** int(abs(exponent)) > LARGEST):
+            return
+        inside = inside * power(atom.body, exponent)
+    value = inside.rational
+    if value is not None and max(value.numerator, value.denominator) > LARGEST:
+        return
+    for monomial, _, _ in group:
+        del result[monomial]
+    if inside != 1:
+        atom = Function("ln", inside)
+        result[monomial_of({**dict(rest), atom: Fraction(1)})] = front
+
 
 TIDY = 40  # terms; longer sums are written as they stand
 
@@ -105,12 +366,12 @@ class _Writer:
             return None
         ((monomial, coefficient),) = parts[0][0].items()
         pieces: list[Piece] = []
-        for part, power in parts[1:]:
+        for part, times in parts[1:]:
             if reads_negative(part):
-                coefficient = -coefficient if power % 2 else coefficient
+                coefficient = -coefficient if times % 2 else coefficient
                 part = {key: -value for key, value in part.items()}
             inner = self.expanded(with_logs_together(part))
-            pieces.append(self.style.power(inner, self.style.rational(Fraction(power))) if power > 1 else inner)
+            pieces.append(self.style.power(inner, self.style.rational(Fraction(times))) if times > 1 else inner)
         if monomial or abs(coefficient) != 1:
             front = self.term(monomial, abs(coefficient))
             pieces.insert(0 if not monomial else len(pieces), front)

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars.atoms import Parameter
-from headwright.check.scalars.functions import parameter
-from headwright.check.scalars.ranges import REAL, Range
-from headwright.check.scalars.scalar import Number, Scalar, scalar
+from headwright.check.scalars.numbers import REAL, Range
+from headwright.check.scalars.scalar import Number, Parameter, Scalar, parameter, scalar
 from headwright.errors import InputError
 
 Comparison = Literal["=", "!=", "<", ">", "<=", ">="]
@@ -44,6 +42,7 @@ class Where:
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
+    hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
 
     def __hash__(self) -> int:
         return hash((tuple(sorted(self.ranges)), self.hypotheses))
@@ -89,10 +88,6 @@ class Where:
         more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)
         return replace(self, hypotheses=self.hypotheses + more)
 
-    def ranged(self, name: str, known: Range) -> Where:
-        """The same with another range for a name; it must lie within the one that was declared."""
-        return replace(self, ranges={**self.ranges, name: known})
-
     def put(self, values: Mapping[str, Scalar | Number]) -> Where:
         """The same once some names have become numbers: their ranges, and hypotheses about numbers alone, are gone."""
         ranges = {
@@ -104,7 +99,8 @@ class Where:
             (scalar(left).put(values), comparison, scalar(right).put(values))
             for left, comparison, right in self.hypotheses
         )
-        return Where(ranges, tuple(one for one in hypotheses if one[0].names() | one[2].names()))
+        kept = tuple(one for one in hypotheses if one[0].names() | one[2].names())
+        return Where(ranges, kept, self.hints)
 
 
 ANYTHING = Where()  # nothing is known of any name

@@ -1,30 +1,194 @@
-r"""Answer sheets: Markdown in which a heading names an exercise and the formulas below it are the answer.
+"""Answer sheets: Markdown in which a heading names an exercise and the formulas below it are the answer.
 
     ## averaging-two
-    Any $\lambda$ that is large enough:
-    $$q = \lambda (k_a + k_b)$$
+    Any $\\lambda$ that is large enough:
+    $$q = \\lambda (k_a + k_b)$$
 
-The block structure (headings, lists, quotes, fences) is markdown-it's; formulas in running text are found by `inline`.
-Prose is ignored, and so are names in it ($n$) that state nothing. Every line number is that of the file. A sheet may be
-hostile: what it can cost is bounded.
+The block structure (headings, lists, quotes, fences) is markdown-it's; formulas in running text are found here, in one
+pass over any text. Prose is ignored, and so are names in it ($n$) that state nothing. Every line number is that of the
+file. A sheet may be hostile: what it can cost is bounded.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from headwright.check.answer import Formula
-from headwright.check.sheets.blocks import blocks
 from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.inline import Piece, find_formulas
 from headwright.check.sheets.text import clean, read_text
 from headwright.errors import InputError
+
+ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math"
+_MARK = re.compile(rf"\\[\\()\[\]$]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}|\$+|\\?`+")
+_COMPARES = re.compile(
+    r"[=<>≤≥≠≈∼~≪≫→≡]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
+    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim)(?![a-zA-Z])"
+)
+_CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A formula found in text: what stands between its marks, and at which character of the text it starts.
+
+    >>> Piece("n = 2", 4).start
+    4
+    """
+
+    text: str
+    start: int
+    mention: bool = False  # a name or term in running prose, such as $n$, which states nothing
+
+
+def closing(mark: str) -> str | None:
+    r"""The mark that ends a formula begun with this one; None if it begins none.
+
+    >>> closing(r"\["), closing(r"\begin{align}"), closing("$$$")
+    ('\\]', '\\end{align}', None)
+    """
+    if mark.startswith("\\begin"):
+        return mark.replace("begin", "end")
+    return _CLOSING.get(mark)
+
+
+def find_formulas(text: str) -> tuple[list[Piece], list[Piece]]:
+    r"""The formulas of a text, and the marks that begin a formula which never ends. Code spans are left alone.
+
+    >>> found, open_ended = find_formulas(r"Take $q = k_a$, or \(q = k_b\); `$x$` is code, \$5 is money; $n")
+    >>> [piece.text for piece in found], [piece.text for piece in open_ended]
+    (['q = k_a', 'q = k_b'], ['$'])
+    """
+    marks = [(match[0], match.start()) for match in _MARK.finditer(text)]
+    places: dict[str, list[int]] = {}
+    for number, (mark, _) in enumerate(marks):
+        places.setdefault(mark.lstrip("\\") if mark.endswith("`") else mark, []).append(number)
+    found, open_ended = [], []
+    number = 0
+    while number < len(marks):
+        mark, start = marks[number]
+        code = mark.startswith("`")
+        end = mark if code else closing(mark)
+        if end is not None:
+            later = places.get(end, [])
+            at = bisect_right(later, number)
+            if at < len(later):
+                inner = start + len(mark)
+                if not code:
+                    found.append(_piece(text[inner : marks[later[at]][1]], inner, mark in ("$", r"\(")))
+                number = later[at]
+            elif not code:
+                open_ended.append(Piece(mark, start))
+        number += 1
+    return [piece for piece in found if piece.text], open_ended
+
+
+def _piece(inside: str, start: int, in_prose: bool) -> Piece:
+    """Without the blanks around it, and without the backticks of $`..`$."""
+    if len(inside) > 1 and inside[0] == inside[-1] == "`":
+        inside, start = inside[1:-1], start + 1
+    mention = in_prose and not _COMPARES.search(inside)
+    return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)
+
+
+DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
+_DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")
+_HEADING = re.compile(r"[\s>]*#{1,6}\s")
+_OTHER = re.compile(r">|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$)|#{1,6}(?:\s|$)|```|~~~")  # begins a block of another kind
+_SECTION = re.compile(r"\s*\\((?:sub){0,2})section\*?\{(.*)\}\s*")
+
+
+def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
+    r"""Tokens of headings (an opening one, then its words), paragraphs and code, in order.
+
+    >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
+    [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
+    """
+    text = _without_comments(text)
+    lines = text.split("\n")
+    if latex:
+        lines = [_as_markdown(line) for line in lines]
+    marks: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for mark in set(_DISPLAY.findall(line)):
+            marks.setdefault(mark, []).append(number)
+    environment = {"marks": marks, "walls": [number for number, line in enumerate(lines) if _HEADING.match(line)]}
+    for token in _PARSER.parse("\n".join(lines), environment):
+        if token.type in ("heading_open", "inline", "fence", "code_block"):
+            yield token
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
+    parser.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
+    parser.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
+    return parser
+
+
+def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    if state.is_code_block(start):
+        return False
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    wanted = None if _OTHER.match(line) else _left_open(line)
+    if wanted is None:
+        return False
+    env: dict[str, Any] = dict(state.env)
+    places: list[int] = env["marks"].get(wanted, [])
+    at = bisect_right(places, start)
+    if at == len(places) or places[at] >= end:
+        return False
+    last, walls = places[at], env["walls"]
+    if bisect_left(walls, last + 1) > bisect_right(walls, start):  # a heading in between: the end was forgotten
+        return False
+    if not silent:
+        state.line = last + 1
+        token = state.push("inline", "", 0)
+        token.content = state.getLines(start, last + 1, state.blkIndent, False)
+        token.map = [start, last + 1]
+    return True
+
+
+def _left_open(line: str) -> str | None:
+    """The mark that would end a displayed formula which starts in this line and goes on in the next."""
+    if "$$" not in line and "\\" not in line:
+        return None
+    wanted: str | None = None
+    for mark in _DISPLAY.findall(line):
+        if wanted is None:
+            wanted = closing(mark)
+        elif mark == wanted:
+            wanted = None
+    return wanted
+
+
+def _as_markdown(line: str) -> str:
+    """A line of LaTeX: sections are headings, and what follows a % is a comment."""
+    section = _SECTION.fullmatch(line)
+    if section:
+        return f"{'#' * (2 + len(section[1]) // 3)} {section[2]}"
+    return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
+
+
+def _without_comments(text: str) -> str:
+    """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
+    parts, done = [], 0
+    while (start := text.find("<!--", done)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start : stop + 3])]
+        done = stop + 3
+    return "".join([*parts, text[done:]])
+
+
+_PARSER = _parser()
+
 
 MOST_ANSWERS = 500
 MOST_FORMULAS = 200  # of one answer

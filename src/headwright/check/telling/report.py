@@ -16,10 +16,11 @@ from headwright.check.sheets.text import gist
 from headwright.check.telling.typeset import as_written, typeset
 from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict
 
-SIGNS = {"proved": "✓", "holds": "≈", "refuted": "✗", "unreadable": "?", "undecided": "…"}
+SIGNS = {"proved": "✓", "holds": "≈", "no answer": "○", "refuted": "✗", "unreadable": "?", "undecided": "…"}
 MEANINGS = {
     "proved": "true for all parameters in range, by proof",
     "holds": "no counterexample among the instances tried; not a proof",
+    "no answer": "true, but not what was asked",
     "refuted": "false, with a counterexample that was evaluated rigorously",
     "unreadable": "not a formula that could be read for this exercise",
     "undecided": "no verdict was reached; ask your teacher",
@@ -97,7 +98,7 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     title = titles.get(answer.exercise_id, answer.exercise_id)
     failing = next((k for k, part in enumerate(verdict.parts) if part.word in ("refuted", "unreadable")), None)
     parts = [
-        f'<article id="answer-{number + 1}" class="{verdict.word}" aria-labelledby="title-{number + 1}">',
+        f'<article id="answer-{number + 1}" class="{_class(verdict.word)}" aria-labelledby="title-{number + 1}">',
         f'<h2 id="title-{number + 1}">{html.escape(title)}</h2>',
         f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in '
         f"<code>{html.escape(answer.place)}</code></p>",
@@ -169,7 +170,11 @@ def _figure(number: int, curve: Curve) -> str:
 
 
 def _badge(word: str) -> str:
-    return f'<strong class="badge {word}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</strong>'
+    return f'<strong class="badge {_class(word)}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</strong>'
+
+
+def _class(word: str) -> str:
+    return word.replace(" ", "-")
 
 
 def _said(text: str) -> str:

@@ -2,11 +2,77 @@
 
 from __future__ import annotations
 
+import re
+
 from headwright.check.running.run import Checked
+from headwright.check.sheets.sheet import find_formulas
 from headwright.check.sheets.text import clean, shortened
-from headwright.check.telling.readable import readable
 from headwright.check.telling.report import in_words
-from headwright.check.verdict import Part
+from headwright.check.verdict import Part, Verdict
+from headwright.formula import FormulaError, parse
+from headwright.formula.show import plain
+
+_SPELLED = [
+    (re.compile(r"\\(?:operatorname|mathrm|mathbf|mathbb|text|boldsymbol|mathcal)\*?\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\(?:left|right|big|Big|bigl|bigr|displaystyle|quad|qquad)(?![a-zA-Z])"), ""),
+    (re.compile(r"\\sqrt\{([^{}]*)\}"), r"sqrt(\1)"),
+    (re.compile(r"\\sqrt\s*(\w)"), r"sqrt(\1)"),
+    (re.compile(r"\\d?frac\{(\w+)\}\{(\w+)\}"), r"\1/\2"),
+    (re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), r"(\1)/(\2)"),
+    (re.compile(r"\^\{?\\top\}?"), "^T"),
+    (re.compile(r"\\geq?(?![a-zA-Z])"), ">="),
+    (re.compile(r"\\leq?(?![a-zA-Z])"), "<="),
+    (re.compile(r"\\neq?(?![a-zA-Z])"), "!="),
+    (re.compile(r"\\(?:approx|sim)(?![a-zA-Z])"), "~"),
+    (re.compile(r"\\gg(?![a-zA-Z])"), ">>"),
+    (re.compile(r"\\ll(?![a-zA-Z])"), "<<"),
+    (re.compile(r"\\(?:to|rightarrow)(?![a-zA-Z])"), "->"),
+    (re.compile(r"\\(?:l|c)?dots(?![a-zA-Z])"), "..."),
+    (re.compile(r"\\cdot(?![a-zA-Z])"), "*"),
+    (re.compile(r"\\\|"), "|"),
+    (re.compile(r"\\[,;:! ]"), " "),
+    (re.compile(r"([_^])\{(\w+)\}"), r"\1\2"),
+    (re.compile(r"\\([a-zA-Z]+)\s*"), r"\1 "),
+]
+ROUNDS = 4  # fractions within fractions, so deep
+
+
+def readable(latex: str) -> str:
+    r"""A formula in plain spelling.
+
+    >>> readable(r"\alpha_a \ge \frac{1}{2 + \epsilon}")
+    'alpha_a >= 1/(2 + epsilon)'
+    """
+    try:
+        return plain(parse(latex))
+    except FormulaError:  # words and dots, say: spelt out as well as can be
+        return _spelt(latex)
+
+
+def _spelt(latex: str) -> str:
+    for _ in range(ROUNDS):
+        before = latex
+        for pattern, spelling in _SPELLED:
+            latex = pattern.sub(spelling, latex)
+        if latex == before:
+            break
+    return re.sub(r"\s+", " ", re.sub(r"\s+([_^,.)])", r"\1", latex)).strip()
+
+
+def readable_text(markdown: str) -> str:
+    """Prose with its formulas in plain spelling.
+
+    >>> readable_text("Find $q$ with $x \\\\ge 0$.")
+    'Find q with x >= 0.'
+    """
+    parts, done = [], 0
+    for piece in find_formulas(markdown)[0]:
+        before = markdown[done : piece.start].rstrip()
+        parts += [re.sub(r"(\$\$?|\\[(\[])$", "", before), readable(piece.text)]
+        done = piece.start + len(piece.text)
+        done += len(re.match(r"\s*(?:\$\$?|\\[)\]])?", markdown[done:])[0])  # type: ignore[index]
+    return " ".join("".join([*parts, markdown[done:]]).split())
+
 
 MOST_FORMULAS = 6
 MOST_PARTS = 40
@@ -18,7 +84,6 @@ def told(each: Checked) -> list[str]:
 
     >>> from headwright.check.answer import Formula
     >>> from headwright.check.sheets.handed import Handed
-    >>> from headwright.check.verdict import Verdict
     >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
     >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})
     >>> print("\\n".join(told(Checked(answer, verdict, 0.1))))
@@ -36,7 +101,7 @@ def told(each: Checked) -> list[str]:
     if "\n" in reason:  # an error that points into the formula stays as it is
         lines += [f"  {verdict.word}:", *(f"    {line}" for line in reason.split("\n"))]
     else:
-        lines.append(f"  {verdict.word}: {reason}")
+        lines.append(f"  {shown_word(verdict)}: {reason}")
     for name, said in (
         ("counterexample", in_words(verdict.counterexample or {})),
         ("works from", verdict.threshold),
@@ -51,6 +116,16 @@ def told(each: Checked) -> list[str]:
             lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
             heard.add(part.reason)
     return lines
+
+
+def shown_word(verdict: Verdict) -> str:
+    """The verdict as it is said: of a true statement that does not answer, that it is true.
+
+    >>> shown_word(Verdict("no answer", "nothing is said of c", (Part("1 = 1", "statement", "proved", ""),)))
+    'true, but no answer'
+    """
+    true = bool(verdict.parts) and all(part.word == "proved" for part in verdict.parts)
+    return f"true, but {verdict.word}" if verdict.word == "no answer" and true else verdict.word
 
 
 def _part(part: Part, heard: set[str], failing: bool) -> list[str]:

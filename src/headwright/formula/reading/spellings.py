@@ -1,4 +1,4 @@
-"""The words of the formula language, and the many ways in which each is written."""
+"""The words and signs of the formula language, and the many ways in which each is written."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ LEFTS: Final = _set("left bigl Bigl biggl Biggl")
 RIGHTS: Final = _set("right bigr Bigr biggr Biggr")
 DROPPED: Final = _set(
     "big Big bigg Bigg bigm middle displaystyle textstyle scriptstyle limits nolimits nonumber notag enspace enskip "
-    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut"
+    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed"
 )
 DROPPED_WITH_ARGUMENT: Final = _set("label tag hspace vspace color phantom hphantom vphantom")
 DROPPED_ENVIRONMENTS: Final = _set("aligned align gather gathered split equation multline alignat displaymath math")
@@ -241,3 +241,116 @@ PROSE: Final = _set(
     "is of the in by so we let has are any all its on at be an it no via cov var mod arg sgn but can may one two that "
     "than this such over each every which hence thus since gives"
 )
+
+
+SIGNS: Final[dict[str, tuple[str, str]]] = {
+    "<=>": ("logic", "iff"),
+    "==>": ("logic", "implies"),
+    "-->": ("relation", "->"),
+    "...": ("dots", "..."),
+    "**": ("sign", "**"),
+    "==": ("relation", "="),
+    ":=": ("relation", "="),
+    "=:": ("relation", "="),
+    "!=": ("relation", "!="),
+    "<=": ("relation", "<="),
+    ">=": ("relation", ">="),
+    "=>": ("logic", "implies"),
+    "<<": ("relation", "<<"),
+    ">>": ("relation", ">>"),
+    "->": ("relation", "->"),
+    "||": ("bar", "||"),
+    "..": ("dots", ".."),
+    "=": ("relation", "="),
+    "<": ("relation", "<"),
+    ">": ("relation", ">"),
+    "|": ("bar", "|"),
+    "+": ("sign", "+"),
+    "-": ("sign", "-"),
+    "*": ("sign", "*"),
+    "/": ("sign", "/"),
+    "@": ("sign", "*"),
+    "^": ("sign", "^"),
+    "_": ("sign", "_"),
+    ",": ("sign", ","),
+    ";": ("sign", ";"),
+    ":": ("sign", ":"),
+    "'": ("prime", "'"),
+    "(": ("open", "("),
+    ")": ("close", "("),
+    "[": ("open", "["),
+    "]": ("close", "["),
+    "{": ("open", "{"),
+    "}": ("close", "{"),
+    "&": ("amp", "&"),
+    # Unicode
+    "\u2212": ("sign", "-"),
+    "\u2013": ("sign", "-"),
+    "\u2010": ("sign", "-"),
+    "\u00b7": ("sign", "."),
+    "\u22c5": ("sign", "."),
+    "\u2219": ("sign", "."),
+    "\u00d7": ("sign", "*"),
+    "\u2217": ("sign", "*"),
+    "\u00f7": ("sign", "/"),
+    "\u2215": ("sign", "/"),
+    "\u2044": ("sign", "/"),
+    "\u2264": ("relation", "<="),
+    "\u2a7d": ("relation", "<="),
+    "\u2265": ("relation", ">="),
+    "\u2a7e": ("relation", ">="),
+    "\u2260": ("relation", "!="),
+    "\u2248": ("relation", "~"),
+    "\u223c": ("relation", "~"),
+    "\u2243": ("relation", "~"),
+    "\u2261": ("relation", "="),
+    "\u2254": ("relation", "="),
+    "\u226b": ("relation", ">>"),
+    "\u226a": ("relation", "<<"),
+    "\u2192": ("relation", "->"),
+    "\u27f6": ("relation", "->"),
+    "\u21d2": ("logic", "implies"),
+    "\u27f9": ("logic", "implies"),
+    "\u21d4": ("logic", "iff"),
+    "\u27fa": ("logic", "iff"),
+    "\u2227": ("logic", "and"),
+    "\u2228": ("logic", "or"),
+    "\u00ac": ("logic", "not"),
+    "\u2200": ("condition", "for"),
+    "\u2026": ("dots", "..."),
+    "\u22ef": ("dots", "..."),
+    "\u2016": ("bar", "||"),
+    "\u2225": ("bar", "||"),
+    "\u2223": ("bar", "|"),
+    "\u27e8": ("open", "<"),
+    "\u27e9": ("close", "<"),
+    "\u2329": ("open", "<"),
+    "\u232a": ("close", "<"),
+    "\u2032": ("prime", "'"),
+    "\u2019": ("prime", "'"),
+    "\u2033": ("prime", "''"),
+    "\u221a": ("function", "sqrt"),
+    "\u2211": ("command", "sum"),
+    "\u221e": ("name", "infinity"),
+    "\u22a4": ("top", "top"),
+    "\U0001d7cf": ("name", "ones"),
+    "\U0001d7d9": ("name", "ones"),
+}
+
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵀ⁽⁾ʲᵏᵗ"
+_LOWERED = "₀₁₂₃₄₅₆₇₈₉₋₊ₙᵢⱼₖₐₜ₍₎ₘₓₑₗₚₛᵣ"
+RAISED: Final[dict[str, str]] = dict(zip(_RAISED, "0123456789-+niT()jkt", strict=True))
+LOWERED: Final[dict[str, str]] = dict(zip(_LOWERED, "0123456789-+nijkat()mxelpsr", strict=True))
+
+LETTERS: Final[dict[str, str]] = {
+    **dict(zip("αβγδεζηθικλμνξπρστυφχψω", [word for word in GREEK if word[0].islower()], strict=True)),
+    **dict(zip("ΓΔΘΛΞΠΣΥΦΨΩ", [word for word in GREEK if word[0].isupper()], strict=True)),
+    "ϵ": "epsilon",
+    "ϑ": "theta",
+    "ϕ": "phi",
+    "ϖ": "pi",
+    "ς": "sigma",
+    "ϱ": "rho",
+    "µ": "mu",
+    "ℓ": "ell",
+}

@@ -1,0 +1,111 @@
+"""What is wrong with an exercise before anyone answers it: goals that trivial answers meet, names that are not told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headwright.check.answer import Formula
+from headwright.check.checker import check_answer
+from headwright.check.exercise import Exercise, parsed
+from headwright.check.sheets.sheet import find_formulas
+from headwright.formula import FormulaError
+from headwright.formula.reading.lexer import words
+from headwright.formula.tree import BigSum, Name, Node, walk
+
+CONSTANTS = ("pi", "e", "infinity", "I", "ones")
+COMPARED = ("=", r"\le", r"\ge")
+
+
+def lint(exercise: Exercise) -> list[str]:
+    """All that is wrong with an exercise, one sentence each; nothing where it is fit for use.
+
+    >>> from headwright.check.exercise import load_exercises
+    >>> lint(load_exercises()["taking-apart"])
+    []
+    """
+    return [
+        *_tolerances(exercise),
+        *_untold(exercise),
+        *_from_nothing(exercise),
+        *_trivial(exercise),
+        *_samples(exercise),
+    ]
+
+
+def _tolerances(exercise: Exercise) -> Iterator[str]:
+    for name, known in exercise.parameters.items():
+        limits = known.range().numeric
+        if known.small and (limits.lower is None or limits.upper is None):
+            yield f"{name} is a tolerance without bound: give it above = 0 and below = 1, and say so in the statement"
+
+
+def _untold(exercise: Exercise) -> Iterator[str]:
+    """Names that goals and definitions use, and that the statement does not."""
+    told = set(_told(exercise.statement))
+    sources = [*exercise.goals, *(side for pair in exercise.derive for side in pair), *exercise.about, *exercise.answer]
+    used = {name for source in sources for name in _bases(parsed(source))}
+    used |= {name for name, known in exercise.parameters.items() if known.small or known.large}
+    for name in sorted(used - told - set(CONSTANTS)):
+        yield f"{name} is used in what is checked, and the statement does not name it"
+
+
+def _told(statement: str) -> Iterator[str]:
+    for piece in find_formulas(statement)[0]:
+        try:
+            yield from (word.text for word in words(piece.text) if word.kind == "name")
+        except FormulaError:
+            continue
+
+
+def _bases(node: Node) -> set[str]:
+    bound = {part.index for part in walk(node) if isinstance(part, BigSum)}
+    indices = {inner for part in walk(node) if isinstance(part, Name) and part.index for inner in walk(part.index)}
+    return {part.base for part in walk(node) if isinstance(part, Name) and part not in indices} - bound
+
+
+def _from_nothing(exercise: Exercise) -> Iterator[str]:
+    if exercise.goals and not exercise.answer and not exercise.condition:
+        yield "the goals do not depend on what is answered: name an object (answer), or a condition"
+    if not (exercise.answer or exercise.about or exercise.condition or exercise.derive):
+        yield "nothing is asked for: name an object (answer), a condition, a derivation (derive), or what to speak of"
+
+
+def _trivial(exercise: Exercise) -> Iterator[str]:
+    for what, formulas in _trivial_answers(exercise):
+        if _word(exercise, formulas) in ("proved", "holds"):
+            yield f"{what} passes as an answer: {', '.join(formulas)}"
+
+
+def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
+    if exercise.skeleton:
+        yield "the skeleton", [line for line in exercise.skeleton.split("\n") if line.strip()]
+    if exercise.answer:
+        yield "nothing at all", [f"{name} = 0" for name in exercise.answer]
+    if exercise.goals:
+        yield "a restatement of the goals", list(exercise.goals)
+    for left, right in exercise.derive:
+        for sign in COMPARED:
+            yield "a restatement of what is to be shown", [f"{left} {sign} {right}"]
+    for source in exercise.about:
+        yield "saying nothing", [f"{source} = {source}"]
+    setting = exercise.keys
+    if setting is not None and exercise.answer and len(setting.named) > 1:
+        letter = setting.also[0] if setting.also else "k"
+        for which in setting.named:
+            if not setting.directions:
+                yield "one direction", [rf"{name} = \lambda {letter}_{which}" for name in exercise.answer]
+
+
+def _samples(exercise: Exercise) -> Iterator[str]:
+    for kind, fine in (("right", ("proved",)), ("wrong", ("refuted", "no answer"))):
+        answers = getattr(exercise.samples, kind)
+        if not answers:
+            yield f"no {kind} answer is given as a sample: add one to [samples]"
+        for formulas in answers:
+            word = _word(exercise, formulas)
+            if word not in fine:
+                yield f"the {kind} sample {', '.join(formulas)} is {word}"
+
+
+def _word(exercise: Exercise, formulas: list[str] | tuple[str, ...]) -> str:
+    return check_answer(exercise, [Formula(text, line) for line, text in enumerate(formulas, 1)]).word

@@ -1,0 +1,13 @@
+"""Every verdict looked at twice: the formulas as they were written, evaluated on explicit keys, tokens and integers.
+
+    worlds    explicit keys, tokens, rows of position embeddings: names and their values, from the definitions
+    saying    whether a statement holds in a world: certain, or not known
+    trying    proofs at random admissible instances, refutations at theirs, limits along a growing sequence
+
+It shares no code with what proves: no exact algebra, no classes of keys, no z3. What it finds against a decision makes
+that undecided.
+"""
+
+from headwright.check.replay.trying import looked_at_twice, says_something
+
+__all__ = ["looked_at_twice", "says_something"]

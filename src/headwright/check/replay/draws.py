@@ -1,0 +1,322 @@
+"""Explicit worlds for a claim: random admissible ones, or those at the values of a counterexample.
+
+A claim about large or small names is looked at along a sequence in which they grow or vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from random import Random
+
+from flint import arb, arb_mat
+
+from headwright.check.answer import Answer, full_name, label
+from headwright.check.exercise import Exercise, Keys, Parameter, parsed
+from headwright.check.replay.saying import World
+from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
+from headwright.formula.evaluate import ball, precision
+from headwright.formula.shapes import mapped
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Listing,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    walk,
+)
+
+STAGES = 3  # of a sequence
+MOST_KEYS = 40  # that are written out
+WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
+SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
+PLAIN = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
+LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1)))
+TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
+KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a claim is about, and what is known: all that a world is made for."""
+
+    exercise: Exercise
+    answer: Answer
+    node: Node
+    under: tuple[Node, ...]
+    values: Mapping[str, Fraction] = field(default_factory=dict)  # of a counterexample
+
+    @property
+    def definitions(self) -> dict[str, Node]:
+        """What is given, and what the answer defines."""
+        tokens = self.exercise.tokens
+        given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
+        known = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
+        return known | {name: said.node for name, said in self.answer.definitions.items()}
+
+    @property
+    def conditions(self) -> list[Node]:
+        """What must hold where the claim is looked at, but for what grows and which keys are meant."""
+        said = [*self.under, *(one.node for one in self.answer.conditions)]
+        if self.exercise.keys is not None and self.exercise.keys.are == "any":
+            said += [one.node for one in self.answer.claims if _about_scores(one.node)]
+        said += self._set_aside()
+        return [node for node in said if not isinstance(node, Name) and not _tends(node) and not self._places(node)]
+
+    def _set_aside(self) -> list[Node]:
+        """Where a length is random and nothing is said of it, the cases that the exercise sets aside do not count."""
+        setting = self.exercise.keys
+        if setting is None or self.comparison not in ("~", "->") or self.under:
+            return []
+        return [parsed(source) for source in setting.given]
+
+    def _places(self, node: Node) -> bool:
+        return (
+            isinstance(node, Relation)
+            and node.comparisons == ("!=",)
+            and self.exercise.keys is not None
+            and all(isinstance(t, Number) or (isinstance(t, Name) and t.index is None) for t in node.terms)
+        )
+
+    @property
+    def tending(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that grow, and those that vanish."""
+        grows: set[str] = set()
+        shrinks: set[str] = set()
+        for node in (*self.under, *(one.node for one in self.answer.conditions)):
+            for part in walk(node):
+                if isinstance(part, Relation) and _tends(part):
+                    big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
+                    (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
+        held = {_name(n) for one in self.conditions for n in names_in(one)}
+        if self.comparison not in ("=", "!="):
+            grows |= self.own - held
+            grows |= {name for name, known in self.exercise.parameters.items() if known.large and name not in held}
+        if self.comparison in ("~", "->"):
+            given = self.exercise.parameters
+            spoken = [{_name(n) for n in names_in(one)} for one in self.conditions]
+            fixed = {name for names in spoken if names <= set(given) for name in names}  # a value of it is spoken of
+            shrinks |= {name for name, known in given.items() if known.small and name not in fixed}
+        return frozenset(grows - shrinks - set(self.values)), frozenset(shrinks - set(self.values))
+
+    @property
+    def comparison(self) -> str:
+        """The sign of the claim."""
+        return self.node.comparisons[0] if isinstance(self.node, Relation) and self.node.comparisons else ""
+
+    @property
+    def own(self) -> set[str]:
+        """The names that the answer brings along."""
+        exercise, defined = self.exercise, self.definitions
+        letters = {"k", "v", "alpha", "c", "q"}
+        known = {*exercise.parameters, *defined, *exercise.answer, *KNOWN}
+        if exercise.keys is not None:
+            letters |= set(exercise.keys.also)
+            scales = (scale.name for scale in exercise.keys.scales.values())
+            known |= {*exercise.keys.directions, *scales, "c", "q"}
+        if exercise.tokens is not None:
+            letters.add(exercise.tokens.letter)
+        under = [node for node in self.under if not self._places(node)]
+        nodes = [self.node, *under, *defined.values(), *(one.node for one in self.answer.conditions)]
+        found = [name for node in nodes for name in names_in(node)]
+        bound = {part.index for node in nodes for part in walk(node) if isinstance(part, BigSum)}
+        given = known | bound | self.letters(exercise.keys)
+        return {_name(n) for n in found if _name(n) not in given and not (n.base in letters and n.index is not None)}
+
+    def letters(self, setting: Keys | None) -> set[str]:
+        """The letters that stand for keys without a name."""
+        if setting is None:
+            return set()
+        bound = {part.index for part in walk(self.node) if isinstance(part, BigSum)}
+        bases = ("k", "v", "alpha", *setting.also)
+        found: set[str] = set()
+        for part in walk(self.node):
+            if isinstance(part, Name) and part.base in bases and part.index is not None:
+                last = part.index.items[-1] if isinstance(part.index, Listing) else part.index
+                found |= {label(last)} if isinstance(last, Name) else set()
+        return found - set(setting.named) - bound
+
+
+def names_in(node: Node) -> Iterator[Name]:
+    """The names in a formula, but for those in an index, and those that say over which keys a sum runs."""
+    if isinstance(node, Name):
+        yield node
+    elif isinstance(node, BigSum):
+        for part in (node.body, node.lower, node.upper):
+            yield from names_in(part) if part is not None else ()
+    else:
+        for part in node.children():
+            yield from names_in(part)
+
+
+def _name(node: Node) -> str:
+    return full_name(node) if isinstance(node, Name) else ""
+
+
+def _tends(node: Node) -> bool:
+    """x -> infinity, t >> n; a condition on scores with >> is another thing."""
+    if not isinstance(node, Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
+        return False
+    big = node.terms[1] if node.comparisons[0] == "<<" else node.terms[0]
+    return isinstance(big, Name)
+
+
+def _about_scores(node: Node) -> bool:
+    names = {name.base for name in names_in(node)}
+    return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, Name | Negative)
+
+
+def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
+    """So many sequences of worlds; of one world where nothing grows or vanishes."""
+    grows, shrinks = question.tending
+    stages = range(STAGES) if grows or shrinks or _much(question) else range(1)
+    for number in range(count):
+        seed = random.randrange(2**32)
+        with precision():
+            worlds = [_world(question, Random(seed), number, stage, grows, shrinks) for stage in stages]  # noqa: S311
+        if all(world is not None for world in worlds):
+            yield [replace(world, tends=len(worlds) > 1) for world in worlds if world is not None]
+
+
+def _much(question: Question) -> bool:
+    return any(
+        isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
+        for condition in question.conditions
+        for part in walk(condition)
+    )
+
+
+def _world(
+    question: Question, random: Random, number: int, stage: int, grows: frozenset[str], shrinks: frozenset[str]
+) -> KeysWorld | TokensWorld | None:
+    exercise = question.exercise
+    numbers: dict[str, Fraction] = {}
+    for name, known in exercise.parameters.items():
+        numbers[name] = _parameter(known, random, number)
+    for name in sorted(question.own):
+        numbers[name] = random.choice(PLAIN)
+    for name in grows:
+        numbers[name] = Fraction((5, 12, 30)[stage]) if name == "n" else Fraction(10 ** (1 + 2 * stage))
+    for name in shrinks:
+        numbers[name] = Fraction(1, 10 ** (1 + 2 * stage))
+    numbers |= question.values
+    if exercise.keys is not None:
+        return _keys(question, exercise.keys, numbers, random, Fraction(10 ** (1 + stage)))
+    if exercise.tokens is not None:
+        return TokensWorld(question.definitions, numbers, setting=exercise.tokens, tokens=tuple(exercise.tokens.tokens))
+    return None
+
+
+def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
+    limits = known.range().numeric
+    low = limits.lower if isinstance(limits.lower, Fraction) else Fraction(0)
+    if known.integer:
+        return low + (WHOLE[number] if number < len(WHOLE) else random.choice(WHOLE))
+    if isinstance(limits.upper, Fraction):
+        return low + (limits.upper - low) * random.choice(SHARES)
+    return low + random.choice(PLAIN)
+
+
+def _keys(
+    question: Question, setting: Keys, numbers: dict[str, Fraction], random: Random, much: Fraction
+) -> KeysWorld | None:
+    n = numbers["n"]
+    letters = sorted(question.letters(setting))
+    if n.denominator != 1 or not len(setting.named) + len(letters) <= n <= MOST_KEYS:
+        return None
+    size = int(n)
+    places = {name: place for place, name in enumerate((*setting.named, *letters), 1)}
+    for scale in setting.scales.values():
+        numbers.setdefault(scale.name, random.choice(scale.one_of or LENGTHS))
+    keys = [unit(size, place) for place in range(size)]
+    for which, scale in setting.scales.items():
+        keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])
+    queries: dict[str, arb_mat] = {}
+    if setting.are == "separated":
+        keys = [_apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
+    if setting.are == "any":
+        plain = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
+        alike, one = random.random() < 0.5, random.choice(plain)
+        others = [one if alike else random.choice(plain) for _ in keys]
+        top = max(others[1:])
+        above = random.choice((*TOPS, 2 * much, 3 * much, 3 * much))
+        keys = [column([ball(score)]) for score in (top + above, *others[1:])]
+        queries = {"q": column([arb(1)])}
+    heads = heads_of(question.exercise)
+    definitions = {name: node for name, node in question.definitions.items() if name not in queries}
+    return KeysWorld(
+        definitions, numbers, ball(much), setting=setting, keys=keys, places=places, queries=queries, heads=heads
+    )
+
+
+def _closeness(numbers: Mapping[str, Fraction], letters: list[str], place: int, random: Random) -> Fraction:
+    drawn = random.choice((Fraction(1, 2), Fraction(1, 2), Fraction(0), Fraction(-1), Fraction(1, 3)))
+    mine = f"closeness_{letters[place - 1]}" if 0 < place <= len(letters) else "closeness"
+    return numbers.get(mine, numbers.get("closeness", drawn))
+
+
+def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:
+    """A unit vector with this inner product with the first."""
+    if place == 0:
+        return unit(size, 0)
+    rest = ball(1 - closeness**2).sqrt()
+    return unit(size, 0) * ball(closeness) + unit(size, place) * rest
+
+
+def noisy(world: KeysWorld, random: Random) -> KeysWorld:
+    """The same with every key moved a little, as its variance allows."""
+    moved = [key + column([arb(random.gauss(0, 0.1)) for _ in range(key.nrows())]) for key in world.keys]
+    return replace(world, keys=moved, _values={})
+
+
+def idle(question: Question, world: World, random: Random) -> World:
+    """The same were the question idle: another query, other tokens."""
+    if isinstance(world, KeysWorld):
+        size = world.keys[0].nrows()
+        drawn = {head: column([arb(random.randint(-2, 2)) for _ in range(size)]) for head in world.heads}
+        return replace(world, queries=drawn, _values={})
+    if isinstance(world, TokensWorld) and world.setting is not None:
+        single: list[Node] = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
+        some = [*single, *(Product((Number(Fraction(2)), one)) for one in single), Sum((single[0], single[-1]))]
+        same, alike = random.choice(some), random.random() < 0.5
+        other: dict[str, Node] = {token: same if alike else random.choice(some) for token in world.tokens}
+        return replace(world, definitions={**question.definitions, **other}, _values={})
+    return world
+
+
+def integers(question: Question, random: Random, count: int, *, same: bool = False) -> Iterator[IntegersWorld]:
+    """Integers at random, small ones mostly."""
+    setting = question.exercise.integers
+    if setting is None:
+        return
+    for _ in range(count):
+        drawn = {
+            name: Fraction(random.choice((random.randint(0, 14), random.randint(-3, 3)))) for name in setting.integers
+        }
+        for name, known in question.exercise.parameters.items():
+            drawn[name] = _parameter(known, random, len(WHOLE)) + random.randint(0, 40)
+        drawn |= question.values
+        width = int(drawn["d"]) if drawn.get("d", 0) in (2, 4, 6, 8) else 4
+        yield IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)
+
+
+def waveless(node: Node) -> Node:
+    """Where the question is idle, every sine is 0 and every cosine 1."""
+    if isinstance(node, Call) and node.function in ("sin", "cos"):
+        return Number(Fraction(int(node.function == "cos")))
+    return mapped(node, waveless)
+
+
+def existential(node: Node, some: tuple[str, ...]) -> set[str]:
+    """The integers that only a conclusion names: one such is claimed to exist."""
+    if not isinstance(node, Logic) or node.word != "implies":
+        return set()
+    before, after = ({_name(n) for n in names_in(side)} for side in node.items)
+    return {name for name in after - before if name in some}

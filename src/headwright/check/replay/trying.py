@@ -1,0 +1,223 @@
+"""Decisions tried again in explicit worlds; what a world speaks against is not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
+
+from headwright.check.answer import Answer
+from headwright.check.decision import Decision
+from headwright.check.exercise import Exercise, parsed
+from headwright.check.judging import Judged, at
+from headwright.check.replay.draws import (
+    Question,
+    existential,
+    idle,
+    integers,
+    noisy,
+    sequences,
+    waveless,
+)
+from headwright.check.replay.saying import World, holds, undefined
+from headwright.check.replay.worlds import IntegersWorld, KeysWorld
+from headwright.formula.show import plain
+from headwright.formula.tree import Call, Node, Quantified, Relation, walk
+
+SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
+TRIED = 10  # sequences of worlds for one decision
+IDLE = 40  # worlds in which a claim must fail once to say something
+INTEGERS = 60
+SOME = ("k", "m")  # names of integers that may be claimed to exist
+REACH = 8  # how far such an integer is looked for
+BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
+NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many worlds speak for a decision, and how many against it."""
+
+    agree: int = 0
+    against: int = 0
+
+
+def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
+    """The same decisions, undecided where a world contradicts one."""
+    return [_again(exercise, answer, one, seed) for one in judgements]
+
+
+def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged:
+    if exercise.matrices is not None:
+        return one  # the court tries its proofs on instances itself, in balls, apart from its algebra
+    question = _question(exercise, answer, one)
+    random = Random(seed)  # noqa: S311
+    if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
+        return _broken(question, one, random) or one
+    if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
+        return one
+    nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
+    if nowhere is not None:
+        return _instead(one, Decision("refuted", nowhere))
+    if one.decision.word == "holds":
+        return one
+    if exercise.integers is not None:
+        tally = _integers(question, one, random)
+    elif any(isinstance(part, Call) and part.function == "P" for part in walk(one.link)):
+        return one  # a probability has no instance
+    else:
+        tally = _tried(question, one, random)
+    if tally.against:
+        return _instead(one, Decision("undecided", BUG))
+    if one.decision.word == "proved" and _noise_breaks(question, one, random):
+        return _instead(one, Decision("refuted", NOISE))
+    return replace(one, part=replace(one.part, replayed=tally.agree))
+
+
+def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
+    values = one.decision.values if one.decision.word == "refuted" else {}
+    return Question(
+        exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
+    )
+
+
+def _instead(one: Judged, decision: Decision) -> Judged:
+    counterexample = {"words": decision.reason} if decision.word == "refuted" else None
+    part = replace(one.part, word=decision.word, reason=decision.reason, counterexample=counterexample)
+    return replace(one, part=part, decision=decision)
+
+
+def _tried(question: Question, one: Judged, random: Random) -> Tally:
+    """Of a proof every admissible world must agree; of a refutation those at its values, or one at least."""
+    agree = against = 0
+    proved = (one.decision.word == "proved") != one.claim.negated
+    free = question.exercise.keys is not None and question.exercise.keys.are == "any"
+    for worlds in sequences(question, random, TRIED):
+        if any(_met(condition, worlds[-1], question) is not True for condition in question.conditions):
+            continue
+        said = _in_the_end(question, worlds)
+        agree += said is proved
+        against += said is (not proved)
+    if not proved and (free or agree):  # some worlds may well agree with a false statement
+        against = 0
+    return Tally(agree, against)
+
+
+def _undefined(question: Question, random: Random) -> str | None:
+    """Where a side of the claim has no value, although all that is assumed holds."""
+    if not isinstance(question.node, Relation) or question.exercise.matrices or question.exercise.integers:
+        return None
+    for worlds in sequences(question, random, TRIED):
+        if any(_met(condition, worlds[-1], question) is not True for condition in question.conditions):
+            continue
+        if all(undefined(question.node, world) for world in worlds):
+            given = {name: Fraction(str(worlds[0].numbers[name])) for name in question.exercise.parameters}
+            return f"{plain(question.node)} is not defined for {at(given)}"
+    return None
+
+
+def _broken(question: Question, one: Judged, random: Random) -> Judged | None:
+    """Where only scores are known: scores that satisfy all conditions, and for which the claim fails."""
+    for worlds in sequences(question, random, SEARCHED):
+        if any(_met(condition, world, question) is not True for world in worlds for condition in question.conditions):
+            continue
+        world = worlds[0]
+        if all(holds(question.node, each) is False for each in worlds) and isinstance(world, KeysWorld):
+            scores = [key[0, 0].str(4, radius=False) for key in world.keys]
+            said = f"with the scores {', '.join(scores)} (that of k_{next(iter(world.places))} first)"
+            values = {name: Fraction(str(world.numbers[name])) for name in question.exercise.parameters}
+            return _instead(one, Decision("refuted", f"{said}, {at(values)}: {plain(question.node)} is false"))
+    return None
+
+
+def _met(condition: Node, world: World, question: Question) -> bool | None:
+    """Whether a condition holds there: one on k_i for every key without a name."""
+    if not isinstance(world, KeysWorld) or world.setting is None:
+        return holds(condition, world)
+    letters = sorted(replace(question, node=condition).letters(world.setting) - set(world.places))
+    if len(letters) != 1:
+        return holds(condition, world)
+    body = condition.body if isinstance(condition, Quantified) else condition  # which keys are meant is said already
+    named = len(world.setting.named)
+    said = [
+        holds(body, replace(world, places={**world.places, letters[0]: place}, _values={}))
+        for place in range(named + 1, len(world.keys) + 1)
+    ]
+    return False if False in said else None if None in said else True
+
+
+def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
+    """What is said of the last world of which anything is; of a sequence only if the one before agrees."""
+    said = [answer for world in worlds if (answer := holds(question.node, world)) is not None]
+    if not said or (len(worlds) > 1 and len(said) == 1):
+        return None
+    return said[-1] if len(said) == 1 or said[-1] == said[-2] else None
+
+
+def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
+    """Whether an equation between random keys holds at their means only."""
+    setting = question.exercise.keys
+    if setting is None or setting.noise != "vanishing" or question.comparison != "=" or one.claim.role == "goal":
+        return False
+    for worlds in sequences(question, random, TRIED):
+        world = worlds[0]
+        if isinstance(world, KeysWorld) and holds(question.node, noisy(world, random)) is False:
+            return True
+    return False
+
+
+def _integers(question: Question, one: Judged, random: Random) -> Tally:
+    agree = against = 0
+    proved = one.decision.word == "proved"
+    for world in integers(question, random, INTEGERS):
+        if not _admissible(question, world):
+            continue
+        said = _with_some(question.node, world)
+        agree += said is proved
+        against += said is (not proved)
+    return Tally(agree, 0 if agree and not proved else against)
+
+
+def _admissible(question: Question, world: IntegersWorld) -> bool:
+    setting = question.exercise.integers
+    if setting is None:
+        return False
+    if not all(holds(parsed(source), world) is True for source in setting.given):
+        return False
+    return not any(world.numbers[x] == world.numbers[y] for x, y in setting.different)
+
+
+def _with_some(node: Node, world: IntegersWorld) -> bool | None:
+    """A statement, in which an integer that only its conclusion names may be any."""
+    some = sorted(existential(node, SOME))
+    if not some:
+        return holds(node, world)
+    said = [
+        holds(node, replace(world, numbers={**world.numbers, **dict.fromkeys(some, value)}, _values={}))
+        for value in range(-REACH, REACH + 1)
+    ]
+    return True if True in said else False if all(one is False for one in said) and world.same else None
+
+
+def says_something(exercise: Exercise, answer: Answer, one: Judged) -> bool:
+    """Whether a true claim would be false were the question idle: for another query, other tokens, rows all alike."""
+    if one.decision.vacuous:
+        return False
+    question = replace(_question(exercise, answer, one), values={})
+    random = Random(0)  # noqa: S311
+    fails = (one.claim.negated, None) if question.comparison == "!=" else (one.claim.negated,)  # equal, or nearly so
+    return any(said in fails for said in _idly(question, random))
+
+
+def _idly(question: Question, random: Random) -> Iterator[bool | None]:
+    if question.exercise.integers is not None:
+        node = waveless(question.node)
+        for world in integers(question, random, 10 * IDLE, same=True):
+            if _admissible(question, world):
+                yield _with_some(node, world)
+        return
+    for worlds in sequences(question, random, IDLE):
+        other = idle(question, worlds[-1], random)
+        if all(_met(condition, other, question) is not False for condition in question.conditions):
+            yield holds(question.node, other)

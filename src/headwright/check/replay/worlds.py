@@ -1,0 +1,267 @@
+"""Explicit worlds: n keys written out, tokens written out, rows of position embeddings, integers.
+
+Everything is from the definitions: a pattern is the softmax of inner products, an output a sum of weighted values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Self
+
+from flint import arb, arb_mat
+
+from headwright.check.answer import full_name, label
+from headwright.check.exercise import Exercise, Keys, Tokens
+from headwright.check.replay.saying import value
+from headwright.formula.evaluate import ball, softmax
+from headwright.formula.shapes import SCALAR, Shape
+from headwright.formula.tree import Listing, Name, Node
+
+DEEPEST = 20  # definitions inside definitions
+
+
+def number(x: Fraction | int | arb) -> arb_mat:
+    """A number as a value."""
+    return arb_mat([[x if isinstance(x, arb) else ball(Fraction(x))]])
+
+
+def column(entries: list[arb]) -> arb_mat:
+    """A vector as a value."""
+    return arb_mat([[entry] for entry in entries])
+
+
+def unit(size: int, place: int, length: arb | int = 1) -> arb_mat:
+    """A multiple of one of the axes."""
+    return column([arb(length) if k == place else arb(0) for k in range(size)])
+
+
+@dataclass
+class _Defined:
+    """Names that are numbers, and names that are defined by formulas."""
+
+    definitions: Mapping[str, Node]
+    numbers: Mapping[str, Fraction | int | arb]
+    much: arb = field(default_factory=lambda: arb(1000))
+    tends: bool = False
+    _values: dict[str, arb_mat] = field(default_factory=dict)
+    _depth: int = 0
+
+    def defined(self, full: str) -> arb_mat | None:
+        """A number, or what a formula comes to."""
+        if full in self.numbers:
+            return number(self.numbers[full])
+        if full in self._values:
+            return self._values[full]
+        if full not in self.definitions or self._depth > DEEPEST:
+            return None
+        self._depth += 1
+        self._values[full] = value(self.definitions[full], self)  # type: ignore[arg-type]
+        self._depth -= 1
+        return self._values[full]
+
+    def afresh(self) -> Self:
+        """The same, with nothing computed yet."""
+        return replace(self, _values={})
+
+    def shape_of(self, name: Name) -> Shape | None:
+        """Read off the value."""
+        found = self.value_of(name)
+        return SCALAR if found is None else Shape(found.nrows(), found.ncols())
+
+    def value_of(self, name: Name) -> arb_mat | None:
+        """The value of a name."""
+        return self.defined(full_name(name))
+
+
+@dataclass
+class KeysWorld(_Defined):
+    """Keys as columns; the places (from 1) of those with a name, and of the letters that stand for others."""
+
+    setting: Keys | None = None
+    keys: list[arb_mat] = field(default_factory=list)
+    places: Mapping[str, int] = field(default_factory=dict)
+    queries: Mapping[str, arb_mat] = field(default_factory=dict)
+    heads: tuple[str, ...] = ("q",)
+
+    def range_of(self, index: str) -> tuple[int, int] | None:
+        """A sum without bounds runs over all keys."""
+        del index
+        return 1, len(self.keys)
+
+    def place(self, index: Node | None) -> int | None:
+        """The place of the key with this index."""
+        which = label(index)
+        found = self.places.get(which, int(which) if which.isdigit() else 0)
+        return found if 1 <= found <= len(self.keys) else None
+
+    def shape_of(self, name: Name) -> Shape | None:
+        """By the letter: the index of a sum has no place yet."""
+        size = self.keys[0].nrows()
+        if name.base in ("k", *self._directions()) and name.index is not None:
+            return Shape(size, 1)
+        if (name.base == "v" and name.index is not None) or self._is_output(name):
+            return Shape(len(self.keys), 1)
+        return SCALAR if name.base == "alpha" and name.index is not None else super().shape_of(name)
+
+    def value_of(self, name: Name) -> arb_mat | None:
+        """Keys, directions, values, queries, weights, outputs; then what is defined."""
+        full, place = full_name(name), self.place(name.index)
+        setting = self.setting
+        if full in self.queries:
+            return self.queries[full]
+        if setting is not None and full in setting.directions:
+            return unit(self.keys[0].nrows(), self.places[setting.directions[full]] - 1)
+        if name.base == "k" and place is not None:
+            return self.keys[place - 1]
+        if name.base in self._directions() and place is not None:
+            return unit(self.keys[0].nrows(), place - 1)
+        if name.base == "v" and place is not None:
+            return unit(len(self.keys), place - 1)
+        if name.base == "alpha" and name.index is not None:
+            return self._weight(name.index)
+        if self._is_output(name):
+            heads = self.heads if name.index is None else (f"q_{label(name.index)}",)
+            return column(self._mean(heads))
+        found = self.defined(full)
+        return number(self.places[full]) if found is None and full in self.places else found
+
+    def _directions(self) -> tuple[str, ...]:
+        return () if self.setting is None else self.setting.also
+
+    def _is_output(self, name: Name) -> bool:
+        if name.base != "c" or name.primes or "c" in self.numbers:
+            return False
+        return name.index is None or f"q_{label(name.index)}" in self.heads
+
+    def _weight(self, index: Node) -> arb_mat | None:
+        heads, which = self.heads, index
+        if isinstance(index, Listing) and len(index.items) == 2:
+            heads, which = (f"q_{label(index.items[0])}",), index.items[1]
+        place = self.place(which)
+        return None if place is None else number(self._mean(heads)[place - 1])
+
+    def _mean(self, heads: tuple[str, ...]) -> list[arb]:
+        patterns = [self._pattern(head) for head in heads]
+        return [sum(weights, arb(0)) / len(patterns) for weights in zip(*patterns, strict=True)]
+
+    def _pattern(self, head: str) -> list[arb]:
+        query = self.queries.get(head)
+        if query is None:
+            query = self.defined(head)
+        if query is None or query.nrows() != self.keys[0].nrows():
+            query = arb_mat(self.keys[0].nrows(), 1)  # a written 0
+        scores = [(key.transpose() * query)[0, 0] for key in self.keys]
+        return list(softmax([scores]).entries())
+
+
+@dataclass
+class TokensWorld(_Defined):
+    """Directions along the axes, and one axis more, so that what acts elsewhere shows."""
+
+    setting: Tokens | None = None
+    tokens: tuple[str, ...] = ()
+
+    def range_of(self, index: str) -> tuple[int, int] | None:
+        """A sum without bounds runs over all tokens."""
+        del index
+        return 1, len(self.tokens)
+
+    def value_of(self, name: Name) -> arb_mat | None:
+        """Directions, the identity, tokens and what is computed from them."""
+        full, which = full_name(name), label(name.index)
+        setting = self.setting
+        if setting is None:
+            return self.defined(full)
+        size = len(setting.directions) + 1
+        if name.base == setting.letter and which in setting.directions:
+            length = self.numbers[setting.length]
+            return unit(size, setting.directions.index(which)) * number(length)[0, 0]
+        if full in ("I", "I_d", "I_D"):
+            return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+        found = self.defined(full)
+        if found is not None and full in ("Q", "K", "V") and found.nrows() == 1:
+            return arb_mat(size, size, [found[0, 0] if i == j else arb(0) for i in range(size) for j in range(size)])
+        if found is not None and full in self.tokens and found.nrows() == 1:
+            return arb_mat(size, 1)
+        return self._attention(name) if found is None else found
+
+    def _attention(self, name: Name) -> arb_mat | None:
+        if name.base == "alpha" and name.index is not None:
+            index = name.index
+            parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+            if len(parts) != 2:
+                return None
+            weights = self._weights(parts[0])
+            place = self._place(parts[1])
+            return None if weights is None or place is None else number(weights[place])
+        if name.base not in ("c", "q", "k", "v") or name.index is None:
+            return None
+        which = label(name.index)
+        if name.base != "c":
+            return self._projected(name.base.upper(), which)
+        weights = self._weights(which)
+        values = [self._projected("V", token.partition("_")[2]) for token in self.tokens]
+        total: arb_mat | None = None
+        for weight, part in zip(weights or (), values, strict=bool(weights)):
+            if part is None:
+                return None
+            total = part * weight if total is None else total + part * weight
+        return total
+
+    def _place(self, which: str) -> int | None:
+        return next((k for k, token in enumerate(self.tokens) if token.partition("_")[2] == which), None)
+
+    def _projected(self, weights: str, which: str) -> arb_mat | None:
+        token = f"x_{which}"
+        matrix = self.value_of(Name(weights))
+        if token not in self.tokens or matrix is None:
+            return None
+        base, _, index = token.partition("_")
+        vector = self.value_of(Name(base, Name(index)))
+        return None if vector is None else matrix * vector
+
+    def _weights(self, which: str) -> list[arb] | None:
+        query = self._projected("Q", which)
+        keys = [self._projected("K", token.partition("_")[2]) for token in self.tokens]
+        if query is None or any(key is None for key in keys):
+            return None
+        return list(softmax([[(key.transpose() * query)[0, 0] for key in keys]]).entries())  # type: ignore[union-attr]
+
+
+@dataclass
+class IntegersWorld(_Defined):
+    """Integers, and rows (sin w t, cos w t, ...) with w_i = 10000^(-2i/d); `same`: all rows are alike."""
+
+    rows: str = "Phi"
+    width: int = 4
+    same: bool = False
+
+    def range_of(self, index: str) -> tuple[int, int] | None:
+        """There are no sums."""
+        del index
+        return None
+
+    def value_of(self, name: Name) -> arb_mat | None:
+        """A row of the embedding, a frequency, an integer."""
+        if name.base == self.rows and name.index is not None:
+            place = value(name.index, self)[0, 0]
+            if self.same:
+                return column([arb(0)])
+            waves = [self._frequency(k) * place for k in range(self.width // 2)]
+            return column([wave for x in waves for wave in (x.sin(), x.cos())])
+        if name.base == "w" and label(name.index).isdigit():
+            return number(self._frequency(int(label(name.index))))
+        if name.base == "pi" and name.index is None:
+            return number(3) if self.same else number(arb.pi())
+        return self.defined(full_name(name))
+
+    def _frequency(self, which: int) -> arb:
+        return arb(10000) ** ball(Fraction(-2 * which, self.width))
+
+
+def heads_of(exercise: Exercise) -> tuple[str, ...]:
+    """The names of the queries, one for each head."""
+    named = [name for name in (*exercise.answer, *exercise.definitions) if name.split("_")[0] == "q"]
+    return tuple(sorted(named)) or ("q",)

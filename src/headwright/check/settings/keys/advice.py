@@ -1,0 +1,316 @@
+"""What a teacher would add to a verdict: from where on an answer works, what it costs, how likely it is, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from headwright import design as designing
+from headwright.check.answer import MisfitError, label
+from headwright.check.claims import claims
+from headwright.check.decision import Decision, Threshold
+from headwright.check.exercise import Exercise, parsed
+from headwright.check.judging import Judged, at, shown
+from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter, smallest
+from headwright.check.scalars.numbers import TooLong
+from headwright.check.settings.keys.chance import chances_of, growth
+from headwright.check.settings.keys.deciding import Decider
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.check.verdict import Curve
+from headwright.enclosure import shown_above
+from headwright.errors import InputError
+from headwright.formula.tree import Call, Listing, Name, Norm, Relation, walk
+from headwright.noise import Noise, Normal, World, exact
+
+KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
+NEAR = Fraction(1, 20)
+
+
+def luck(decider: Decider) -> dict[str, Any] | None:
+    """How likely the output is near the average: as the queries grow, and at one length; None if nothing is random."""
+    scene = decider.scene
+    law = next((s.normal for s in scene.setting.scales.values() if s.normal is not None), None)
+    event = _event(decider)
+    if law is None or event is None:
+        return None
+    given = decider.under(*(parsed(source) for source in scene.setting.given))
+    found, wanted = chances_of(given, event)
+    if found is None:
+        return None
+    overall, conditional = found.probability(wanted, conditional=False), found.probability(wanted)
+    if overall is None:
+        return None
+    told: dict[str, Any] = {"limit": shown(overall, 6)}
+    if scene.setting.given and conditional is not None:
+        told["limit_given"] = shown(conditional, 6)
+        told["given"] = ", ".join(scene.setting.given)
+    moments = found.moments(scene.setting.named[0], KEYS)
+    if moments is not None:
+        told["limit_mean"], told["limit_deviation"] = (shown(ball, 6) for ball in moments)
+    return told | _at_one_length(decider, law)
+
+
+def in_words(told: dict[str, Any]) -> str:
+    """The probabilities as a sentence."""
+    said = f"as the queries grow, the output tends to the average with probability {told['limit']}"
+    if "limit_given" in told:
+        said += f" ({told['limit_given']} given {told['given']})"
+    if "limit_deviation" in told:
+        said += f", and the weight of the uncertain key has a standard deviation of {told['limit_deviation']}"
+    low, high = told["probability"]
+    at = told["at"]
+    return (
+        f"{said}; with {at['n']} keys and a factor of {at['length']} it is within {at['within']:g} of the average with "
+        f"probability {(low + high) / 2:.6g} (proven, for the query rounded to doubles)"
+    )
+
+
+def _event(decider: Decider) -> Call | None:
+    reported = decider.scene.setting.reports
+    node = None if reported is None else parsed(reported)
+    return node if isinstance(node, Call) and node.function == "P" else None
+
+
+def _at_one_length(decider: Decider, law: Any) -> dict[str, Any]:
+    """The same for KEYS keys and free names so large that every query has a factor of LENGTH."""
+    scene = decider.scene
+    queries = np.zeros((len(scene.queries), KEYS))
+    names = scene.classes.named
+    for row, head in enumerate(scene.queries):
+        query = Reader(scene, {}).query(head)
+        for column in range(KEYS):
+            x = query.of(names[column] if column < len(names) else "*")
+            queries[row, column] = float(_grown(x))
+    noise = Noise(scale=Normal(float(law.mean), float(law.variance)))
+    result = exact(np.eye(KEYS), queries, World({0: noise}), [0, 1], tolerance=NEAR)
+    return {
+        "at": {"n": KEYS, "length": LENGTH, "within": float(NEAR)},
+        "probability": [result.near_average.lower, result.near_average.upper],
+        "mean": [result.means[0].lower, result.means[0].upper],
+        "deviation": [result.deviations[0].lower, result.deviations[0].upper],
+    }
+
+
+def _grown(coordinate: Scalar) -> arb:
+    """A coordinate where every free name, or its logarithm, is the length."""
+    free = coordinate.names() - {"n"}
+    for name in free:
+        parts = growth(coordinate, name)
+        if parts is not None:
+            coordinate = parts[0] * LENGTH + parts[1]
+    return coordinate.value({"n": KEYS} | dict.fromkeys(free, LENGTH))
+
+
+INSTANCE = {"n": Fraction(10), "epsilon": Fraction(1, 10)}  # where nothing else is known
+MOST_KEYS = 200
+WORTH_SAYING = 1.005
+
+
+def shortest(exercise: Exercise, decider: Decider, failure: Decision | None = None) -> str | None:
+    """How long the shortest query is at one instance, and how long this one has to be; None where that says nothing."""
+    scene = decider.scene
+    if scene.setting.are != "orthonormal" or scene.setting.scales or len(scene.queries) != 1:
+        return None
+    values = {**INSTANCE, **({} if failure is None else failure.values)}
+    values = {name: value for name, value in values.items() if name in scene.ranges}
+    bounds = _bounds(exercise, decider, values)
+    if "n" not in values or not bounds or not 2 <= values["n"] <= MOST_KEYS:
+        return None
+    n = int(values["n"])
+    found = designing.design(np.eye(n), designing.at_least(bounds))
+    if found.verdict != "designed" or found.norm == 0:
+        return None
+    best = f"at {at(values)} the shortest query that works has length {shown_above(found.norm, 4)} (proven)"
+    if failure is not None:
+        return best
+    mine = _length(decider, values)
+    if mine is None or mine < WORTH_SAYING * found.norm:
+        return None
+    rest = found.queries[0][-1]
+    how = f": it also turns away from the other keys ({rest:.3g} each)" if n > len(bounds) and abs(rest) > 1e-6 else ""
+    return f"{best}, this one {mine:.4g}{how}"
+
+
+def _bounds(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]) -> dict[int, str]:
+    """The goals as least weights, by the place of the key."""
+    reader = Reader(decider.scene, {})
+    bounds: dict[int, str] = {}
+    for source in exercise.goals:
+        match parsed(source):
+            case Relation((Name("alpha", Name() | _ as index), least), (">=",)):
+                which = decider.scene.classes.named.index(str(getattr(index, "base", getattr(index, "value", ""))))
+                floor = reader.scalar(least).put(dict(values)).rational
+                if floor is None:
+                    return {}
+                bounds[which] = str(floor)
+            case _:
+                continue
+    return bounds
+
+
+def _length(decider: Decider, values: Mapping[str, Fraction]) -> float | None:
+    """The length of the answered query there; with a free factor, at the smallest value that works."""
+    scene = decider.scene
+    query = Reader(scene, {}).query(scene.queries[0])
+    length = scene.inner(query, query) ** Fraction(1, 2)
+    free = length.names() - set(scene.ranges)
+    if not free:
+        return float(length.value(values))
+    if len(free) > 1:
+        return None
+    (name,) = free
+    needed = [_least(decider, source, name, values) for source in scene.exercise.goals]
+    if any(one is None for one in needed):
+        return None
+    top = max(one for one in needed if one is not None)
+    return float(length.value({**values, name: Fraction(top)}))
+
+
+def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fraction]) -> float | None:
+    goal = parsed(source)
+    if not isinstance(goal, Relation):
+        return None
+    reader = Reader(decider.scene, {})
+    left, right = (reader.scalar(term).put(dict(values)) for term in goal.terms)
+    where = Where({**decider.scene.ranges, name: POSITIVE}).put(dict(values))
+    if name not in (left.names() | right.names()):
+        return 0.0
+    found = smallest(left, goal.comparisons[0], right, where, name)
+    return None if found is None else float(found.upper())
+
+
+LAMBDA = "lambda"
+DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+
+
+def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -> dict[str, Any]:
+    """The further fields of the verdict."""
+    goals = [one for one in judgements if one.part.role == "goal"]
+    met = bool(goals) and all(one.decision.word == "proved" for one in goals)
+    failed = next((one for one in goals if one.decision.word == "refuted"), None)
+    found: dict[str, Any] = {}
+    if met:
+        found["threshold"] = _threshold([one.decision for one in goals], decider)
+    try:
+        chances = luck(decider)
+        found["probability"] = chances
+        if chances is not None:
+            found["suggestion"] = in_words(chances)
+        elif met:
+            found["suggestion"] = shortest(exercise, decider)
+        elif failed is not None:
+            found["suggestion"] = _longer(exercise, decider, failed.decision) or shortest(
+                exercise, decider, failed.decision
+            )
+            found["curve"] = _curve(decider, failed)
+    except (UndeterminedError, MisfitError, InputError, TooLong):
+        pass  # advice is a gift: the verdict stands without it
+    return found
+
+
+def _threshold(decisions: Sequence[Decision], decider: Decider) -> str | None:
+    """The thresholds of several goals as one, as far as one certainly covers the others."""
+    kept: list[Threshold] = []
+    for one in (decision.threshold for decision in decisions):
+        if one is None:
+            continue
+        names = set().union(*(value.names() for value in one.least.values()), one.least)
+        own = {name: decider.scene.range_of(name) for name in names - set(decider.scene.ranges)}
+        where = Where({**decider.scene.ranges, **own})
+        if not any(other == one or other.covers(one, where) for other in kept):
+            kept = [other for other in kept if not one.covers(other, where)] + [one]
+    return "; ".join(str(one) for one in kept) or None
+
+
+def direction(query: Vec) -> tuple[Scalar, Vec] | None:
+    """A query as a length times a direction with rational coordinates; None where it is not of that form.
+
+    >>> from headwright.check.scalars import ln, sqrt
+    >>> length, along = direction(Vec("key", {"a": sqrt(2), "b": 2 * sqrt(2)}))
+    >>> length, along.of("b")
+    (<sqrt(2)>, <2>)
+    """
+    length = next((x for x in query.coordinates.values() if x != ZERO), None)
+    if length is None:
+        return None
+    if length.rational is not None and length.rational < 0:
+        length = -length
+    along = query.times(number(1) / length)
+    if any(x.rational is None for x in along.coordinates.values()):
+        return None
+    return length, along
+
+
+def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | None:
+    """Whether the direction is right and only the number is wrong; if so, from which number on it works."""
+    scene = decider.scene
+    if scene.setting.are != "orthonormal":
+        return None
+    lengths: dict[str, Scalar] = {}
+    vectors: dict[str, Vec] = {}
+    for head in scene.queries:
+        parts = direction(Reader(scene, {}).query(head))
+        if parts is None or parts[0].names() - set(scene.ranges):
+            return None
+        lengths[head], along = parts
+        vectors[head] = along.times(parameter(LAMBDA, POSITIVE))
+    free = replace(decider, scene=replace(scene, vectors=vectors))
+    goals = [parsed(source) for source in exercise.goals]
+    asked = [goal for goal in goals if not any(isinstance(node, Norm) for node in walk(goal))]
+    found = [finding.decision for goal in asked for claim in claims(goal, "goal") for finding in free.findings(claim)]
+    if not found or any(one.word != "proved" for one in found):
+        return None
+    longest = _threshold(found, free)
+    if longest is None:
+        return None
+    said = ", ".join(f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors)
+    yours = ", ".join(dict.fromkeys(_number(length, failure.values) for length in lengths.values()))
+    here = f" at {at(failure.values)}" if failure.values else ""
+    return f"the direction is right, the length is not: {said} works from {longest}; yours is {yours}{here}"
+
+
+def _number(length: Scalar, values: Any) -> str:
+    known = {name: value for name, value in values.items() if name in length.names()}
+    return shown(length.value(known)) if length.names() <= set(known) else str(length)
+
+
+def _combination(query: Vec, scene: Scene) -> str:
+    setting = scene.setting
+    letter = setting.also[0] if setting.also and (setting.scales or setting.noise != "none") else "k"
+    named = {place: name for name, place in setting.directions.items()}
+    parts = []
+    for name, x in query.coordinates.items():
+        weight = x / parameter(LAMBDA, POSITIVE)
+        if weight != ZERO:
+            what = f"the sum of all other {letter}_i" if name == REST else named.get(name, f"{letter}_{name}")
+            parts.append(what if weight == number(1) else f"{weight} {what}")
+    return " + ".join(parts).replace("+ -", "- ")
+
+
+def _curve(decider: Decider, failed: Judged) -> Curve | None:
+    """The weights of the named keys against n, the other parameters as in the counterexample."""
+    scene, decision = decider.scene, failed.decision
+    if "n" not in decision.values or not isinstance(failed.link, Relation):
+        return None
+    fixed = {name: number(value) for name, value in decision.values.items() if name != "n"}
+    here = replace(decider, scene=scene.knowing(**fixed))
+    spoken = [node for node in walk(failed.link.terms[0]) if isinstance(node, Name) and node.base == "alpha"]
+    if not spoken:
+        return None
+    reader = Reader(here.scene, {})
+    weight, wanted = reader.scalar(spoken[0]), reader.scalar(failed.link.terms[1])
+    if (weight.names() | wanted.names()) - {"n"}:
+        return None
+    last = spoken[0].index.items[-1] if isinstance(spoken[0].index, Listing) else spoken[0].index
+    series = tuple(float(weight.value({"n": n})) for n in DRAWN)
+    level = float(wanted.value({"n": decision.values["n"]}))
+    name = f"weight of key {label(last)}"
+    others = {name: value for name, value in decision.values.items() if name != "n"}
+    words = f"The weight as the number of keys grows{', with ' + at(others) if others else ''}."
+    return Curve("n", tuple(float(n) for n in DRAWN), {name: series}, {"wanted": level}, words)

@@ -1,0 +1,335 @@
+"""A key of random length: what the output becomes as the queries grow, and with which probability, exactly.
+
+Only the highest scores survive as a free factor of the query grows. Scores are linear in the random factor g of the
+key, so the line of all g falls into intervals in which the same keys have the highest scores. In each of them the
+pattern has one limit; the probability of an interval is a difference of two values of the normal distribution,
+enclosed in balls. Single points have probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import arb, fmpq
+
+from headwright.check.answer import MisfitError, label
+from headwright.check.decision import Decision
+from headwright.check.exercise import NormalLaw
+from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.settings.keys.meaning import Reader, scalars_in
+from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
+from headwright.formula.tree import Call, Comparison, Name, Node, Relation, walk
+
+if TYPE_CHECKING:
+    from headwright.check.settings.keys.deciding import Decider
+
+
+GROWN = "length"  # a large name enters scores as itself or as its logarithm; this stands for either
+
+
+def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
+    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither.
+
+    >>> from headwright.check.scalars import ln, parameter, POSITIVE
+    >>> growth(ln(parameter("t", POSITIVE)) * 2, "t")
+    (<2>, <0>)
+    """
+    grown = parameter(GROWN, POSITIVE)
+    for stretched in (score.put({large: grown}), score.put({large: exp(grown)})):
+        rate = stretched.put({GROWN: 2}) - stretched.put({GROWN: 1})
+        at_rest = stretched.put({GROWN: 1}) - rate
+        if GROWN not in rate.names() and stretched == rate * grown + at_rest:
+            return rate, at_rest
+    return None
+
+
+def limit_pattern(scores: Mapping[str, Scalar], classes: Classes, large: str, where: Where) -> dict[str, Scalar] | None:
+    """The limit of each weight as the large name grows; None where the highest scores cannot be told.
+
+    The classes with the highest rate share all the weight, in proportion to exp(rest of their score).
+    """
+    grown: dict[str, tuple[Scalar, Scalar]] = {}
+    for name, score in scores.items():
+        if classes.count(name) == ZERO:
+            continue
+        parts = growth(score, large)
+        if parts is None:
+            return None
+        grown[name] = parts
+    for top, (rate, _) in grown.items():
+        level = [name for name, (other, _) in grown.items() if other == rate]
+        others = [other for name, (other, _) in grown.items() if name not in level]
+        if level == [REST] and prove(classes.rest, ">", ZERO, where) is None:
+            continue  # there may be no such key
+        if all(prove(rate, ">", other, where) is not None for other in others):
+            return _shared(level, grown, classes, top)
+    return None
+
+
+def _shared(
+    level: list[str], grown: Mapping[str, tuple[Scalar, Scalar]], classes: Classes, top: str
+) -> dict[str, Scalar]:
+    base = grown[top][1]
+    weights = {name: exp(grown[name][1] - base) for name in level}
+    total = ZERO
+    for name, weight in weights.items():
+        total = total + classes.count(name) * weight
+    return {name: weights[name] / total if name in weights else ZERO for name in classes.all}
+
+
+@dataclass(frozen=True)
+class Region:
+    """The factors between two numbers (None: no end), the limit of the output there, and its probability."""
+
+    low: Fraction | None
+    high: Fraction | None
+    output: Vec
+    probability: arb
+
+
+@dataclass(frozen=True)
+class Chances:
+    """All regions; `given` is the probability of those that count, where some cases are ruled out."""
+
+    regions: tuple[Region, ...]
+    counted: tuple[Region, ...]
+
+    def probability(self, wanted: Vec, *, conditional: bool = True) -> arb | None:
+        """How likely the output tends to the wanted one, among the cases that count (or among all).
+
+        None where in some case it depends on the number of keys whether it does.
+        """
+        among = self.counted if conditional else self.regions
+        if not among or any(not same(r.output, wanted) and _may_agree(r.output, wanted) for r in among):
+            return None
+        works = sum((r.probability for r in among if same(r.output, wanted)), arb(0))
+        return works / sum((r.probability for r in among), arb(0))
+
+    def always(self, wanted: Vec) -> bool:
+        """In every case that counts."""
+        return bool(self.counted) and all(same(r.output, wanted) for r in self.counted)
+
+    def never(self, wanted: Vec) -> bool:
+        """In no case that counts, for any number of keys."""
+        return bool(self.counted) and not any(_may_agree(r.output, wanted) for r in self.counted)
+
+    def moments(self, which: str, keys: int) -> tuple[arb, arb] | None:
+        """Mean and standard deviation of a key's weight in the limit, for so many keys."""
+        mean, square = arb(0), arb(0)
+        for region in self.regions:
+            weight = region.output.of(which).put({"n": keys}).rational
+            if weight is None:
+                return None
+            ball = arb(fmpq(weight.numerator, weight.denominator))
+            mean += region.probability * ball
+            square += region.probability * ball * ball
+        variance = square - mean * mean
+        return mean, variance.sqrt() if variance > 0 else arb(0)
+
+
+def same(x: Vec, y: Vec) -> bool:
+    """Equal coordinates, for certain."""
+    return all(x.of(name) == y.of(name) for name in {*x.coordinates, *y.coordinates})
+
+
+def _may_agree(x: Vec, y: Vec) -> bool:
+    gaps = [x.of(name) - y.of(name) for name in {*x.coordinates, *y.coordinates} - {REST}]  # there may be no others
+    return all(gap.rational in (None, 0) for gap in gaps)
+
+
+def chances(
+    reader: Reader,
+    heads: Sequence[str],
+    scale: str,
+    law: NormalLaw,
+    large: Sequence[str],
+    where: Where,
+    given: Sequence[Hypothesis] = (),
+) -> Chances | None:
+    """The regions of the random factor; None where scores are not linear in it, or cannot be ordered."""
+    scene = reader.scene
+    rates: list[dict[str, Scalar]] = []
+    for head in heads:
+        scores = scene.scores(reader.query(head))
+        name = _only_large(scores, large)
+        if name is None:
+            return None
+        grown = {c: growth(score, name) for c, score in scores.items()}
+        if any(parts is None for parts in grown.values()):
+            return None
+        rates.append({c: parts[0] for c, parts in grown.items() if parts is not None})
+    cuts = _cuts(rates, given, scale)
+    if cuts is None:
+        return None
+    regions, counted = [], []
+    for low, high in zip([None, *cuts], [*cuts, None], strict=True):
+        here = where.given(*_between(scale, low, high, where))
+        output = _mean_output(reader, heads, large, here)
+        if output is None:
+            return None
+        region = Region(low, high, output, _probability(law, low, high))
+        regions.append(region)
+        inside = {scale: _middle(low, high)}
+        met = [_holds(condition, inside, where, large) for condition in given]
+        if None in met:
+            return None
+        if all(met):
+            counted.append(region)
+    return Chances(tuple(regions), tuple(counted))
+
+
+def _cuts(rates: list[dict[str, Scalar]], given: Sequence[Hypothesis], scale: str) -> list[Fraction] | None:
+    """Where two scores grow alike, or a condition changes."""
+    gaps = [a - b for head in rates for a in head.values() for b in head.values()]
+    gaps += [left - right for left, _, right in given]
+    cuts: set[Fraction] = set()
+    for gap in gaps:
+        if scale not in gap.names():
+            continue
+        root = _root(gap, scale)
+        if root is None:
+            return None
+        cuts.add(root)
+    return sorted(cuts)
+
+
+def _root(gap: Scalar, scale: str) -> Fraction | None:
+    """The zero of something linear in the factor, positive multiples of which may stand around it."""
+    at_zero, at_one, at_two = (gap.put({scale: value}) for value in (0, 1, 2))
+    slope = at_one - at_zero
+    if slope == ZERO or at_two - at_one != slope:
+        return None
+    return (-at_zero / slope).rational
+
+
+def _between(scale: str, low: Fraction | None, high: Fraction | None, where: Where) -> list[tuple[Scalar, str, Scalar]]:
+    name = where.name(scale)
+    above = [] if low is None else [(name, ">", number(low))]
+    below = [] if high is None else [(name, "<", number(high))]
+    return above + below
+
+
+def _middle(low: Fraction | None, high: Fraction | None) -> Fraction:
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _holds(condition: Hypothesis, values: Mapping[str, Fraction], where: Where, large: Sequence[str]) -> bool | None:
+    """A condition at one factor, the same for all factors of its interval, for large names; None: not known."""
+    left, comparison, right = condition
+    if comparison not in (">", ">=", "<", "<="):
+        return None  # a single value has probability 0
+    gap, here = (left - right).put(values), where.put(values)
+    if eventually(gap, ">", 0, here, large) is not None:
+        return comparison in (">", ">=")
+    return comparison in ("<", "<=") if eventually(gap, "<", 0, here, large) is not None else None
+
+
+def _only_large(scores: Mapping[str, Scalar], large: Sequence[str]) -> str | None:
+    """The large name in some scores; None where there is none, or several, which may grow at different speeds."""
+    found = [free for free in large if any(free in s.names() for s in scores.values())]
+    return found[0] if len(found) == 1 else None
+
+
+def _mean_output(reader: Reader, heads: Sequence[str], large: Sequence[str], where: Where) -> Vec | None:
+    scene = reader.scene
+    total = Vec("value", {})
+    for head in heads:
+        scores = scene.scores(reader.query(head))
+        name = _only_large(scores, large)
+        if name is None:
+            return None
+        weights = limit_pattern(scores, scene.classes, name, where)
+        if weights is None:
+            return None
+        total = total.plus(Vec("value", weights))
+    return total.times(number(Fraction(1, len(heads))))
+
+
+def _probability(law: NormalLaw, low: Fraction | None, high: Fraction | None) -> arb:
+    return _below(law, high) - _below(law, low, at_start=True)
+
+
+def _below(law: NormalLaw, end: Fraction | None, *, at_start: bool = False) -> arb:
+    if end is None:
+        return arb(0) if at_start else arb(1)
+    z = arb(fmpq(*(end - law.mean).as_integer_ratio())) / arb(fmpq(*(2 * law.variance).as_integer_ratio())).sqrt()
+    return (1 + z.erf()) / 2
+
+
+NEAR = fmpq(1, 100)  # how near a probability is that is written with 'approximately'
+
+
+def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -> Decision:
+    """Decide what is said of the probability of an event, in the limit of long queries."""
+    found, wanted = chances_of(decider, event)
+    if found is None:
+        return Decision("undecided", "the probability could not be found exactly")
+    p = Reader(decider.scene, {}).scalar(right)
+    if p.names():
+        return Decision("undecided", f"the probability is compared with {p}, which is not a number")
+    if p == number(1) and sign in ("=", "~", "->") and found.always(wanted):
+        return Decision("proved", "it holds for every length of the key that counts", used="limits")
+    if p == ZERO and sign in ("=", "~", "->") and found.never(wanted):
+        return Decision("proved", "it holds for no length of the key, but for single values", used="limits")
+    value, target = found.probability(wanted), p.value({})
+    if value is None:
+        return Decision("undecided", "the probability depends on the number of keys")
+    true = _compared(value, sign, target)
+    if true is None:
+        return Decision("undecided", f"the probability is {value.str(10)}")
+    if true:
+        return Decision("proved", f"the probability is {value.str(6, radius=False)}", used="the normal law in balls")
+    return Decision("refuted", "", left=value, right=target)
+
+
+def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
+    """The comparison of two balls, where it is certain."""
+    tolerance = arb(NEAR) if sign == "~" else arb(0)
+    if sign in ("=", "~", "->"):
+        gap = abs(value - target)
+        return False if gap > tolerance else True if sign == "~" and gap < tolerance else None
+    if value < target:
+        return sign in ("<", "<=", "!=")
+    return sign in (">", ">=", "!=") if value > target else None
+
+
+def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
+    """The regions of the random length, and the output that an event speaks of."""
+    match event.arguments:
+        case (Relation((left, right), ("~" | "->" | "=",)),):
+            pass
+        case _:
+            raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
+    scene = decider.scene
+    reader = Reader(scene, {})
+    if not is_output(left):
+        left, right = right, left
+    if not is_output(left) or speaks_of_output(right):
+        raise MisfitError("this event is not understood", event, fix="write \\Pr(c \\approx ...)")
+    output, wanted = reader.value(left), reader.value(right)
+    if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, Name)):
+        raise MisfitError("an event about outputs was expected", event)
+    heads = scene.queries if left.index is None else (f"q_{label(left.index)}",)
+    random = [scale for scale in scene.setting.scales.values() if scale.normal is not None]
+    if len(random) != 1 or random[0].normal is None:
+        raise MisfitError("nothing is random in this exercise but vanishing noise", event)
+    scale = random[0].name
+    # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
+    given = [one for one in decider.given(reader) or [] if scale in one[0].names() | one[2].names()]
+    where, large = decider.where(scalars_in(output), given)
+    return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), wanted
+
+
+def is_output(node: Node) -> bool:
+    """c, or c_1."""
+    return isinstance(node, Name) and node.base == "c"
+
+
+def speaks_of_output(node: Node) -> bool:
+    """Whether an output or a weight occurs."""
+    return any(isinstance(part, Name) and part.base in ("c", "alpha") for part in walk(node))

@@ -1,0 +1,215 @@
+"""Exercises about keys: the court that decides claims about them, and its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from headwright.check.answer import Answer, MisfitError, Said
+from headwright.check.claims import Claim
+from headwright.check.decision import Decision
+from headwright.check.exercise import Exercise, Keys, parsed
+from headwright.check.judging import SIGNS, Judged, at, judged, shown
+from headwright.check.scalars import Scalar
+from headwright.check.settings.keys.advice import advice
+from headwright.check.settings.keys.conditions import assuming, stated
+from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, opening
+from headwright.check.verdict import Verdict
+from headwright.formula.show import plain
+from headwright.formula.tree import Call, Name, Relation, walk
+
+
+def described(finding: Finding) -> str:
+    """What was found about one comparison, as a person would say it."""
+    decision, link = finding.decision, finding.link
+    if decision.word != "refuted":
+        return _comes_down_to(decision.reason, plain(link))
+    values = {**finding.case, **decision.values}
+    where = f"with {at(values)}: " if values else ""
+    free = _free(finding)
+    if free and decision.left is not None:
+        where = f"with {at(values)}, and {' and '.join(free)} as large as one likes: " if values else ""
+    if decision.left is None or decision.right is None:
+        return where + (decision.reason or f"{plain(link)} is false")
+    (left, _), (sign,) = link.terms, link.comparisons
+    verb = "tends to" if free else "is"
+    what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
+    text = f"{where}{what} {verb} {shown(decision.left)}, not {SIGNS[sign]} {shown(decision.right)}"
+    return text + _others(finding, values, free)
+
+
+def _comes_down_to(reason: str, statement: str) -> str:
+    """'it says x >= y' with what says so: 'alpha_a >= 1/2 comes down to x >= y'."""
+    before, says, what = reason.partition("it says ")
+    return f"{statement} comes down to {what}" if says and before in ("", "cleared of denominators ") else reason
+
+
+def _free(finding: Finding) -> list[str]:
+    if not finding.decision.values and finding.decision.left is None:
+        return []
+    known = set(finding.scene.ranges) | set(finding.decision.values)
+    try:
+        reader = Reader(finding.scene, {})
+        names = set().union(*(_names(reader.value(term)) for term in finding.link.terms))
+    except (UndeterminedError, MisfitError):
+        return []
+    return sorted(names - known)
+
+
+def _names(value: object) -> frozenset[str]:
+    if isinstance(value, Scalar):
+        return value.names()
+    coordinates: Mapping[str, Scalar] = getattr(value, "coordinates", {})
+    return frozenset().union(*(x.names() for x in coordinates.values()))
+
+
+def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
+    """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
+    scene = finding.scene
+    spoken = any(isinstance(n, Name) and n.base in ("alpha", "c") for n in walk(finding.link))
+    if not spoken or free or len(scene.queries) > 1:
+        return ""
+    try:
+        weight = scene.pattern(Reader(scene, {}).query(scene.queries[0]))[REST] * scene.classes.rest
+    except (UndeterminedError, MisfitError):
+        return ""
+    if not weight.names() | scene.classes.rest.names() <= set(values):
+        return ""
+    count, share = scene.classes.rest.value(values), weight.value(values)
+    if not share.is_finite() or scene.classes.rest == ZERO or not (count > 0):
+        return ""
+    number = float(count)
+    many = f"the other {number:.6g} keys" if isfinite(number) else "the other keys"
+    keys = "the other key has" if number == 1 else f"{many} share"
+    return f": {keys} {100 * float(share):.0f}% of the weight"
+
+
+def argument(scene: Scene) -> str:
+    """Why, in one sentence: the scores, class by class."""
+    if scene.setting.are != "orthonormal" or scene.setting.scales:
+        return ""
+    said = []
+    for head in scene.queries:
+        scores = scene.scores(Reader(scene, {}).query(head))
+        keys = [f"{'the others' if name == REST else f'k_{name}'} {score}" for name, score in scores.items()]
+        said.append(f"the scores of {head} are: {', '.join(keys)}")
+    return "; ".join(said)
+
+
+NO_CASE = "it speaks of no case that can occur"
+_INNER = re.compile(r"\b(closeness|score|margin|slack|y_others)(?:_(\w+))?\b'*(?!s)")
+CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
+
+
+@dataclass(frozen=True)
+class KeysSetting:
+    """An exercise about keys."""
+
+    exercise: Exercise
+    setting: Keys
+    whole = False
+
+    def knows(self, name: Name) -> bool:
+        """Whether the exercise gives this name."""
+        return opening(self.exercise, self.setting).gives(name)
+
+    def opened(self, answer: Answer) -> KeysCourt:
+        """With what the answer defines, what it says of its own names, and the conditions it states."""
+        scene = self._scene(answer)
+        self._check_fair(scene)
+        decider, doubts = stated(Decider(scene), answer.conditions)
+        claims: tuple[Said, ...] = tuple(answer.claims)
+        readings: tuple[str, ...] = ()
+        if self.exercise.condition:
+            decider, claims, readings, more = assuming(decider, claims)
+            doubts += more
+        conditions = tuple(
+            judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
+        )
+        return KeysCourt(self.exercise, self.setting, decider, claims, conditions, readings)
+
+    def _scene(self, answer: Answer) -> Scene:
+        given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
+        own = {name: said.node for name, said in answer.definitions.items()}
+        return opening(self.exercise, self.setting).defining({**given, **own})
+
+    def _check_fair(self, scene: Scene) -> None:
+        """A query is chosen before chance decides on the lengths: it must not depend on them."""
+        random = scene.random
+        for head in scene.queries if random else ():
+            spoken = set().union(*(x.names() for x in Reader(scene, {}).query(head).coordinates.values()))
+            if spoken & random:
+                directions = [*self.setting.directions, *(f"{letter}_i" for letter in self.setting.also)]
+                raise MisfitError(
+                    f"{head} depends on {' and '.join(sorted(spoken & random))}, which is random",
+                    Name(head),
+                    fix=f"use the directions instead: {', '.join(directions)}",
+                )
+
+
+@dataclass(frozen=True)
+class KeysCourt:
+    """Decides statements about keys, queries, patterns and outputs."""
+
+    exercise: Exercise
+    setting: Keys
+    decider: Decider
+    claims: tuple[Said, ...]
+    conditions: tuple[Judged, ...]
+    readings: tuple[str, ...]  # how conditions were read
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """One part for every case of a claim."""
+        decider = self.decider
+        if claim.role == "goal" and _speaks_of_chance(claim.node):
+            decider = decider.under(*(parsed(source) for source in self.setting.given))
+        findings = list(decider.findings(claim))
+        if not findings:
+            return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
+        return [_judged(finding, claim) for finding in findings]
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """With thresholds, probabilities and pictures."""
+        if verdict.word == "no answer":
+            return verdict
+        more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
+        readings = list(self.readings)
+        if self.setting.noise == "vanishing" and not self.setting.scales and verdict.word == "proved":
+            readings.append(CONTINUOUS)
+        before = argument(self.decider.scene) if verdict.word == "proved" else ""
+        reason = "; ".join(said for said in (before, verdict.reason, *readings) if said)
+        return replace(verdict, reason=reason, **more)
+
+
+def _judged(finding: Finding, claim: Claim) -> Judged:
+    decision = finding.decision
+    known = replace(decision, values={**finding.case, **decision.values}) if decision.word == "refuted" else decision
+    one = judged(claim, known, described(finding), finding.link)
+    spoken = {_spoken(name, finding.scene): value for name, value in (one.part.counterexample or {}).items()}
+    part = replace(one.part, reason=_spoken(one.part.reason, finding.scene), counterexample=spoken or None)
+    return replace(one, part=part)
+
+
+def _spoken(text: str, scene: Scene) -> str:
+    """What stands for a score or an inner product in the algebra, as what it is."""
+    centre = scene.setting.named[0]
+
+    def word(found: re.Match[str]) -> str:
+        kind, which = found[1], found[2] or "i"
+        if kind == "closeness":
+            return f"k_{centre}^T k_{which}"
+        if kind == "score":
+            return f"k_{which}^T q"
+        return {"margin": "margin", "slack": "excess", "y_others": "e^(k_i^T q)"}[kind]
+
+    return _INNER.sub(word, text)
+
+
+def _speaks_of_chance(goal: object) -> bool:
+    return isinstance(goal, Relation) and any(isinstance(n, Call) and n.function == "P" for n in walk(goal))

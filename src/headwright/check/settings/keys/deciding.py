@@ -1,0 +1,453 @@
+"""Statements about keys, queries, patterns and outputs, decided for all parameters.
+
+Vectors are compared by their parts along the keys, outputs by the weights of the values. Where keys are merely
+separated the inner product of k_1 with another key may be anything from -1 to 1/2: a score is rate * closeness, what
+a comparison sees of it is y = exp(rate * closeness), and with y in place of the closeness the comparison is algebra
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+
+from headwright.check.answer import MisfitError, compared, comparisons, full_name
+from headwright.check.claims import Claim
+from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.exercise import parsed
+from headwright.check.judging import shown
+from headwright.check.scalars import (
+    POSITIVE,
+    REAL,
+    Instance,
+    Range,
+    Scalar,
+    Where,
+    counterexample,
+    exp,
+    ln,
+    number,
+    parameter,
+    prove,
+)
+from headwright.check.scalars.instances import allowed, choices
+from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.scene import (
+    REST,
+    SEPARATED,
+    ZERO,
+    Hypothesis,
+    Scene,
+    UndeterminedError,
+    Vec,
+    about_indices,
+    closeness_name,
+    free_indices,
+    meant,
+    places_keys,
+)
+from headwright.errors import InputError
+from headwright.formula.show import plain
+from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
+
+TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
+    """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
+    (left, right), (sign,) = link.terms, link.comparisons
+    for one, other, turned in ((left, right, sign), (right, left, TURNED.get(sign, sign))):
+        if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
+            continue
+        value, name = _number(other), full_name(one)
+        if value is not None:
+            before = scene.own.get(name, REAL)
+            try:
+                return {**scene.own, name: _cut(before, turned, value)}
+            except InputError:
+                raise MisfitError(f"no {name} satisfies this and what was said before", link) from None
+    return scene.own
+
+
+def _cut(known: Range, sign: str, value: Fraction) -> Range:
+    opened = sign in ("<", ">")
+    if sign in (">", ">=", "="):
+        low = known.lower
+        if not isinstance(low, Fraction) or value > low or (value == low and opened):
+            known = replace(known, lower=value, lower_open=opened)
+    if sign in ("<", "<=", "="):
+        high = known.upper
+        if not isinstance(high, Fraction) or value < high or (value == high and opened):
+            known = replace(known, upper=value, upper_open=opened)
+    return known
+
+
+def _number(node: Node) -> Fraction | None:
+    match node:
+        case Number(value):
+            return value
+        case Negative(Number(value)):
+            return -value
+        case Quotient(Number(over), Number(under)) if under != 0:
+            return over / under
+        case Negative(Quotient(Number(over), Number(under))) if under != 0:
+            return -over / under
+        case _:
+            return None
+
+
+CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
+NAME = closeness_name(REST)
+BENT = "y_others"  # names of an answer's own have no such index
+
+
+def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
+    """The scene with y in place of the closeness, and what is known of y; None where scores are not of that form."""
+    try:
+        score = scene.scores(Reader(scene, {}).query(scene.queries[0]))[REST]
+    except UndeterminedError:
+        return None
+    rate = score.put({NAME: 1}) - score.put({NAME: 0})
+    if rate == ZERO or NAME in rate.names() or score.put({NAME: 0}) != ZERO:
+        return None
+    where = Where({**scene.ranges, **{name: scene.range_of(name) for name in rate.names() - set(scene.ranges)}})
+    low, high = exp(rate * FARTHEST), exp(rate * CLOSEST)
+    if prove(rate, ">=", ZERO, where) is None:
+        if prove(rate, "<=", ZERO, where) is None:
+            return None
+        low, high = high, low
+    y = parameter(BENT, POSITIVE)
+    known = replace(scene, ranges={**scene.ranges, BENT: POSITIVE}).knowing(**{NAME: ln(y) / rate})
+    return known, ((y, ">=", low), (y, "<=", high))
+
+
+def worst_end(left: Scalar, sign: str, right: Scalar, where: Where) -> Instance | None:
+    """A counterexample with the other keys as close as they may be, or as far."""
+    if sign not in ("=", "!=", "<", ">", "<=", ">=") or NAME not in left.names() | right.names():
+        return None
+    for end in (CLOSEST, FARTHEST):
+        put = {NAME: number(end)}
+        found = counterexample(left.put(put), sign, right.put(put), where.put(put))
+        if found is not None:
+            return replace(found, values={**found.values, NAME: end})
+    return None
+
+
+MOST_TRIED = 200
+
+
+def decide_vectors(
+    scene: Scene,
+    link: Relation,
+    sides: tuple[Value, Value],
+    where: Where,
+    large: tuple[str, ...],
+    small: tuple[str, ...] = (),
+) -> Decision:
+    """Decide a comparison of two vectors, coordinate by coordinate."""
+    a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
+    if a.space != b.space:
+        raise MisfitError("the two sides are vectors of different kinds", link)
+    sign = link.comparisons[0]
+    if sign == "!=":
+        return _different(scene, a, b, where, large)
+    if sign not in ("=", "~", "->"):
+        raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
+    found = []
+    for name in sorted({*a.coordinates, *b.coordinates}):
+        one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
+        if one is None:
+            count = scene.classes.count(name)
+            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
+        found.append(replace(one, about=_coordinate(a.space, name)))
+    return most_telling(found)
+
+
+def _vector(value: Value, other: Value, link: Relation) -> Vec:
+    if isinstance(value, Vec):
+        return value
+    if value == ZERO and isinstance(other, Vec):
+        return Vec(other.space, {}, other.row)
+    raise MisfitError("a number is compared with a vector", link)
+
+
+def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision:
+    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere.
+
+    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
+    """
+    names = sorted({*a.coordinates, *b.coordinates})
+    gaps = [scene.classes.count(name) * (a.of(name) - b.of(name)) for name in names]
+    if all(decide(gap, "=", ZERO, where).word == "proved" for gap in gaps):
+        return Decision("refuted", "the two are the same")
+    found = [decide(gap, "!=", ZERO, where, large) for gap in gaps]
+    proved = next((one for one in found if one.word == "proved"), None)
+    if proved is not None:
+        return proved
+    spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
+    for values in islice(choices(sorted(spoken), where), MOST_TRIED):
+        if allowed(values, where) and all(gap.put(values) == ZERO for gap in gaps):
+            return Decision("refuted", "the two are the same there", values=values)
+    return Decision("undecided", "they may coincide")
+
+
+def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
+    """Outputs compared by the limits of patterns, where rates depend on parameters."""
+    if a.space != "value" or len(scene.queries) > 1 or len(large) != 1:
+        return None
+    query = Reader(scene, {}).query(scene.queries[0])
+    end = limit_pattern(scene.scores(query), scene.classes, large[0], where)
+    if end is None:
+        return None
+    own = scene.pattern(query)
+    left, right = (end[name] if v.of(name) == own.get(name) else v.of(name) for v in (a, b))
+    if large[0] in left.names() | right.names():
+        return None
+    count = scene.classes.count(name)
+    found = decide(count * left, "=", count * right, where)
+    if found.word == "proved":
+        return Decision("proved", f"the highest scores take all the weight as {large[0]} grows", used="limits")
+    if found.word == "refuted":
+        said = f"{_coordinate(a.space, name)} tends to {left}, not to {right}, as {large[0]} grows"
+        return Decision("refuted", said, values=found.values)
+    return found
+
+
+def _coordinate(space: str, name: str) -> str:
+    if space == "value":
+        return "the weight of all other values" if name == REST else f"the weight of v_{name}"
+    return "the part along the other keys" if name == REST else f"the part along k_{name}"
+
+
+GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison of a statement and what was found about it, in the scene where it was decided."""
+
+    link: Relation
+    decision: Decision
+    scene: Scene
+
+    @property
+    def case(self) -> dict[str, Fraction]:
+        """The lengths in the case at hand, where they are one of several."""
+        known = {name: value.rational for name, value in self.scene.fixed.items()}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Decides statements in a scene under hypotheses; free names go to infinity unless the answer bounds them."""
+
+    scene: Scene
+    hypotheses: tuple[Relation, ...] = ()
+    bounded: frozenset[str] = frozenset()  # free names with a stated range
+    solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
+    growing: frozenset[str] = frozenset()  # names that are said to go to infinity
+    vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
+
+    def under(self, *conditions: Node) -> Decider:
+        """The same under further conditions."""
+        here = self
+        for condition in conditions:
+            here = here._under(condition)
+        return here
+
+    def _under(self, condition: Node) -> Decider:
+        match condition:
+            case Logic("and", items):
+                return self.under(*items)
+            case Relation():
+                here = self
+                for link in comparisons(condition):
+                    if not about_indices(link, self.scene):
+                        here = here._told(link)
+                return here
+            case Name():
+                return self  # 'for all n'
+            case _:
+                raise MisfitError("this condition is not understood", condition)
+
+    def _told(self, link: Relation) -> Decider:
+        """The same under one further comparison."""
+        sign = link.comparisons[0]
+        if sign in GROWS:
+            return self._tending(link)
+        if sign == "~":
+            raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
+        names = [node for node in walk(link) if isinstance(node, Name)]
+        own = {full_name(name) for name in names if not self.scene.gives(name)}
+        scene = replace(self.scene, own=bounded(self.scene, link))
+        match link:
+            case Relation((Name() as name, Number(value)), ("=",)) if full_name(name) in scene.random:
+                scene = scene.knowing(**{full_name(name): number(value)})
+        return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
+
+    def _tending(self, link: Relation) -> Decider:
+        """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
+        big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
+        if not isinstance(big, Name) or full_name(big) in self.scene.definitions:
+            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+        name = full_name(big)
+        if link.comparisons[0] != "->":
+            if isinstance(other, Name) and not self.scene.gives(other):
+                raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
+            return replace(self, growing=self.growing | {name})
+        if isinstance(other, Name) and full_name(other) == "infinity":
+            return replace(self, growing=self.growing | {name})
+        if isinstance(other, Number) and other.value == 0:
+            return replace(self, vanishing=self.vanishing | {name})
+        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+
+    def findings(self, claim: Claim) -> Iterator[Finding]:
+        """What is found about a claim, for every kind of key and every length that it speaks of."""
+        letters = free_indices(claim.link, self.scene)
+        here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
+        for link in meant(claim.link, claim.under, self.scene):
+            for finding in here._link(link):
+                yield _denied(finding) if claim.negated else finding
+
+    def _link(self, link: Relation) -> Iterator[Finding]:
+        scene = self.scene
+        picked = free_indices(link, scene)
+        for index in picked:
+            scene = scene.picking(index)
+        there_are = () if not picked else ((scene.classes.rest, ">=", ZERO),)
+        for case in scene.cases():
+            here = replace(self, scene=case, solved=(*self.solved, *there_are))
+            decision = here._decided(link)
+            if decision is not None:
+                yield Finding(link, here._cautious(link, decision), case)
+
+    def _cautious(self, link: Relation, decision: Decision) -> Decision:
+        """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
+        if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
+            return decision
+        spoken: list[Relation | Hypothesis] = [*self.hypotheses, *self.solved]
+        names = [_names_of(one, self.scene) for one in spoken]
+        if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
+            return Decision("undecided", "the limit could not be found")
+        return decision
+
+    def _decided(self, link: Relation) -> Decision | None:
+        """The decision in one case; None where the hypotheses exclude the case."""
+        (left, right), (sign,) = link.terms, link.comparisons
+        reader = Reader(self.scene, {})
+        if isinstance(left, Call) and left.function == "P":
+            return decide_event(self, left, sign, right)
+        if self._leaves_to_chance(link):
+            return self._almost_surely(link)
+        try:
+            a, b = reader.value(left), reader.value(right)
+            given = self.given(reader)
+        except UndeterminedError as error:
+            return Decision("undecided", str(error))
+        if given is None:
+            return None
+        where, large = self.where(scalars_in(a) + scalars_in(b), given)
+        if isinstance(a, Vec) or isinstance(b, Vec):
+            if self.vanishing:
+                return Decision("undecided", "limits of vectors are found for large names only")
+            return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
+        if self.scene.setting.are == "separated" and not large:
+            return self._separated(link, a, sign, b, where)
+        if self.scene.setting.are == "any" and large and "score" in a.names() | b.names():
+            return self._relative(a, sign, b, where, large)
+        return decide(a, sign, b, where, large, self.small(given), self.vanishing)
+
+    def _leaves_to_chance(self, link: Relation) -> bool:
+        """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
+        random = [scale.name for scale in self.scene.setting.scales.values() if scale.normal is not None]
+        if not random or link.comparisons[0] not in ("~", "->") or not is_output(link.terms[0]):
+            return False
+        spoken = {name for one in self.hypotheses for name in _names_of(one, self.scene)} | set(self.scene.fixed)
+        return not spoken & set(random) and not speaks_of_output(link.terms[1])
+
+    def _almost_surely(self, link: Relation) -> Decision:
+        asked = self.under(*(parsed(source) for source in self.scene.setting.given))
+        found = decide_event(asked, Call("P", (link,)), "->", Number(Fraction(1)))
+        if found.word == "refuted" and found.left is not None:
+            return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")
+        return found
+
+    def small(self, given: Sequence[Hypothesis]) -> tuple[str, ...]:
+        """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of."""
+        held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(self.scene.ranges)]
+        fixed: set[str] = set().union(*held)
+        return tuple(name for name in self.scene.small if name not in fixed)
+
+    def _relative(self, a: Scalar, sign: Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+        """Scores of the others that the condition does not bind: they may grow along with what is large."""
+        for name in large:
+            along = {"score": where.name("score") + 2 * where.name(name)}
+            if any("score" in x.names() | y.names() for x, _, y in where.all_hypotheses()):
+                break  # a condition binds them: they may not
+            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
+            if found.word == "refuted":
+                return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
+        return Decision("undecided", "how large is large enough depends on the other scores")
+
+    def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
+        worst = worst_end(a, sign, b, where)
+        if worst is not None:
+            return Decision("refuted", "", values=worst.values, left=worst.left, right=worst.right)
+        turned = bent(self.scene)
+        if turned is not None and BENT not in self.scene.ranges:
+            scene, known = turned
+            found = replace(self, scene=scene, solved=(*self.solved, *known))._decided(link)
+            if found is not None and found.word == "proved":
+                return found
+        small = self.small(self.given(Reader(self.scene, {})) or ())
+        return decide(a, sign, b, where, small=small, vanishing=self.vanishing)
+
+    def given(self, reader: Reader) -> list[Hypothesis] | None:
+        """The hypotheses as scalars; None if one is false."""
+        given = list(self.solved)
+        for condition in self.hypotheses:
+            left, right = (reader.scalar(term) for term in condition.terms)
+            sign = condition.comparisons[0]
+            if left.rational is not None and right.rational is not None:
+                if not compared(left.rational, sign, right.rational):
+                    return None
+                continue
+            given.append((left, sign, right))
+        return given
+
+    def where(self, scalars: list[Scalar], given: Sequence[Hypothesis]) -> tuple[Where, tuple[str, ...]]:
+        """What is known of the names in some scalars, and which of them are large."""
+        names = set().union(*(s.names() for s in scalars), *(x.names() | y.names() for x, _, y in given))
+        ranges = dict(self.scene.ranges)
+        large = {name for name, known in self.scene.exercise.parameters.items() if known.large}
+        for name in names - set(ranges):
+            if name.startswith("closeness"):
+                ranges[name] = SEPARATED
+            elif name.startswith("score"):
+                ranges[name] = REAL
+            else:
+                ranges[name] = self.scene.range_of(name)
+                if name not in self.bounded:
+                    large.add(name)
+        large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
+        return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
+
+
+def _denied(finding: Finding) -> Finding:
+    said = finding.decision
+    if said.word == "refuted":
+        return replace(finding, decision=Decision("proved", said.reason or "they tend to different limits"))
+    if said.word == "proved":
+        return replace(finding, decision=Decision("refuted", "the two tend to the same limit"))
+    return finding
+
+
+def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:
+    """All names in a condition, in definitions too."""
+    if not isinstance(condition, Relation):
+        return set(condition[0].names() | condition[2].names())
+    reader = Reader(scene, {})
+    return set().union(*(reader.scalar(term).names() for term in condition.terms))

@@ -1,0 +1,335 @@
+"""Formulas into exact scalars and vectors over the classes of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
+from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.settings.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Inner,
+    Listing,
+    Name,
+    Negative,
+    Node,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+    Transpose,
+)
+
+Value = Scalar | Vec
+DEEPEST = 20  # definitions inside definitions
+MOST_SUMS = 3  # inside one another
+VARIANCE = "a"  # of vanishing noise
+INTERNAL = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")  # names of the checker's own
+ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads formulas in a scene; `bound` says which key an index stands for inside a sum."""
+
+    scene: Scene
+    bound: Mapping[str, str]
+    depth: int = 0
+    sums: int = 0  # around this place
+    memo: dict[tuple[object, str], Value] = field(default_factory=dict, compare=False)  # definitions, once read
+
+    def scalar(self, node: Node) -> Scalar:
+        """The value of a formula that is a number."""
+        value = self.value(node)
+        if isinstance(value, Vec):
+            raise MisfitError("this is a vector, where a number was expected", node)
+        return value
+
+    def value(self, node: Node) -> Value:
+        """The value of a formula."""
+        match node:
+            case Number(value):
+                return number(value)
+            case Name():
+                return self.name(node)
+            case Sum(terms):
+                return self._sum(terms)
+            case Negative(body):
+                return _times(number(-1), self.value(body))
+            case Product(factors):
+                return self._product(factors)
+            case Quotient(over, under):
+                return _times(ONE / self._nonzero(under), self.value(over))
+            case Power(base, exponent):
+                return self.scalar(base) ** self.scalar(exponent)
+            case Transpose(body):
+                turned = self.value(body)
+                return turned.turned() if isinstance(turned, Vec) else turned
+            case Inner(left, right):
+                return self._inner(node, self.value(left), self.value(right))
+            case Norm(body, kind):
+                return self._norm(body, kind)
+            case Call(function, (argument,)) if function in ELEMENTARY:
+                return ELEMENTARY[function](self.scalar(argument))
+            case BigSum():
+                return self._big_sum(node)
+            case _:
+                what = type(node).__name__.lower() if not isinstance(node, Call) else node.function
+                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+
+    def name(self, node: Name) -> Value:
+        """The value of a name."""
+        scene, full = self.scene, full_name(node)
+        if full in scene.vectors:
+            return scene.vectors[full]
+        defined = scene.definitions.get(full)
+        if defined is not None and full not in scene.fixed:
+            if self.depth > DEEPEST:
+                raise MisfitError(f"{full} is defined by itself", node)
+            place = (scene.classes.picked, full)
+            if place not in self.memo:
+                self.memo[place] = replace(self, depth=self.depth + 1, bound={}).value(defined)
+            return self.memo[place]
+        if full in scene.fixed or full in scene.ranges:
+            return scene.scalar(full)
+        for reading in (self._direction, self._attention, self._constant):
+            value = reading(node, full)
+            if value is not None:
+                return value
+        raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
+
+    def _which(self, node: Name) -> str:
+        index = label(node.index)
+        which = self.bound.get(index, index)
+        if which not in self.scene.classes.singles and which != MEMBER:
+            known = ", ".join(f"{node.base}_{name}" for name in self.scene.classes.named)
+            raise MisfitError(f"{full_name(node)} is not a name of this exercise", node, fix=f"it has {known}")
+        return which
+
+    def _direction(self, node: Name, full: str) -> Value | None:
+        setting = self.scene.setting
+        if full in setting.directions:
+            return Vec("key", {setting.directions[full]: ONE})
+        if node.base in ("k", *setting.also) and node.index is not None:
+            which = self._which(node)
+            return self.scene.key(which) if node.base == "k" else Vec("key", {which: ONE})
+        if node.base == "v" and node.index is not None:
+            return Vec("value", {self._which(node): ONE})
+        if full in self.scene.queries:
+            if setting.are != "any":
+                raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+            return Vec("key", {QUERY: ONE})
+        return None
+
+    def _attention(self, node: Name, full: str) -> Value | None:
+        heads = self.scene.queries
+        if node.base == "alpha" and node.index is not None:
+            if isinstance(node.index, Listing) and len(node.index.items) == 2:
+                head, key = node.index.items
+                return self._weight((self._head(node, label(head)),), replace(node, index=key))
+            return self._weight(heads, node)
+        if node.base == "c" and (full == "c" or f"q_{label(node.index)}" in heads):
+            return self._output(heads if full == "c" else (f"q_{label(node.index)}",))
+        return None
+
+    def _constant(self, node: Name, full: str) -> Value | None:
+        if full == "pi":
+            return pi()
+        if full == "e":
+            return exp(ONE)
+        if full == "infinity":
+            raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
+        if node.base.startswith(INTERNAL):
+            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
+        if full == VARIANCE and self.scene.setting.noise == "vanishing":
+            raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
+        if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own
+            return parameter(full, self.scene.range_of(full))
+        return None
+
+    def _head(self, node: Name, which: str) -> str:
+        if f"q_{which}" not in self.scene.queries:
+            raise MisfitError(f"there is no head {which}", node)
+        return f"q_{which}"
+
+    def query(self, name: str) -> Vec:
+        """The query of a head."""
+        value = replace(self, bound={}).value(named(name))
+        if value == ZERO:
+            return Vec("key", {})  # a written 0 is the zero vector
+        if isinstance(value, Vec) and value.space != "key":
+            raise WrongKindError(f"{name} is made of values: a query is compared with keys", self._written(name))
+        if not isinstance(value, Vec):
+            raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
+        return value
+
+    def _written(self, name: str) -> Node:
+        return self.scene.definitions.get(name, named(name))
+
+    def _weight(self, heads: tuple[str, ...], key: Name) -> Scalar:
+        which = self._which(key)
+        total = ZERO
+        for head in heads:
+            total = total + self.scene.pattern(self.query(head))[REST if which == MEMBER else which]
+        return total / len(heads)
+
+    def _output(self, heads: tuple[str, ...]) -> Vec:
+        total = Vec("value", {})
+        for head in heads:
+            total = total.plus(Vec("value", self.scene.pattern(self.query(head))))
+        return total.times(ONE / len(heads))
+
+    def _names(self) -> str:
+        setting = self.scene.setting
+        keys = [f"k_{name}" for name in setting.named] + list(setting.directions)
+        return f"it has {', '.join([*keys, *self.scene.exercise.parameters])}, and free names such as \\lambda"
+
+    def _sum(self, terms: tuple[Node, ...]) -> Value:
+        total = self.value(terms[0])
+        for term in terms[1:]:
+            value = self.value(term)
+            if isinstance(total, Vec) != isinstance(value, Vec):
+                raise MisfitError("a number and a vector are added", term)
+            if isinstance(total, Vec) and isinstance(value, Vec):
+                if total.space != value.space or total.row != value.row:
+                    raise WrongKindError("these two cannot be added: they are vectors of different kinds", term)
+                total = total.plus(value)
+            elif isinstance(total, Scalar) and isinstance(value, Scalar):
+                total = total + value
+        return total
+
+    def _product(self, factors: tuple[Node, ...]) -> Value:
+        total: Value = ONE
+        for factor in factors:
+            value = self.value(factor)
+            if isinstance(total, Vec) and isinstance(value, Vec):
+                if not total.row or value.row:
+                    raise MisfitError(
+                        "two vectors are multiplied", factor, fix="write k_i^\\top q for an inner product"
+                    )
+                total = self._inner(factor, total, value)
+            else:
+                total = _times(total, value) if isinstance(total, Scalar) else _times(_as_scalar(value), total)
+        return total
+
+    def _inner(self, node: Node, left: Value, right: Value) -> Value:
+        if isinstance(left, Scalar):
+            return _times(left, right)
+        if isinstance(right, Scalar):
+            return _times(right, left)
+        if left.space != "key" or right.space != "key":
+            raise MisfitError("the values v_i may be any vectors: their inner products are not given", node)
+        return self.scene.inner(left, right)
+
+    def _norm(self, body: Node, kind: str) -> Scalar:
+        value = self.value(body)
+        if isinstance(value, Scalar):
+            return absolute(value)
+        if value.space != "key":
+            raise UndeterminedError("the values v_i may have any length")
+        del kind  # all norms of a vector are the same here
+        return sqrt(self.scene.inner(value, value))
+
+    def _nonzero(self, node: Node) -> Scalar:
+        value = self.scalar(node)
+        if value == ZERO:
+            raise MisfitError("this is 0, and something is divided by it", node)
+        return value
+
+    def _big_sum(self, node: BigSum) -> Value:
+        if self.sums >= MOST_SUMS:
+            raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
+        total: Value | None = None
+        for which in self._members(node):
+            value = self._summed_rest(node) if which == REST else self._at(which, node)
+            if total is None:
+                total = value
+            elif isinstance(total, Vec) and isinstance(value, Vec):
+                total = total.plus(value)
+            elif isinstance(total, Scalar) and isinstance(value, Scalar):
+                total = total + value
+        return ZERO if total is None else total
+
+    def _at(self, which: str, node: BigSum) -> Value:
+        return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
+
+    def _members(self, node: BigSum) -> list[str]:
+        members = list(self.scene.classes.all)
+        for condition in node.conditions:
+            members = [which for which in members if self._allowed(which, condition, node.index)]
+        if node.lower is None:
+            return members
+        first = self.scalar(node.lower).rational
+        if first is not None and (first < 1 or first.denominator > 1):
+            raise MisfitError("keys are counted from 1", node, fix="write \\sum_{i=1}^{n}")
+        last = None if node.upper is None else self.value(node.upper)
+        if first is None or not (isinstance(last, Scalar) and last == self.scene.scalar("n")):
+            raise MisfitError("a sum over keys was expected", node, fix="write \\sum_{i=1}^{n} or \\sum_{i \\ne a}")
+        if first == 1:
+            return members
+        if not all(name.isdigit() for name in self.scene.classes.named) or first > len(self.scene.classes.named) + 1:
+            raise MisfitError("where this sum starts has no meaning here", node, fix="write \\sum_{i \\ne a}")
+        return [which for which in members if which == REST or int(which) >= first]
+
+    def _allowed(self, which: str, condition: Relation, index: str) -> bool:
+        match condition:
+            case Relation((Name(base), other), ("!=",)) if base == index:
+                excluded = [label(item) for item in (other.items if isinstance(other, Listing) else (other,))]
+                return which not in [self.bound.get(name, name) for name in excluded]
+            case _:
+                raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
+
+    def _summed_rest(self, node: BigSum) -> Value:
+        """The sum over the keys without a name: as many equal terms."""
+        scene = self.scene
+        if scene.setting.are != "orthonormal":
+            return self._summed_unlike(node)
+        count = scene.classes.rest
+        member = MEMBER
+        while member in scene.classes.picked:  # a sum inside a sum: another key
+            member += "'"
+        bound = {**self.bound, node.index: member}
+        inner = replace(self, scene=scene.picking(member), bound=bound, sums=self.sums + 1)
+        value = inner.value(node.body)
+        if isinstance(value, Scalar):
+            return count * value
+        spread = {name: count * x for name, x in value.coordinates.items() if name not in (member, REST)}
+        spread[REST] = value.of(member) + (count - ONE) * value.of(REST)
+        return Vec(value.space, spread, value.row)
+
+    def _summed_unlike(self, node: BigSum) -> Value:
+        """The same where the other keys may differ: only sums of exp(score) and of constants are known."""
+        if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
+            raise UndeterminedError("it depends on how the other keys lie to one another")
+        value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
+        if isinstance(value, Vec):
+            raise UndeterminedError("the other keys may lie anywhere")
+        own = {"score", "closeness"} & value.names()
+        if own:
+            score = exp(self.scene.scores(self.query(self.scene.queries[0]))[REST])
+            if {"score", "closeness"} & (value / score).names():
+                raise UndeterminedError("the other keys may have different scores")
+        return self.scene.classes.rest * value
+
+
+def scalars_in(value: Value) -> list[Scalar]:
+    """All the scalars of a value."""
+    return list(value.coordinates.values()) if isinstance(value, Vec) else [value]
+
+
+def _times(factor: Scalar, value: Value) -> Value:
+    return value.times(factor) if isinstance(value, Vec) else factor * value
+
+
+def _as_scalar(value: Value) -> Scalar:
+    if isinstance(value, Vec):
+        raise UndeterminedError("two vectors are multiplied")
+    return value

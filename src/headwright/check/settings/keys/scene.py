@@ -1,0 +1,386 @@
+"""What the names in a formula mean, in an exercise about keys, and which keys an index stands for.
+
+Keys come in classes: those that an exercise names (k_a, k_b) stand alone; the others play the same part, so a vector
+has one coordinate for all of them, and n never has to be a number. A key picked from the others (an index, or the
+index of a sum) is split off into a class of its own while it is spoken of.
+
+An index is any other key, unless it is said for which it is meant: 'for all i != a' ranges over all keys but k_a, over
+k_b too; 'for all i' over all; 'for all i != j' over all pairs of different keys. Each key with a name is a case of its
+own, and one case stands for all keys without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Literal
+
+from headwright.check.answer import MisfitError, full_name, label
+from headwright.check.exercise import Exercise, Keys
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
+from headwright.errors import HeadwrightError
+from headwright.formula.shapes import mapped
+from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
+
+REST = "*"  # the class of all keys that have no name
+ZERO, ONE = number(0), number(1)
+
+
+class UndeterminedError(HeadwrightError):
+    """A quantity that the givens do not determine, such as how two unnamed keys lie to one another."""
+
+
+@dataclass(frozen=True)
+class Vec:
+    """A vector by its coordinates on the classes: sum over classes C of coordinate_C * sum of the members of C.
+
+    Space 'key' holds keys and queries, 'value' the values and outputs; a row is a transposed one.
+    """
+
+    space: Literal["key", "value"]
+    coordinates: Mapping[str, Scalar]
+    row: bool = False
+
+    def of(self, name: str) -> Scalar:
+        """The coordinate on a class, 0 where there is none."""
+        return self.coordinates.get(name, ZERO)
+
+    def times(self, factor: Scalar) -> Vec:
+        """A multiple."""
+        return Vec(self.space, {name: factor * x for name, x in self.coordinates.items()}, self.row)
+
+    def plus(self, other: Vec) -> Vec:
+        """The sum of two vectors of one space."""
+        names = {*self.coordinates, *other.coordinates}
+        return Vec(self.space, {name: self.of(name) + other.of(name) for name in sorted(names)}, self.row)
+
+    def turned(self) -> Vec:
+        """The transpose."""
+        return Vec(self.space, self.coordinates, not self.row)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Who the keys are: the named ones, those picked from the rest, and the rest with its number."""
+
+    named: tuple[str, ...]
+    picked: tuple[str, ...]
+    rest: Scalar  # how many keys are in no other class
+    gram: Callable[[str, str], Scalar]  # inner product of two different members, by class
+    square: Callable[[str], Scalar]  # of a member with itself
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """The classes with one member."""
+        return self.named + self.picked
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every class of keys."""
+        return (*self.singles, REST)
+
+    def count(self, name: str) -> Scalar:
+        """How many keys a class has."""
+        return self.rest if name == REST else ONE
+
+    def picking(self, index: str) -> Classes:
+        """The same keys, with one of the rest picked out under this name."""
+        return Classes(self.named, (*self.picked, index), self.rest - ONE, self.gram, self.square)
+
+    def inner(self, x: Vec, y: Vec) -> Scalar:
+        """The inner product of two vectors of the key space."""
+        total = ZERO
+        for c, s in x.coordinates.items():
+            for d, t in y.coordinates.items():
+                if s == ZERO or t == ZERO:
+                    continue
+                total = total + s * t * self._pairs(c, d)
+        return total
+
+    def _pairs(self, c: str, d: str) -> Scalar:
+        if c != d:
+            return self.count(c) * self.count(d) * self.gram(c, d)
+        if c != REST:
+            return self.square(c)
+        across = self.gram(REST, REST)
+        return self.rest * self.square(REST) + (ZERO if across == ZERO else self.rest * (self.rest - ONE) * across)
+
+
+MOST_HINTS = 10
+MOST_INDICES = 3  # that range over all keys in one statement
+QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
+SEPARATED = Range(-1, Fraction(1, 2))  # inner products of unit vectors at a distance of at least 1
+MEMBER = "one of the rest"
+Hypothesis = tuple[Scalar, str, Scalar]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An exercise about keys, with what an answer has defined so far.
+
+    `free` are names that the exercise does not give; their ranges are what the answer says of them.
+    """
+
+    exercise: Exercise
+    setting: Keys
+    classes: Classes
+    ranges: Mapping[str, Range]
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+    fixed: Mapping[str, Scalar] = field(default_factory=dict)  # scales in the case at hand, scores solved for
+    vectors: Mapping[str, Vec] = field(default_factory=dict)  # queries given as vectors rather than formulas
+    own: Mapping[str, Range] = field(default_factory=dict)  # what is said of names of the answer's own, in numbers
+
+    def range_of(self, name: str) -> Range:
+        """Where a name of the answer's own lies: it is positive, unless something else is said of it."""
+        said = self.own.get(name)
+        if said is None:
+            return POSITIVE
+        if said.lower is None and isinstance(said.upper, Fraction) and said.upper > 0:
+            return replace(said, lower=Fraction(0), lower_open=True)
+        return said
+
+    @property
+    def hints(self) -> tuple[int, ...]:
+        """Integers that an answer writes down: |n - 123457| is 0 where n is that."""
+        numbers = [part.value for node in self.definitions.values() for part in walk(node) if isinstance(part, Number)]
+        whole = dict.fromkeys(int(value) for value in numbers if value.denominator == 1 and value > 1)
+        return tuple(whole)[:MOST_HINTS]
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the queries, one for each head."""
+        named = [name for name in (*self.exercise.answer, *self.exercise.definitions) if name.split("_")[0] == "q"]
+        return tuple(sorted(named)) or ("q",)
+
+    @property
+    def small(self) -> tuple[str, ...]:
+        """The tolerances, which go to 0 where something is said to hold approximately."""
+        return tuple(name for name, known in self.exercise.parameters.items() if known.small)
+
+    @property
+    def random(self) -> frozenset[str]:
+        """The names of random lengths."""
+        return frozenset(scale.name for scale in self.setting.scales.values())
+
+    def gives(self, name: Name) -> bool:
+        """Whether the exercise gives this name; others are the answer's own."""
+        full, setting = full_name(name), self.setting
+        named = {*self.exercise.parameters, *self.exercise.definitions, *self.exercise.answer, *setting.directions}
+        if full in named or any(full == scale.name for scale in setting.scales.values()):
+            return True
+        if name.index is not None:
+            return name.base in ("k", "v", "alpha", "c", *setting.also)
+        return full in ("pi", "e", "c", "q", "infinity")
+
+    def cases(self) -> Iterator[Scene]:
+        """The scene for every value of the lengths that are one of several."""
+        discrete = [scale for scale in self.setting.scales.values() if scale.one_of]
+        for values in product(*(scale.one_of for scale in discrete)):
+            yield self.knowing(**{scale.name: number(v) for scale, v in zip(discrete, values, strict=True)})
+
+    def scalar(self, name: str) -> Scalar:
+        """A parameter, or the scalar it was fixed to."""
+        fixed = self.fixed.get(name)
+        return parameter(name, self.ranges.get(name) or self.range_of(name)) if fixed is None else fixed
+
+    def key(self, which: str) -> Vec:
+        """k_which."""
+        scale = self.setting.scales.get(which)
+        return Vec("key", {which: ONE if scale is None else self.scalar(scale.name)})
+
+    def picking(self, index: str) -> Scene:
+        """The same with one of the other keys picked out."""
+        return replace(self, classes=self.classes.picking(index))
+
+    def knowing(self, **fixed: Scalar) -> Scene:
+        """The same with some names fixed."""
+        return replace(self, fixed={**self.fixed, **fixed})
+
+    def defining(self, definitions: Mapping[str, Node]) -> Scene:
+        """The same with further definitions."""
+        return replace(self, definitions={**self.definitions, **definitions})
+
+    def scores(self, query: Vec) -> dict[str, Scalar]:
+        """The score of each class of keys."""
+        members = (*self.classes.singles, REST)
+        return {c: self._score(c, query) for c in members}
+
+    def inner(self, x: Vec, y: Vec) -> Scalar:
+        """The inner product, with what is fixed put in."""
+        return self.classes.inner(x, y).put(self.fixed)
+
+    def _score(self, which: str, query: Vec) -> Scalar:
+        if which != REST:
+            return self.inner(self.key(which), query)
+        one = self.picking(MEMBER)  # a single member, not the sum of all
+        spread = Vec("key", {**query.coordinates, MEMBER: query.of(REST)})
+        return one.inner(Vec("key", {MEMBER: ONE}), spread)
+
+    def pattern(self, query: Vec) -> dict[str, Scalar]:
+        """The weight of each class's members: exp(score) over the sum of all."""
+        weights = {c: exp(score) for c, score in self.scores(query).items()}
+        total = ZERO
+        for c, weight in weights.items():
+            total = total + self.classes.count(c) * weight
+        return {c: weight / total for c, weight in weights.items()}
+
+
+def opening(exercise: Exercise, setting: Keys) -> Scene:
+    """The scene before anything is answered."""
+    ranges = {name: given.range() for name, given in exercise.parameters.items()}
+    for scale in setting.scales.values():
+        ranges[scale.name] = REAL
+    n = parameter("n", ranges["n"])
+    rest = n - number(len(setting.named))
+    gram, square = _geometry(setting)
+    return Scene(exercise, setting, Classes(setting.named, (), rest, gram, square), ranges)
+
+
+def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[str], Scalar]]:
+    centre = setting.named[0]
+
+    def orthonormal(c: str, d: str) -> Scalar:
+        del c, d
+        return ZERO
+
+    def separated(c: str, d: str) -> Scalar:
+        if centre in (c, d):
+            return parameter(closeness_name(d if c == centre else c), SEPARATED)
+        raise UndeterminedError("it depends on how the other keys lie to one another")
+
+    def unknown(c: str, d: str) -> Scalar:
+        if QUERY in (c, d):
+            which = d if c == QUERY else c
+            return parameter(score_name(which))
+        raise UndeterminedError("it depends on how the keys lie to one another")
+
+    def one(c: str) -> Scalar:
+        del c
+        return ONE
+
+    def unknown_square(c: str) -> Scalar:
+        del c
+        raise UndeterminedError("the keys and the query may have any length")
+
+    if setting.are == "any":
+        return unknown, unknown_square
+    return (orthonormal if setting.are == "orthonormal" else separated), one
+
+
+def score_name(which: str) -> str:
+    """The parameter that stands for the score of a key, where only scores are known; the rest share one.
+
+    All that the pattern of the named keys sees of the others is the sum of exp(score), and that sum is the same for
+    some common score between their smallest and their largest.
+    """
+    return "score" if which in (REST, MEMBER) else f"score_{which}"
+
+
+def closeness_name(which: str) -> str:
+    """The parameter that stands for the inner product of k_1 with a key, where keys are merely separated."""
+    return "closeness" if which in (REST, MEMBER) else f"closeness_{which}"
+
+
+def about_indices(link: Relation, scene: Scene) -> bool:
+    """i != j says which keys are meant, nothing about numbers."""
+    if link.comparisons != ("!=",):
+        return False
+    return all(_is_index(term, scene) for term in link.terms)
+
+
+def _is_index(term: Node, scene: Scene) -> bool:
+    if isinstance(term, Number):
+        return label(term) in scene.classes.singles
+    return isinstance(term, Name) and term.index is None and not scene.gives(term)
+
+
+def free_indices(link: Node, scene: Scene) -> list[str]:
+    """The indices of keys in a comparison that are neither named nor bound by a sum."""
+    letters = ("k", "v", "alpha", *scene.setting.also)
+    known = {node.index for node in walk(link) if isinstance(node, BigSum)} | set(scene.classes.singles)
+    indices = [
+        label(_last(node.index))
+        for node in walk(link)
+        if isinstance(node, Name) and node.base in letters and node.index is not None
+    ]
+    return list(dict.fromkeys(index for index in indices if index.isalpha() and index not in known))
+
+
+def _last(index: Node) -> Node:
+    return index.items[-1] if isinstance(index, Listing) else index
+
+
+def apart(under: Sequence[Node], scene: Scene) -> list[tuple[str, str]]:
+    """The pairs of indices that are said to be different."""
+    return [(label(link.terms[0]), label(link.terms[1])) for link in _relations(under) if about_indices(link, scene)]
+
+
+def _relations(under: Sequence[Node]) -> Iterator[Relation]:
+    for node in under:
+        if isinstance(node, Relation) and len(node.terms) == 2:
+            yield node
+        elif isinstance(node, Logic) and node.word == "and":
+            yield from _relations(node.items)
+
+
+def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relation]:
+    """The comparison for every kind of key that its indices may stand for."""
+    letters = free_indices(link, scene)
+    different = [*apart(under, scene), *(pair for one in under for pair in _counted(one, letters, scene))]
+    spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
+    spoken |= {letter for letter in letters if any(places_keys(one, [letter]) for one in under)}
+    ranging = [index for index in letters if index in spoken]
+    if len(ranging) > MOST_INDICES:
+        raise MisfitError(
+            f"more than {MOST_INDICES} indices range over the keys", link, fix="say it for fewer at a time"
+        )
+    options = [[*scene.classes.named, *ranging[: place + 1]] for place in range(len(ranging))]
+    for choice in product(*options):
+        chosen = dict(zip(ranging, choice, strict=True))
+        if any(chosen.get(x, x) == chosen.get(y, y) for x, y in different):
+            continue
+        if any(which in chosen and chosen[which] != which for which in choice):
+            continue  # a letter that stands for another, which stands for a third: told already
+        moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
+        if isinstance(moved, Relation):
+            yield moved
+
+
+def places_keys(condition: Node, letters: Sequence[str]) -> bool:
+    """Whether a condition is about an index, so that it says which keys are meant: i >= 3."""
+    terms = condition.terms if isinstance(condition, Relation) else ()
+    return any(isinstance(term, Name) and term.index is None and term.base in letters for term in terms)
+
+
+def _counted(condition: Node, letters: Sequence[str], scene: Scene) -> list[tuple[str, str]]:
+    """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
+    if not places_keys(condition, letters) or not isinstance(condition, Relation) or about_indices(condition, scene):
+        return []
+    match condition:
+        case Relation((Name(letter), Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
+            before = [str(place) for place in range(1, int(first) + (sign == ">"))]
+            if scene.classes.named[: len(before)] == tuple(before):
+                return [(letter, which) for which in before]
+    raise MisfitError("which keys are meant is not understood", condition, fix="write i \\ne a, b")
+
+
+def renamed(node: Node, mapping: Mapping[str, str]) -> Node:
+    """The same with other keys in place of indices."""
+    if not mapping:
+        return node
+    if isinstance(node, BigSum) and node.index in mapping:
+        mapping = {index: which for index, which in mapping.items() if index != node.index}
+    if isinstance(node, Name) and node.index is not None:
+        return Name(node.base, _moved(node.index, mapping), node.primes, span=node.span)
+    return mapped(node, lambda part: renamed(part, mapping))
+
+
+def _moved(index: Node, mapping: Mapping[str, str]) -> Node:
+    if isinstance(index, Listing):
+        return Listing(tuple(_moved(item, mapping) for item in index.items), span=index.span)
+    which = mapping.get(label(index))
+    if which is None:
+        return index
+    return Number(Fraction(which), span=index.span) if which.isdigit() else Name(which, span=index.span)

@@ -1,0 +1,227 @@
+"""What is given about matrices, ready to be asked: shapes, facts, families of columns and of singular values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from headwright.errors import InputError
+from headwright.formula.shapes import SCALAR, Shape, mapped, plain, shape, typed
+from headwright.formula.tree import BigSum, Name, Node, Number, Relation, walk
+
+
+@dataclass(frozen=True)
+class Given:
+    """Names, their shapes and what is known of them.
+
+    shapes        "P": T x T; "sigma_*": numbers with any index; the names of dimensions are numbers by themselves
+    definitions   "Q": X W_Q and so on; expanded wherever the name occurs
+    facts         of a name: permutation, orthogonal, orthonormal columns, diagonal, symmetric, positive;
+                  of a pair "A,B": orthogonal ranges; "U,u_*": columns; "S,sigma_*": singular values
+    different     pairs given to be not equal: (P Phi, Phi)
+    sizes         small sizes to try for each dimension (all combinations that the facts allow)
+    assume        what integers satisfy: 1 <= k <= d
+    """
+
+    shapes: Mapping[str, Shape]
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+    facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    different: tuple[tuple[Node, Node], ...] = ()
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    assume: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was found out: the word, why, an instance that refutes (or proves 'not an identity'), and what proved it."""
+
+    word: Literal["proved", "refuted", "open"]
+    reason: str
+    counterexample: Mapping[str, object] | None = None
+    used: str = ""
+    confirmed: int = 0  # instances that agree: of a proof, or for which it is certainly true where nothing was decided
+
+
+_ONE = Fraction(1)
+MOST_NAMES = 600  # of a definition, once all others are put in
+OF_ONE = frozenset({"permutation", "orthogonal", "orthonormal columns", "diagonal", "symmetric", "positive"})
+SQUARE = frozenset({"permutation", "orthogonal", "diagonal", "symmetric"})
+OF_TWO = frozenset({"orthogonal ranges", "columns", "singular values"})
+
+
+class NoForm(InputError):  # noqa: N818
+    """The algebra has no form for this: nothing is proved about it, and nothing refuted."""
+
+
+class NoMember(InputError):  # noqa: N818
+    """A column or singular value that need not exist: the statement has no meaning for some sizes."""
+
+
+def names_in(node: Node) -> Iterator[Name]:
+    """The names in a formula. Those inside an index are labels or places, not names of things: W_Q does not speak of Q.
+
+    >>> [name.base for name in names_in(Name("W", Name("Q")))]
+    ['W']
+    """
+    if isinstance(node, Name):
+        yield node
+    else:
+        for part in node.children():
+            yield from names_in(part)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Numbers or columns with an index: sigma_i of S, u_i of U. The index runs from 1 to size."""
+
+    base: str
+    of: str
+    kind: str  # columns, singular values
+    size: int | str
+
+
+@dataclass
+class Known:
+    """A Given with its definitions typed, once."""
+
+    given: Given
+    statement: Node | None = None  # what will be asked: names that it uses as indices are integers
+    _definitions: dict[str, Node] = field(default_factory=dict)
+    _shapes: dict[str, Shape] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
+
+    def __post_init__(self) -> None:
+        """Look at everything once: words that nobody knows would be silently ignored."""
+        self._check_facts()
+        self._check_definitions()
+        sizes = (size for one in self.given.shapes.values() for size in (one.rows, one.columns))
+        self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
+        self.sized = sorted({*self.dimensions, *self.given.sizes, *self._assumed()})
+        self.integers = sorted({*self.sized, *self._indices()})
+        self.families = {family.base: family for family in self._families()}
+
+    def _check_facts(self) -> None:
+        for names, facts in self.given.facts.items():
+            allowed = OF_TWO if "," in names else OF_ONE
+            if not facts <= allowed:
+                said = ", ".join(sorted(facts - allowed))
+                raise InputError(f"unknown fact about {names}: {said}; expected one of {', '.join(sorted(allowed))}")
+            shape = self.given.shapes.get(names)
+            if shape is not None and shape.rows != shape.columns and facts & SQUARE:
+                raise InputError(
+                    f"{names} is {shape}, and only a square matrix can be {', '.join(sorted(facts & SQUARE))}"
+                )
+
+    def _check_definitions(self) -> None:
+        """A name that is defined by itself has no meaning, and one that grows beyond bounds is not expanded."""
+        below = {key: [plain(part) for part in names_in(tree)] for key, tree in self.given.definitions.items()}
+        sizes: dict[str, int] = {}
+
+        def visit(key: str, path: tuple[str, ...]) -> int:
+            if key in path:
+                raise InputError(f"{key} is defined by itself: {' -> '.join((*path, key))}")
+            if key not in below:
+                return 1
+            if key not in sizes:
+                sizes[key] = 1 + sum(visit(part, (*path, key)) for part in below[key])
+                if sizes[key] > MOST_NAMES:
+                    raise InputError(f"{key} becomes too long once all definitions are put in; use fewer of them")
+            return sizes[key]
+
+        for key in below:
+            visit(key, ())
+
+    def _indices(self) -> Iterator[str]:
+        """Numbers that stand in an index or at the end of a sum."""
+        for tree in (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,))):
+            for part in walk(tree):
+                places: tuple[Node | None, ...] = ()
+                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes:
+                    places = (part.index,)
+                elif isinstance(part, BigSum):
+                    places = (part.lower, part.upper, *part.conditions)
+                names = (name for place in places if place is not None for name in walk(place))
+                yield from (
+                    name.base
+                    for name in names
+                    if isinstance(name, Name) and name.index is None and self.given.shapes.get(name.base) == SCALAR
+                )
+
+    def _assumed(self) -> Iterator[str]:
+        for relation in self.given.assume:
+            yield from (part.base for part in walk(relation) if isinstance(part, Name))
+
+    def _families(self) -> Iterator[Family]:
+        for names, facts in self.given.facts.items():
+            for kind in facts & {"columns", "singular values"}:
+                matrix, family = (name.strip() for name in names.split(","))
+                if not family.endswith("_*"):
+                    raise InputError(f"{names}: a family of {kind} is named as sigma_*, given {family}")
+                yield Family(family[:-2], matrix, kind, self.given.shapes[matrix].columns)
+
+    def fact(self, name: str, *facts: str) -> bool:
+        """Whether one of these is known of a name."""
+        return not self.given.facts.get(name, frozenset()).isdisjoint(facts)
+
+    def pair(self, left: str, right: str, fact: str) -> bool:
+        """Whether this is known of two names, in either order."""
+        both = self.given.facts.get(f"{left},{right}", frozenset()) | self.given.facts.get(
+            f"{right},{left}", frozenset()
+        )
+        return fact in both
+
+    def family(self, name: Name) -> Family | None:
+        """The family of columns or singular values that a name belongs to; names given by themselves do not."""
+        if name.index is None or plain(name) in self.given.shapes or plain(name) in self.given.definitions:
+            return None
+        return self.families.get(name.base)
+
+    def shape_of(self, name: Name) -> Shape | None:
+        """The shape of a name: as given, by its family, or that of its definition."""
+        key = plain(name)
+        if key in self.given.shapes:
+            return self.given.shapes[key]
+        if key in self.given.definitions:
+            return self._defined_shape(key)
+        if name.index is not None and not name.primes and f"{name.base}_*" in self.given.shapes:
+            return self.given.shapes[f"{name.base}_*"]
+        return SCALAR if key in self.integers else None
+
+    def _defined_shape(self, key: str) -> Shape:
+        if key not in self._shapes:
+            self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+        return self._shapes[key]
+
+    def definition(self, name: Name) -> Node | None:
+        """What a name stands for, typed; FormulaError if it does not have the shape that is given for the name."""
+        key = plain(name)
+        if key not in self.given.definitions:
+            return None
+        if key not in self._definitions:
+            equation = self.typed(Relation((name, self.given.definitions[key]), ("=",)))
+            assert isinstance(equation, Relation)  # noqa: S101  typed keeps the kind of a statement
+            self._definitions[key] = equation.terms[1]
+        return self._definitions[key]
+
+    def typed(self, node: Node) -> Node:
+        """A formula with its products given their meaning and its sums their bounds."""
+        return self._bounded(typed(node, self.shape_of))
+
+    def _bounded(self, node: Node) -> Node:
+        """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
+        node = mapped(node, self._bounded)
+        if not isinstance(node, BigSum) or (node.lower is not None and node.upper is not None):
+            return node
+        lower = Number(_ONE) if node.lower is None else node.lower
+        upper = node.upper
+        if upper is None:
+            bound = Name(node.index)
+            names = [part for part in walk(node.body) if isinstance(part, Name) and part.index == bound]
+            sizes = {family.size for family in map(self.family, names) if family is not None}
+            if len(sizes) != 1:
+                return node
+            (size,) = sizes
+            upper = Name(size) if isinstance(size, str) else Number(_ONE * size)
+        return BigSum(node.index, node.body, lower, upper, node.conditions, span=node.span)

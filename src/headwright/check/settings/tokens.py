@@ -1,0 +1,493 @@
+"""Exercises about self-attention on tokens made of orthogonal directions: exact matrices, limits as lengths grow.
+
+All that is given lies in the span of the directions, so a matrix is its block on them, and a multiple of the identity
+on whatever space is left: M = block + rest * (identity elsewhere). The dimension need not be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
+from headwright.check.claims import Claim
+from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.exercise import Exercise, Tokens, parsed
+from headwright.check.judging import SIGNS, Judged, at, judged, shown
+from headwright.check.scalars import (
+    POSITIVE,
+    Scalar,
+    Where,
+    absolute,
+    exp,
+    limit,
+    ln,
+    number,
+    parameter,
+    pi,
+    prove,
+    sqrt,
+)
+from headwright.check.verdict import Verdict
+from headwright.formula.show import plain
+from headwright.formula.tree import (
+    Call,
+    Inner,
+    Listing,
+    Name,
+    Negative,
+    Node,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+    Transpose,
+)
+
+ZERO, ONE = number(0), number(1)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """rows x columns of scalars; each side is 1 or the number of directions. 1 x 1 is a number."""
+
+    entries: tuple[tuple[Scalar, ...], ...]
+    rest: Scalar = ZERO
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.entries), len(self.entries[0])
+
+    @property
+    def scalar(self) -> Scalar:
+        """The only entry."""
+        return self.entries[0][0]
+
+    @property
+    def flat(self) -> tuple[Scalar, ...]:
+        """All entries in a row."""
+        return tuple(x for row in self.entries for x in row)
+
+    def turned(self) -> Grid:
+        """The transpose."""
+        return Grid(tuple(zip(*self.entries, strict=True)), self.rest)
+
+    def times(self, factor: Scalar) -> Grid:
+        """A multiple."""
+        return Grid(tuple(tuple(factor * x for x in row) for row in self.entries), factor * self.rest)
+
+    def plus(self, other: Grid) -> Grid:
+        """The sum of two grids of one shape."""
+        rows = zip(self.entries, other.entries, strict=True)
+        summed = tuple(tuple(x + y for x, y in zip(mine, theirs, strict=True)) for mine, theirs in rows)
+        return Grid(summed, self.rest + other.rest)
+
+    def on(self, other: Grid) -> Grid:
+        """The matrix product; vectors have nothing outside the directions, so the rest acts on matrices only."""
+        columns = tuple(zip(*other.entries, strict=True))
+        product = tuple(tuple(_dot(row, column) for column in columns) for row in self.entries)
+        return Grid(product, self.rest * other.rest)
+
+
+def number_grid(value: Scalar) -> Grid:
+    """A number as a grid."""
+    return Grid(((value,),))
+
+
+def identity(size: int) -> Grid:
+    """The identity, here and elsewhere."""
+    return Grid(tuple(tuple(ONE if i == j else ZERO for j in range(size)) for i in range(size)), ONE)
+
+
+def column(size: int, place: int, length: Scalar) -> Grid:
+    """A multiple of one direction."""
+    return Grid(tuple((length if i == place else ZERO,) for i in range(size)))
+
+
+def _dot(row: tuple[Scalar, ...], column: tuple[Scalar, ...]) -> Scalar:
+    total = ZERO
+    for x, y in zip(row, column, strict=True):
+        if x != ZERO and y != ZERO:
+            total = total + x * y
+    return total
+
+
+DEEPEST = 20
+INTERNAL = ("gone", "inverse")  # names of the checker's own
+ELEMENTARY = {"exp": exp, "ln": ln, "sqrt": sqrt, "abs": absolute}
+PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads formulas; definitions are tokens, weights, and what the answer defines."""
+
+    exercise: Exercise
+    setting: Tokens
+    definitions: Mapping[str, Node]
+    depth: int = 0
+    memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
+
+    @property
+    def tokens(self) -> list[str]:
+        """The names of the tokens, in order."""
+        return list(self.setting.tokens)
+
+    def scalar(self, node: Node) -> Scalar:
+        """The value of a formula that is a number."""
+        value = self.value(node)
+        if value.shape != (1, 1):
+            raise MisfitError("this is not a number", node)
+        return value.scalar
+
+    def value(self, node: Node) -> Grid:
+        """The value of a formula."""
+        match node:
+            case Number(value):
+                return number_grid(number(value))
+            case Name():
+                return self.name(node)
+            case Sum(terms):
+                return self._sum(terms)
+            case Negative(body):
+                return self.value(body).times(number(-1))
+            case Product(factors):
+                return self._product(factors)
+            case Quotient(over, under):
+                below = self.scalar(under)
+                if below == ZERO:
+                    raise MisfitError("this is 0, and something is divided by it", under)
+                return self.value(over).times(ONE / below)
+            case Power(base, exponent):
+                return number_grid(self.scalar(base) ** self.scalar(exponent))
+            case Transpose(body):
+                return self.value(body).turned()
+            case Inner(left, right):
+                return self._inner(node, self.value(left), self.value(right))
+            case Norm(body):
+                return number_grid(self._norm(self.value(body)))
+            case Call(function, (argument,)) if function in ELEMENTARY:
+                return number_grid(ELEMENTARY[function](self.scalar(argument)))
+            case _:
+                what = node.function if isinstance(node, Call) else type(node).__name__.lower()
+                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+
+    def name(self, node: Name) -> Grid:
+        """The value of a name."""
+        full = full_name(node)
+        if full in self.definitions:
+            if self.depth > DEEPEST:
+                raise MisfitError(f"{full} is defined by itself", node)
+            if full not in self.memo:
+                self.memo[full] = replace(self, depth=self.depth + 1).value(self.definitions[full])
+            return self.memo[full]
+        if full in self.exercise.parameters:
+            return number_grid(parameter(full, self.exercise.parameters[full].range()))
+        directions = self.setting.directions
+        if node.base == self.setting.letter and label(node.index) in directions:
+            return column(len(directions), directions.index(label(node.index)), self._length())
+        if full in ("I", "I_d", "I_D"):
+            return identity(len(directions))
+        found = self._attention(node)
+        if found is not None:
+            return found
+        if full in ("pi", "e"):
+            return number_grid(pi() if full == "pi" else exp(ONE))
+        if full in ("Q", "K", "V"):
+            raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
+        if full == "infinity":
+            raise MisfitError("infinity is not a number", node)
+        if node.base.startswith(INTERNAL):
+            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
+        if node.index is None and node.base.islower():
+            return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
+        known = ", ".join(f"{self.setting.letter}_{name}" for name in directions)
+        raise MisfitError(
+            f"{full} is not a name of this exercise", node, fix=f"it has {known}, {', '.join(self.tokens)}"
+        )
+
+    def _length(self) -> Scalar:
+        name = self.setting.length
+        return parameter(name, self.exercise.parameters[name].range())
+
+    def _attention(self, node: Name) -> Grid | None:
+        if node.base == "alpha":
+            first, second = self._pair(node)
+            return number_grid(self.pattern(first)[second])
+        if node.base in ("c", *PROJECTED) and label(node.index).isdigit():
+            place = self._place(node, label(node.index))
+            return self.output(place) if node.base == "c" else self._projected(PROJECTED[node.base], place)
+        return None
+
+    def _pair(self, node: Name) -> tuple[int, int]:
+        index = node.index
+        parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+        if len(parts) != 2:
+            raise MisfitError("expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node)
+        return self._place(node, parts[0]), self._place(node, parts[1])
+
+    def _place(self, node: Name, which: str) -> int:
+        for place, token in enumerate(self.tokens):
+            if token.partition("_")[2] == which:
+                return place
+        raise MisfitError(f"there is no token {which}", node, fix=f"the tokens are {', '.join(self.tokens)}")
+
+    def _projected(self, weights: str, place: int) -> Grid:
+        token, size = self.name(named(self.tokens[place])), len(self.setting.directions)
+        if token.shape == (1, 1) and token.scalar == ZERO:
+            token = column(size, 0, ZERO)
+        if token.shape != (size, 1):
+            raise MisfitError(f"{self.tokens[place]} is not a vector", named(self.tokens[place]))
+        return self._square(weights).on(token)
+
+    def _square(self, weights: str) -> Grid:
+        value = self.name(Name(weights))
+        size = len(self.setting.directions)
+        if value.shape == (1, 1):
+            value = identity(size).times(value.scalar)  # V = 2 is read as 2 I
+        if value.shape != (size, size):
+            raise MisfitError(f"{weights} is not a square matrix", Name(weights))
+        return value
+
+    def pattern(self, place: int) -> list[Scalar]:
+        """The weights that one token gives to all."""
+        query = self._projected("Q", place)
+        scores = [self._projected("K", j).turned().on(query).scalar for j in range(len(self.tokens))]
+        weights = [exp(score) for score in scores]
+        total = ZERO
+        for weight in weights:
+            total = total + weight
+        return [weight / total for weight in weights]
+
+    def output(self, place: int) -> Grid:
+        """The output of one token."""
+        total: Grid | None = None
+        for j, weight in enumerate(self.pattern(place)):
+            part = self._projected("V", j).times(weight)
+            total = part if total is None else total.plus(part)
+        if total is None:
+            raise MisfitError("there are no tokens", Name("c"))
+        return total
+
+    def _sum(self, terms: tuple[Node, ...]) -> Grid:
+        total = self.value(terms[0])
+        for term in terms[1:]:
+            value = self.value(term)
+            if value.shape != total.shape:
+                raise MisfitError("these two cannot be added: their shapes differ", term)
+            total = total.plus(value)
+        return total
+
+    def _product(self, factors: tuple[Node, ...]) -> Grid:
+        total = self.value(factors[0])
+        for factor in factors[1:]:
+            value = self.value(factor)
+            if total.shape == (1, 1):
+                total = value.times(total.scalar)
+            elif value.shape == (1, 1):
+                total = total.times(value.scalar)
+            elif total.shape[1] != value.shape[0]:
+                raise MisfitError(
+                    "these two cannot be multiplied: their shapes do not fit", factor, fix="transpose one"
+                )
+            else:
+                total = total.on(value)
+        return total
+
+    def _inner(self, node: Node, left: Grid, right: Grid) -> Grid:
+        if (1, 1) in (left.shape, right.shape):
+            return right.times(left.scalar) if left.shape == (1, 1) else left.times(right.scalar)
+        if left.shape != right.shape or left.shape[1] != 1:
+            raise MisfitError("an inner product of two vectors was expected", node)
+        return left.turned().on(right)
+
+    def _norm(self, value: Grid) -> Scalar:
+        if value.shape == (1, 1):
+            return absolute(value.scalar)
+        if value.shape[1] != 1:
+            raise MisfitError("the norm of a matrix has no meaning here", Name("x"))
+        return sqrt(value.turned().on(value).scalar)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What some conditions say."""
+
+    given: tuple[tuple[Scalar, str, Scalar], ...] = ()
+    growing: frozenset[str] = frozenset()
+    vanishing: frozenset[str] = frozenset()
+
+    def and_(self, other: Told) -> Told:
+        """All of both."""
+        return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
+
+
+def tending(link: Relation) -> Told | None:
+    """beta -> infinity, s >> 1: what becomes large, or small; None if this is another kind of condition.
+
+    >>> from headwright.check.exercise import parsed
+    >>> sorted(tending(parsed(r"\\beta \\to 0")).vanishing)
+    ['beta']
+    """
+    sign = link.comparisons[0]
+    if sign not in ("->", ">>", "<<"):
+        return None
+    big, other = link.terms if sign != "<<" else reversed(link.terms)
+    if isinstance(big, Name):
+        if sign != "->" and not isinstance(other, Name):
+            return Told(growing=frozenset({full_name(big)}))
+        if sign == "->" and isinstance(other, Name) and full_name(other) == "infinity":
+            return Told(growing=frozenset({full_name(big)}))
+        if sign == "->" and isinstance(other, Number) and other.value == 0:
+            return Told(vanishing=frozenset({full_name(big)}))
+    raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+
+
+SAME = "the two tend to the same"
+OPPOSITE: dict[str, Literal["proved", "refuted"]] = {"proved": "refuted", "refuted": "proved"}  # of what is denied
+
+
+@dataclass(frozen=True)
+class TokensSetting:
+    """An exercise about tokens."""
+
+    exercise: Exercise
+    setting: Tokens
+    whole = False
+
+    def knows(self, name: Name) -> bool:
+        """Whether the exercise gives this name."""
+        full = full_name(name)
+        given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
+        if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
+            return True
+        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and label(name.index) != ""
+
+    def opened(self, answer: Answer) -> TokensCourt:
+        """With what the answer defines, and what it says of its own names."""
+        weights: dict[str, str] = {**self.setting.weights}  # type: ignore[dict-item]
+        given = {**self.setting.tokens, **weights, **self.exercise.definitions}
+        definitions: dict[str, Node] = {name: parsed(source) for name, source in given.items()}
+        definitions |= {name: said.node for name, said in answer.definitions.items()}
+        reader = Reader(self.exercise, self.setting, definitions)
+        court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))
+        for said in answer.conditions:
+            court._told(reader, said.node, own=True)
+        return replace(court, under=tuple(said.node for said in answer.conditions))
+
+
+@dataclass(frozen=True)
+class TokensCourt:
+    """Decides statements about tokens."""
+
+    exercise: Exercise
+    setting: Tokens
+    reader: Reader
+    claims: tuple[Said, ...] = ()
+    conditions: tuple[Judged, ...] = ()
+    under: tuple[Node, ...] = ()  # what the answer says of its own names: s > 0
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """There is nothing to add."""
+        del judgements
+        return verdict
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """One comparison, entry by entry."""
+        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
+        decision = here._link(self.reader, link)
+        words = here._words(self.reader, link, decision)
+        if claim.negated and decision.word in OPPOSITE:
+            decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
+            words = decision.reason
+        return [judged(claim, decision, words)]
+
+    def _link(self, reader: Reader, link: Relation) -> Decision:
+        left, right = (reader.value(term) for term in link.terms)
+        sign = link.comparisons[0]
+        if left.shape != right.shape:
+            raise MisfitError("the two sides have different shapes", link)
+        pairs = list(zip(left.flat, right.flat, strict=True))
+        told = [self._told(reader, condition) for condition in self.under]
+        given = [one for each in told for one in each.given]
+        held = set().union(*(x.names() | y.names() for x, _, y in given))
+        where, large = self._where(set().union(held, *(x.names() for pair in pairs for x in pair)))
+        vanishing = {name for each in told for name in each.vanishing}
+        growing = {name for each in told for name in each.growing}
+        large = tuple(name for name in large if name not in (held | vanishing) - growing)
+        where = where.given(*given)
+        if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
+            raise MisfitError("vectors are compared by size", link)
+        found = [decide(a, sign, b, where, large, vanishing=vanishing) for a, b in pairs]
+        if sign == "!=" and len(pairs) > 1:
+            return self._different(pairs, found, where)
+        return most_telling(found)
+
+    def _different(self, pairs: list[tuple[Scalar, Scalar]], found: list[Decision], where: Where) -> Decision:
+        """Vectors differ where one entry does; they are the same only if all entries are."""
+        if all(prove(a, "=", b, where) is not None for a, b in pairs):
+            return Decision("refuted", "the two are the same")
+        return next((one for one in found if one.word == "proved"), Decision("undecided", "they may coincide"))
+
+    def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
+        """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
+        if isinstance(condition, Name):
+            return Told()  # 'for all beta'
+        if not isinstance(condition, Relation):
+            raise MisfitError("this condition is not understood", condition)
+        told = Told()
+        for link in comparisons(condition):
+            told = told.and_(tending(link) or self._bounding(reader, link, own))
+        return told
+
+    def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
+        left, right = (reader.scalar(term) for term in link.terms)
+        sign = link.comparisons[0]
+        if sign not in ("=", "<", ">", "<=", ">="):
+            raise MisfitError("this condition is not understood", link, fix="write =, < or >")
+        if own:
+            low = right if sign in (">", ">=") else left
+            if sign == "=" or low.rational is None:
+                raise MisfitError("this condition is not understood", link, fix="state a number: s > 0")
+        return Told(given=((left, sign, right),))
+
+    def _where(self, names: set[str]) -> tuple[Where, tuple[str, ...]]:
+        given = self.exercise.parameters
+        ranges = {name: given[name].range() if name in given else POSITIVE for name in names}
+        large = sorted(name for name in names if name not in given or given[name].large)
+        return Where(ranges), tuple(large)
+
+    def _words(self, reader: Reader, link: Relation, decision: Decision) -> str:
+        if decision.word != "refuted":
+            return decision.reason
+        left, sign = link.terms[0], link.comparisons[0]
+        value = reader.value(left)
+        if value.shape[1] == 1 and value.shape[0] > 1:
+            end = self._end(value)
+            if end is not None and end == plain(link.terms[1]):
+                return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
+            if end is not None:
+                return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
+            return f"{plain(link)} is false"
+        where = f"with {at(decision.values)}: " if decision.values else ""
+        if decision.left is None or decision.right is None:
+            return f"{where}{plain(link)} is false{': ' + decision.reason if decision.reason else ''}"
+        return f"{where}{plain(left)} is {shown(decision.left)}, not {SIGNS[sign]} {shown(decision.right)}"
+
+    def _end(self, value: Grid) -> str | None:
+        """The limit of a vector as a combination of the directions."""
+        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
+        parts = []
+        for direction, (entry,) in zip(self.setting.directions, value.entries, strict=True):
+            where, large = self._where(set(entry.names()) | {self.setting.length})
+            end = limit(entry / length, where, large)
+            if not isinstance(end, Scalar):
+                return None
+            if end.rational != 0:
+                parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
+        return " + ".join(parts).replace("+ -", "- ") or "0 (next to the directions)"

@@ -1,1 +1,0 @@
-"""What the parts of a formula mean: sizes, products, functions, sums that must agree."""

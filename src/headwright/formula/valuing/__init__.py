@@ -1,1 +1,0 @@
-"""Values in ball arithmetic: numbers, functions, comparisons that are certain."""

@@ -1,0 +1,133 @@
+"""The second look: it runs, it agrees with what is true, and it does not let a wrong decision pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from flint import arb
+
+from headwright.check import check
+from headwright.check.answer import Answer, Formula, Said, read_answer
+from headwright.check.claims import Claim
+from headwright.check.decision import Decision
+from headwright.check.exercise import load_exercises
+from headwright.check.judging import Judged, judged
+from headwright.check.replay import looked_at_twice
+from headwright.check.replay.saying import holds
+from headwright.check.replay.worlds import IntegersWorld, KeysWorld, unit
+from headwright.formula import parse
+from headwright.formula.tree import Relation
+
+EXERCISES = load_exercises()
+ANSWERS = [
+    ("averaging-two", (r"q = \lambda(k_a + k_b)", r"\alpha_a = \frac{e^\lambda}{2 e^\lambda + n - 2}")),
+    ("averaging-two", (r"q = \frac{1}{\sqrt 2}(k_a + k_b)",)),
+    ("averaging-two-bounded", (r"q = \ln(n/\epsilon)(k_1 + k_2)",)),
+    ("averaging-scaled-discrete", (r"\alpha_1/\alpha_2 = e^{(c-1)t}",)),
+    ("averaging-scaled", (r"q = \lambda(\mu_a + \mu_b)", r"g > 1 \Rightarrow c \approx v_a")),
+    ("two-heads", (r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b",)),
+    ("two-heads-discrete", (r"q_1 = 2 t u, q_2 = t k_2",)),
+    ("copying", (r"k_j^\top q \ge k_i^\top q + \ln(n/\delta)", r"\alpha_j \ge 1 - \delta")),
+    ("copying", (r"k_j^\top q > k_i^\top q",)),
+    ("copying-separated", (r"q = 2\ln(n/\epsilon) k_1",)),
+    ("copying-separated", (r"q = \ln(n/\epsilon) k_1",)),
+    ("self-attention-copy", (r"c_2 \approx u_a", r"\alpha_{22} = \frac{e^{\beta^2}}{e^{\beta^2} + 2}")),
+    ("self-attention-copy", (r"c_2 \approx u_b",)),
+    ("positions-unique", (r"\Phi_t \ne \Phi_{t'}", r"t - t' = 2\pi k \Rightarrow k = 0")),
+    ("positions-unique", (r"\Phi_t = \Phi_{t'}",)),
+    ("taking-apart", (r"M = A A^\top",)),
+    ("low-rank", (r"B = A",)),
+    ("energy", (r"\|A\|_F^2 = \|U S V^\top\|_F^2 = \|S\|_F^2 = \sum_i \sigma_i^2",)),
+]
+
+
+@pytest.mark.parametrize(("exercise", "formulas"), ANSWERS)
+def test_the_second_look_applies(exercise: str, formulas: tuple[str, ...]) -> None:
+    verdict = check(exercise, *formulas)
+    assert verdict.word in ("proved", "refuted"), verdict.reason
+    chosen = [part for part in verdict.parts if part.word == verdict.word]
+    assert chosen
+    assert all(part.replayed > 0 for part in chosen)
+
+
+def decided(exercise: str, claim: str, decision: Decision, *definitions: str) -> Judged:
+    """A claim with a decision that nobody made, looked at again."""
+    given = EXERCISES[exercise]
+    answer = (
+        read_answer(given, [Formula(text, 1) for text in definitions], lambda name: name.base != "lambda")
+        if definitions
+        else Answer()
+    )
+    node = parse(claim)
+    said = Said(node, Formula(claim, 1))
+    one = judged(Claim(node, "statement", said), decision, decision.reason)
+    (found,) = looked_at_twice(given, answer, [one], 0)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim", "definitions"),
+    [
+        ("averaging-two", r"\alpha_a \ge \frac{1}{2}", (r"q = \lambda(k_a + k_b)",)),
+        ("averaging-two", r"\alpha_a = \frac{e^\lambda}{2 e^\lambda + n}", (r"q = \lambda(k_a + k_b)",)),
+        ("averaging-two", r"c \approx v_a", (r"q = \lambda(k_a + k_b)",)),
+        ("averaging-two", r"\alpha_a \ge \frac{1}{2 + \epsilon}", (r"q = k_a + k_b",)),
+        ("self-attention-copy", r"c_2 \approx u_b", ()),
+        ("positions-unique", r"t + t' \ge 4", ()),
+    ],
+)
+def test_a_false_proof_does_not_pass(exercise: str, claim: str, definitions: tuple[str, ...]) -> None:
+    found = decided(exercise, claim, Decision("proved", "trust me"), *definitions)
+    assert found.part.word == "undecided"
+    assert "bug worth reporting" in found.part.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim", "values", "definitions"),
+    [
+        ("averaging-two", r"\alpha_a \ge \frac{1}{2 + \epsilon}", {}, (r"q = \lambda(k_a + k_b)",)),
+        ("averaging-two", r"c \approx \frac12(v_a + v_b)", {}, (r"q = \lambda(k_a + k_b)",)),
+        ("averaging-two", r"\alpha_a \ge \frac{1}{n}", {"n": 4, "epsilon": Fraction(1, 10)}, (r"q = k_a + k_b",)),
+        ("positions-unique", r"t \ge 0", {"t": 3}, ()),
+    ],
+)
+def test_a_false_refutation_does_not_pass(
+    exercise: str, claim: str, values: dict[str, int], definitions: tuple[str, ...]
+) -> None:
+    told = {name: Fraction(value) for name, value in values.items()}
+    found = decided(exercise, claim, Decision("refuted", "trust me", values=told), *definitions)
+    assert found.part.word == "undecided"
+    assert "bug worth reporting" in found.part.reason
+
+
+def test_a_true_decision_passes_with_the_number_of_worlds_that_agreed() -> None:
+    found = decided("averaging-two", r"\alpha_a \le \frac12", Decision("proved", "by hand"), r"q = \lambda(k_a + k_b)")
+    assert found.part.word == "proved"
+    assert found.part.replayed > 0
+
+
+def test_explicit_keys_follow_the_definition_of_attention() -> None:
+    keys = [unit(3, place) for place in range(3)]
+    world = KeysWorld(
+        {"q": parse("2 k_a")}, {}, setting=EXERCISES["averaging-two"].keys, keys=keys, places={"a": 1, "b": 2}
+    )
+    assert holds(parse(r"\alpha_a = \frac{e^2}{e^2 + 2}"), world) is True
+    assert holds(parse(r"\alpha_b > \alpha_a"), world) is False
+    assert holds(parse(r"\sum_{i \ne a} \alpha_i = 2 \alpha_b"), world) is True
+    assert holds(parse(r"c = \alpha_a v_a + \alpha_b (v_b + v_3)"), world) is True
+
+
+def test_rows_of_embeddings_are_written_out() -> None:
+    world = IntegersWorld({}, {"t": 3, "t'": 5})
+    assert holds(parse(r"\Phi_t \ne \Phi_{t'}"), world) is True
+    assert holds(parse(r"\Phi_t = \Phi_3"), world) is True
+    assert holds(parse(r"\Phi_t \ne \Phi_{t'}"), replace(world, same=True)) is False
+
+
+def test_what_is_not_certain_is_not_said() -> None:
+    world = IntegersWorld({}, {"t": 3})
+    assert holds(parse("t < x"), world) is None
+    close = Relation((parse("t"), parse("t")), ("<",))
+    assert holds(close, replace(world, numbers={"t": arb(3, 1)})) is None

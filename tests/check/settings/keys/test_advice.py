@@ -1,0 +1,73 @@
+"""What a teacher would add."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check import check
+
+
+def test_large_enough_has_a_threshold() -> None:
+    assert check("averaging-two", r"q = \lambda(k_a + k_b)").threshold == "lambda >= ln((n - 2)/epsilon), for n > 2"
+    assert check("averaging-two", r"q = \log(t)(k_a + k_b)").threshold == "t >= (n - 2)/epsilon"
+
+
+def test_a_wrong_number_is_told_from_which_number_on_it_works() -> None:
+    said = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)").suggestion or ""
+    assert "works from lambda >= ln((n - 2)/epsilon)" in said
+    assert "yours is 0.7071" in said
+
+
+def test_both_cases_of_a_length_share_one_threshold() -> None:
+    said = check("two-heads-discrete", r"q_1 = \ln(n/\epsilon) u, q_2 = \ln(n/\epsilon) k_2").suggestion or ""
+    assert "q_1 = lambda (u), q_2 = lambda (k_2) works from lambda >= 2 ln((n - 1)/epsilon);" in said
+
+
+def test_a_query_longer_than_need_be_is_told_the_shortest() -> None:
+    said = check("averaging-two-bounded", r"q = \ln(n/\epsilon)(k_1 + k_2)").suggestion or ""
+    assert "the shortest query that works has length 5.54" in said
+    assert "this one 6.513" in said
+
+
+def test_the_smallest_counterexample_comes_in_plain_words() -> None:
+    verdict = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
+    assert verdict.reason == (
+        "with n = 3 and epsilon = 1/10: alpha_a is 0.4011, not at least 0.4762: the other key has 20% of the weight"
+    )
+
+
+def test_the_picture_shows_the_weight_against_n() -> None:
+    curve = check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)").curve
+    assert curve is not None
+    (weights,) = curve.series.values()
+    assert weights[curve.values.index(10)] == pytest.approx(0.1682, abs=1e-4)
+    assert curve.levels["wanted"] == pytest.approx(1 / 2.1)
+
+
+def test_probabilities_are_exact_in_the_limit_and_at_one_length() -> None:
+    told = check("two-heads-scaled", r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b").probability
+    assert told is not None
+    assert told["limit"] == "0.92135"  # the normal distribution function at sqrt 2
+    assert told["limit_given"] == "1"
+    low, high = told["probability"]
+    assert low <= 0.786057453886242 <= high + 1e-15
+    assert high - low < 1e-12
+
+
+def test_one_head_spreads_as_much_as_can_be() -> None:
+    told = check("averaging-scaled", r"q = \lambda(\mu_a + \mu_b)").probability
+    assert told is not None
+    assert (told["limit"], told["limit_deviation"]) == ("0", "0.5")
+
+
+def test_a_true_claim_with_a_false_reason_says_so() -> None:
+    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", r"T < 2\pi")
+    assert verdict.word == "refuted"
+    assert "is true, but what is said besides is false" in verdict.reason
+    assert verdict.counterexample == {"T": 7}
+
+
+def test_the_first_bad_line_of_a_derivation_is_shown() -> None:
+    verdict = check("kth-singular-value", r"\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_1^2 \ge k \sigma_k^2")
+    assert [part.word for part in verdict.parts] == ["proved", "refuted", "proved"]
+    assert "sum_{i <= k} sigma_i^2 >= k sigma_1^2" in verdict.reason

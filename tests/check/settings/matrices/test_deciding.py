@@ -1,0 +1,359 @@
+"""Right statements are proved and wrong ones refuted, never the other way round."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from headwright.check.settings.matrices import Given, decide
+from headwright.check.settings.matrices.inequalities import ABEL, PLAIN, SQUARED
+from headwright.errors import InputError
+from headwright.formula.errors import FormulaError
+from headwright.formula.shapes import Shape
+from headwright.formula.tree import Name, Relation
+from tests.check.settings.matrices.worlds import APART, FREE, LAYER, POSITIONS, SINGULAR, World, world
+
+SOFTMAX = r"\operatorname{softmax}"
+BEST = r"\sum_{i=1}^{k-1} \sigma_i u_i v_i^\top"
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "Q_p = P Q", "K_p = P K", "V_p = P V",
+        rf"H_p = {SOFTMAX}(PQ(PK)^\top/\sqrt d) PV = {SOFTMAX}(P Q K^\top P^\top/\sqrt d) PV"
+        rf" = P {SOFTMAX}(QK^\top/\sqrt d) P^\top P V = P {SOFTMAX}(QK^\top/\sqrt d) V = P H",
+        "Z_p = relu(H_p W_1 + 1 b_1) W_2 + 1 b_2 = relu(PHW_1 + 1 b_1) W_2 + 1 b_2"
+        " = relu(P(HW_1 + 1 b_1)) W_2 + 1 b_2 = P relu(HW_1 + 1 b_1) W_2 + 1 b_2"
+        " = P(relu(HW_1 + 1 b_1) W_2 + 1 b_2) = P Z",
+        rf"{SOFTMAX}(P X X^\top P^\top) = P {SOFTMAX}(X X^\top) P^\top",
+        rf"{SOFTMAX}(X X^\top + X X^\top ones ones^\top) = {SOFTMAX}(X X^\top)",
+        rf"{SOFTMAX}(X X^\top) ones = ones",
+        r"X^\top X = X_p^\top X_p", r"\|X_p\|_F = \|X\|_F", r"ones^\top P X = ones^\top X", r"ones^\top ones = T",
+        r"\sqrt{2d}/2 = \sqrt{d}/\sqrt{2}", r"relu(3 X) = 3 relu(X)", "P X - X_p = 0",
+    ],
+)  # fmt: skip
+def test_lines_about_a_layer_are_proved(chain: str) -> None:
+    for decision in LAYER.decisions(chain):
+        assert decision.word == "proved", decision
+        assert decision.used == "normal forms"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        r"Q_p = P^\top Q", "K_p = K", "Q_p = P P Q", "X_p = X",
+        rf"{SOFTMAX}(P X X^\top P^\top) = {SOFTMAX}(X X^\top)",
+        rf"{SOFTMAX}(P X X^\top) = {SOFTMAX}(X X^\top)",
+        rf"{SOFTMAX}(P Q K^\top P^\top/\sqrt d) = P {SOFTMAX}(Q K^\top/\sqrt d)",
+        rf"{SOFTMAX}(P Q K^\top P^\top/\sqrt d) = P {SOFTMAX}(Q K^\top/\sqrt d) P",
+        rf"{SOFTMAX}(P Q K^\top P^\top/\sqrt d) = P^\top {SOFTMAX}(Q K^\top/\sqrt d) P",
+        rf"H_p = {SOFTMAX}(P Q K^\top P^\top) P V",
+        rf"H_p = {SOFTMAX}(P Q K^\top/\sqrt d) P V",
+        rf"H_p = {SOFTMAX}(P Q K^\top P^\top/\sqrt d) V",
+        rf"P {SOFTMAX}(QK^\top/\sqrt d) P^\top P V = P {SOFTMAX}(QK^\top/\sqrt d) P V",
+        "H_p = H", r"H_p = P^\top H", "Z_p = Z", r"Z_p = P^\top Z", "Z_p = P relu(HW_1) W_2 + 1 b_2",
+        "Z_p = relu(P H W_1) W_2 + 1 b_2", "relu(P(HW_1 + 1 b_1)) W_2 = relu(HW_1 + 1 b_1) W_2",
+        "relu(-X) = -relu(X)", "relu(2 X) = 4 relu(X)", "relu(X + X_p) = relu(X) + relu(X_p)",
+        r"P + P^\top = 2 I", "P^2 = I", r"P^\top = P", r"X^\top X = X_p^\top X", r"X X^\top = X_p X_p^\top",
+        rf"{SOFTMAX}(2 X) = {SOFTMAX}(X)", rf"{SOFTMAX}(X + ones ones^\top X) = {SOFTMAX}(X)",
+        rf"{SOFTMAX}(X X^\top)^\top = {SOFTMAX}(X X^\top)", rf"ones^\top {SOFTMAX}(X X^\top) = ones^\top",
+        "tr(P) = T", "tr(P) = 0", r"ones^\top ones = d", r"\|X_p\|_F^2 = \|X\|_F", "P X = 0",
+    ],
+)  # fmt: skip
+def test_wrong_lines_about_a_layer_are_refuted(statement: str) -> None:
+    _refuted(LAYER, statement)
+
+
+def _refuted(place: World, statement: str) -> None:
+    decision = place.decision(statement)
+    assert decision.word == "refuted", decision
+    assert decision.used == "a certified instance"
+    assert decision.counterexample is not None
+    assert {"sizes", "names", "left", "right"} == set(decision.counterexample)
+    strict = "<" in statement or ">" in statement
+    assert strict or decision.counterexample["left"] != decision.counterexample["right"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        r"A A^\top", r"\sum_i a_i a_i^\top", r"\sum_{i=1}^{p} a_i a_i^\top", r"I - B B^\top", r"A A^\top A A^\top",
+        r"I - \sum_i b_i b_i^\top", r"I_d - B B^\top", r"(B B^\top)^\top + A A^\top - B B^\top",
+    ],
+)  # fmt: skip
+def test_what_takes_a_sum_apart_is_proved(answer: str) -> None:
+    assert APART.with_definitions({"M": answer}).decision("M (v_a + v_b) = v_a").word == "proved"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [r"A A^\top + B B^\top", r"B B^\top", r"2 A A^\top", "I", "0", r"\sum_{i=1}^{p} b_i b_i^\top", r"I - A A^\top"],
+)
+def test_what_does_not_take_a_sum_apart_is_refuted(answer: str) -> None:
+    _refuted(APART.with_definitions({"M": answer}), "M (v_a + v_b) = v_a")
+
+
+def test_an_answer_of_the_wrong_shape_is_an_error_of_its_formula() -> None:
+    with pytest.raises(FormulaError, match="cannot be compared with M"):
+        APART.with_definitions({"M": r"A^\top A"}).decision("M (v_a + v_b) = v_a")
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        r"\|A\|_F^2 = tr(A^\top A) = tr(V S U^\top U S V^\top) = tr(V S^2 V^\top) = tr(V^\top V S^2) = \sum \sigma_i^2",
+        r"tr(S^2) = \sum_i \sigma_i^2 = \sum_{i=1}^{d} \sigma_i^2", r"tr(A A^\top) = \sum_{i=1}^{d} \sigma_i^2",
+        r"A^\top A = V S^2 V^\top", r"A = \sum_i \sigma_i u_i v_i^\top", r"A v_k = \sigma_k u_k",
+        r"u_k^\top A v_k = \sigma_k", r"\|A\|_2 = \sigma_1", r"\sum_i (u_i^\top A v_i)^2 = \|A\|_F^2",
+        r"\sum_i u_i^\top A v_i = \sum_i \sigma_i", r"\|U\|_F^2 = d", r"tr(U U^\top) = d", r"u_1^\top u_2 = 0",
+        r"\sum_i (x^\top v_i)(v_i^\top x) = x^\top x", r"\sum_i \sigma_i v_i (v_i^\top x) = V S V^\top x",
+        r"\sum_i (x^\top v_i) v_i^\top = x^\top", r"rank(V) = d",
+    ],
+)  # fmt: skip
+def test_lines_about_energy_are_proved(chain: str) -> None:
+    place = SINGULAR
+    shapes = {**place.given.shapes, "x": Shape("d", 1)}
+    given = Given(shapes, place.given.definitions, place.given.facts, (), place.given.sizes, place.given.assume)
+    for decision in World(given, place.names).decisions(chain):
+        assert decision.word == "proved", decision
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        r"\|A\|_F^2 \ge \sum_{i\le k} \sigma_i^2 \ge k \sigma_k^2", r"\sigma_k^2 \le \|A\|_F^2/k",
+        r"\sum_{i=1}^d \sigma_i^2 \ge \sum_{i=1}^k \sigma_i^2 \ge \sum_{i=1}^k \sigma_k^2",
+        r"k \sigma_k \le \sum_{i=1}^k \sigma_i", r"\sigma_{k+1} \le \sigma_k \le \sigma_1",
+        r"\sum_{i=k}^d \sigma_i^2 \le (d-k+1)\sigma_k^2", r"\sum_{i=k}^d \sigma_i^2 \le \frac{d-k+1}{d} \|A\|_F^2",
+        r"\|A\|_2^2 \le tr(A^\top A)", r"\sigma_k^2 < \|A\|_F^2/k + 1", r"tr(S) \ge \sigma_1",
+    ],
+)  # fmt: skip
+def test_weighted_sums_are_proved_for_all_sizes(chain: str) -> None:
+    for decision in SINGULAR.decisions(chain):
+        assert (decision.word, decision.used) == ("proved", ABEL), decision
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        r"\sigma_k \le \|A\|_F/\sqrt{k}",
+        r"\|A\|_2 \le \|A\|_F",
+        r"\|A\|_F \le \sqrt{d} \|A\|_2",
+        r"\sigma_k \le \|A\|_F",
+    ],
+)
+def test_roots_are_squared(statement: str) -> None:
+    decision = SINGULAR.decision(statement)
+    assert decision.word == "proved"
+    assert decision.used.startswith(SQUARED)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        r"\sum_{i=1}^k \sigma_k^2 = k\sigma_k^2", r"\sum_{i \ne k} \sigma_i^2 = \|A\|_F^2 - \sigma_k^2",
+        r"\sum_{i<k} \sigma_i^2 + \sigma_k^2 = \sum_{i \le k} \sigma_i^2",
+        r"\sum_{i<k} \sigma_i^2 + \sum_{i>k} \sigma_i^2 = \|A\|_F^2 - \sigma_k^2",
+    ],
+)  # fmt: skip
+def test_sums_with_conditions_are_equal(statement: str) -> None:
+    assert SINGULAR.decision(statement).word == "proved"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        r"tr(A^\top A) = \sum_i \sigma_i", r"tr(V S U^\top U S V^\top) = tr(V S V^\top)",
+        r"\|A\|_F = \sum_i \sigma_i^2",
+        r"tr(A^\top A) = \sigma_1^2", r"A^\top A = V^\top S^2 V", r"U U^\top = I", r"tr(U^\top U) = n",
+        r"\|A\|_F \le \|A\|_2", r"\|A\|_F < \sqrt{d} \|A\|_2", r"A = \sum_i u_i v_i^\top", r"u_1^\top u_2 = 1",
+        r"\|A\|_F > 0", r"tr(S) \le \sigma_1", r"rank(A) \le d - 1", "rank(A) = d",
+        r"\|A\|_F^2 \le \sum_{i\le k} \sigma_i^2", r"\sum_{i \le k} \sigma_i^2 \le k \sigma_k^2",
+        r"\sum_{i=1}^k \sigma_i^2 \ge d \sigma_k^2", r"\sigma_k^2 \le \|A\|_F^2/(k+1)", r"\sigma_k^2 \le \|A\|_F^2/d",
+        r"\sigma_k \le \|A\|_F/k", r"\sigma_k^2 \le \|A\|_F/k", r"\sum_{i=1}^k \sigma_k^2 = d \sigma_k^2",
+        r"\sigma_1 \le \sigma_k", r"\sum_{i=k}^d \sigma_i^2 \le (d-k)\sigma_k^2", r"\sigma_k \le \sigma_{k+1}",
+        r"\sum_{i=k}^d \sigma_i^2 \ge \frac{d-k+1}{d} \|A\|_F^2", r"\sigma_k \le \|A\|_F/\sqrt{k+1}",
+        r"\sum_{i \ne k} \sigma_i^2 = \|A\|_F^2", r"\sum_{i<k} \sigma_i^2 = \sum_{i \le k} \sigma_i^2",
+    ],
+)  # fmt: skip
+def test_wrong_lines_about_singular_values_are_refuted(statement: str) -> None:
+    _refuted(SINGULAR, statement)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [BEST, r"\sum_{i<k} \sigma_i u_i v_i^\top", r"A - \sum_{i=k}^{d}\sigma_i u_i v_i^\top",
+     r"\sum_{i=1}^{k-1} u_i u_i^\top A", r"\sum_{i<k} A v_i v_i^\top"],
+)  # fmt: skip
+def test_the_best_approximation_of_small_rank_is_proved(answer: str) -> None:
+    place = SINGULAR.with_definitions({"B": answer})
+    for statement in (
+        r"\|A - B\|_2 \le \|A\|_F/\sqrt{k}", r"rank(B) \le k - 1", r"\|A - B\|_2 = \sigma_k",
+        r"A - B = \sum_{i=k}^{d} \sigma_i u_i v_i^\top", r"\|A - B\|_F^2 = \sum_{i=k}^d \sigma_i^2",
+        r"\|A\|_F^2 = \|B\|_F^2 + \|A - B\|_F^2",
+    ):  # fmt: skip
+        assert place.decision(statement).word == "proved", statement
+
+
+@pytest.mark.parametrize(
+    ("answer", "near", "low"),
+    [
+        (r"\sum_{i=1}^{k} \sigma_i u_i v_i^\top", None, "refuted"),
+        (r"\sum_{i=1}^{k-1} u_i v_i^\top", "refuted", "proved"),
+        (r"\sum_{i=k}^{d} \sigma_i u_i v_i^\top", "refuted", "refuted"),
+        (r"2\sum_{i=1}^{k-1} \sigma_i u_i v_i^\top", "refuted", "proved"),
+        ("0", "refuted", "proved"),
+        ("A", "proved", "refuted"),
+        (r"\sum_{i=2}^{k} \sigma_i u_i v_i^\top", "refuted", "proved"),
+        (r"\sum_{i=1}^{k-1} \sigma_i u_i u_i^\top A", "refuted", "proved"),
+        (r"\sum_{i=1}^{k-1} \sigma_i u_{i+1} v_i^\top", "refuted", None),
+        ("A/2", "refuted", "refuted"),
+    ],
+)
+def test_other_approximations_fail_in_one_way_or_the_other(answer: str, near: str | None, low: str | None) -> None:
+    place = SINGULAR.with_definitions({"B": answer})
+    found = [place.decision(said).word for said in (r"\|A - B\|_2 \le \|A\|_F/\sqrt{k}", r"rank(B) \le k - 1")]
+    assert found == [near or "open", low or "open"]
+
+
+def test_positions_make_a_difference() -> None:
+    decision = POSITIONS.decision(r"P X + \Phi \ne P (X + \Phi)")
+    assert (decision.word, decision.used) == ("proved", "a given difference")
+    _refuted(POSITIONS, r"P X + \Phi = P (X + \Phi)")
+
+
+def test_not_equal_is_also_proved_as_not_an_identity() -> None:
+    decision = LAYER.decision(r"Z_p \ne Z")
+    assert decision.word == "proved"
+    assert decision.reason.startswith("not an identity")
+    assert decision.counterexample is not None
+
+
+def test_not_equal_is_refuted_where_both_sides_are_always_equal() -> None:
+    assert LAYER.decision(r"Z_p \ne P Z").word == "refuted"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "tr(A B) = tr(B A)", r"tr(A^\top B) = tr(B^\top A)", r"O O^\top = I", r"D E = E D", r"D^\top = D",
+        r"(A B)^\top = B^\top A^\top", r"M^\top = M", r"x^\top M y = y^\top M x", r"\langle x, y \rangle = y^\top x",
+        r"\|A + B\|_F^2 = \|A\|_F^2 + 2 tr(A^\top B) + \|B\|_F^2", r"x y^\top A x = (y^\top A x) x",
+        r"\|O x\| = \|x\|", r"\frac{s}{s+t} + \frac{t}{s+t} = 1", r"(s+t)^2 = s^2 + 2 s t + t^2", r"e^{s+t} = e^s e^t",
+        r"\sqrt{t^2} = t", r"\frac{A}{s} s = A", r"\sqrt{s+t}/(s+t) = 1/\sqrt{s+t}",
+        "(A + B)^2 = A^2 + A B + B A + B^2",
+        r"\operatorname{softmax}(P A R) = P \operatorname{softmax}(A) R", r"relu(P A R) = P relu(A) R",
+        r"\operatorname{softmax}(P x) = P \operatorname{softmax}(x)", "tr(s A) = s tr(A)", r"A^0 = I", r"|s|^2 = s^2",
+        r"\|2 A\|_2 = 2 \|A\|_2", r"tr(I_n) = n", r"\sin(s + t) = \sin(t + s)", r"\|A\|_F \ge 0", r"t \ge 0",
+        r"\|A\|_F^2 + \|B\|_F^2 \ge 0", r"\|A - A\|_F = 0", r"\|A\|_2 \le \|A\|_F",
+        r"2\|A B\|_2 \le 2\|A B\|_F", "rank(O) = n", r"R^\top R F = F",
+    ],
+)  # fmt: skip
+def test_algebra(statement: str) -> None:
+    decision = FREE.decision(statement)
+    assert decision.word == "proved", decision
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "A B = B A", "tr(A B) = tr(A) tr(B)", "D A = A D", r"A^\top = A", r"x^\top A y = y^\top A x", r"\sqrt{s^2} = s",
+        r"(A + B)^2 = A^2 + 2 A B + B^2", r"\operatorname{softmax}(A + B) = \operatorname{softmax}(B)", "P R = R P",
+        r"\operatorname{softmax}(O A) = O \operatorname{softmax}(A)", r"relu(O A) = O relu(A)", r"O = O^\top",
+        r"\operatorname{softmax}(D A) = D \operatorname{softmax}(A)", r"relu(D A) = D relu(A)", r"s \ge 0", r"s^2 > 0",
+        r"\operatorname{softmax}(s A) = \operatorname{softmax}(A)", r"e^{s t} = e^s e^t", "tr(A) = tr(B)",
+        r"\|A + B\|_F = \|A\|_F + \|B\|_F", r"ones^\top D = ones^\top", r"D ones = ones", r"O ones = ones",
+        r"\operatorname{softmax}(ones x^\top) = \operatorname{softmax}(A)", r"relu(s A) = s relu(A)", r"P = I",
+        r"\|A\|_2 = \|A\|_F", r"x x^\top = x^\top x I", r"\sum_{i=1}^{n} x = x", r"\sum_{i=1}^{n} i = n",
+    ],
+)  # fmt: skip
+def test_wrong_algebra_is_refuted(statement: str) -> None:
+    _refuted(FREE, statement)
+
+
+def test_what_cannot_be_decided_is_left_open_and_says_what_was_tried() -> None:
+    decision = FREE.decision(r"\|A + B\|_2 \le \|A\|_2 + \|B\|_2")
+    assert decision.word == "open"
+    assert "instances were tried" in decision.reason
+    assert FREE.decision(r"A ~ B").word == "open"
+
+
+def test_every_term_nonnegative_needs_no_solver() -> None:
+    assert FREE.decision(r"\|A\|_F^2 \ge 0").used == PLAIN
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    assert FREE.decision("A B = B A") == FREE.decision("A B = B A")
+
+
+def test_a_circular_definition_is_refused() -> None:
+    with pytest.raises(InputError, match=r"defined by itself: (A -> B -> A|B -> A -> B)"):
+        FREE.with_definitions({"A": "B + I", "B": "A"}).decision("A = B")
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"A": frozenset({"nice"})}, "unknown fact"),
+        ({"A,B": frozenset({"diagonal"})}, "unknown fact"),
+        ({"F": frozenset({"permutation"})}, "only a square matrix"),
+        ({"A,a": frozenset({"columns"})}, "is named as sigma_"),
+    ],
+)
+def test_strange_facts_are_refused(facts: dict[str, frozenset[str]], message: str) -> None:
+    given = Given({"A": Shape("n", "n"), "F": Shape("n", "m")}, facts=facts)
+    with pytest.raises(InputError, match=message):
+        decide(Relation((Name("A"), Name("A")), ("=",)), given)
+
+
+def test_only_one_comparison_is_decided_at_a_time() -> None:
+    with pytest.raises(InputError, match="one comparison"):
+        decide(Relation((Name("A"), Name("A"), Name("A")), ("=", "=")), FREE.given)
+
+
+def test_differences_that_are_given_hold_in_every_counterexample() -> None:
+    place = world(
+        {"A": ("n", "n"), "B": ("n", "n")}, {}, {"n": (1, 2)}, different=(("A B", "B A"),)
+    )  # fmt: skip
+    decision = place.decision("A B = A")
+    assert decision.counterexample is not None
+    assert decision.counterexample["sizes"] == {"n": 2}
+
+
+def test_a_sum_may_not_run_backwards_unnoticed() -> None:
+    """sum_{i=k}^{1} is empty for k > 1; a formula for it as a difference of two sums would be wrong."""
+    decision = SINGULAR.decision(r"\sum_{i=k}^{1} \sigma_i^2 = \sigma_1^2 - \sum_{i<k} \sigma_i^2")
+    assert decision.word != "proved"
+
+
+def test_an_index_inside_a_sum_is_not_taken_for_a_label() -> None:
+    place = world({"x_*": ("n", 1), "x_i": ("n", 1), "s_*": (1, 1)}, {}, {"n": (2,)})
+    assert place.decision(r"\sum_{i=1}^{n} x_i = n x_i").word != "proved"
+    assert place.decision(r"\sum_{i=1}^{n} s_i = n s_1").word != "proved"
+    assert place.decision(r"\sum_{i=1}^{n} s_1 = n s_1").word == "proved"
+
+
+def test_a_counterexample_is_found_beyond_the_usual_sizes() -> None:
+    """|A/2|_2 = sigma_1/2 is at most |A|_F/sqrt(k) for k up to 4, and the sizes to try end at 3."""
+    decision = SINGULAR.with_definitions({"B": "A/2"}).decision(r"\|A - B\|_2 \le \|A\|_F/\sqrt{k}")
+    assert decision.word == "refuted"
+    assert decision.counterexample is not None
+    assert decision.counterexample["sizes"] == {"d": 5, "k": 5, "n": 5}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["tr((A + B)^{10}) = tr((A + B)^{11})", "(s + t + 1)^{16} (s - t + 2)^{16} = s", r"\sum_{i=1}^{n^{n^{n^n}}} s = t",
+     r"(A + B)^{16} = A", "s^{1000} = t", "10^{100000} s = s", "A^{1000000} = B"],
+)  # fmt: skip
+def test_large_formulas_are_decided_in_time(statement: str) -> None:
+    start = time.perf_counter()
+    assert FREE.decision(statement).word == "refuted"
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize("statement", ["1/0 = 1", "s/0 = s/0", "A/(s - s) = B"])
+def test_what_has_no_meaning_is_neither_proved_nor_refuted(statement: str) -> None:
+    assert FREE.decision(statement).word == "open"

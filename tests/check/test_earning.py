@@ -1,0 +1,104 @@
+"""What an answer earns: an object, a statement that says something, an argument."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check import check
+from headwright.check.telling.told import shown_word
+
+TRUE_IN_ANY_CASE = [
+    ("averaging-scaled-discrete", r"\alpha_1 + \alpha_2 \le 1"),
+    ("averaging-scaled-discrete", r"\sum_{i=1}^n \alpha_i = 1"),
+    ("averaging-scaled-discrete", r"0 < \alpha_1 < 1"),
+    ("self-attention-copy", r"\|c_2\| \ge 0"),
+    ("self-attention-copy", r"\alpha_{21} + \alpha_{22} + \alpha_{23} = 1"),
+    ("positions-unique", r"t \ge 0"),
+    ("positions-unique", r"t = t"),
+    ("positions-help", r"P(X + \Phi) = P X + P \Phi"),
+    ("positions-help", r"\Phi \ne 2 X"),
+    ("positions-help", r"P \Phi \ne \Phi"),
+]
+RESTATED = [
+    ("permutation", r"Z_p = P Z"),
+    ("permutation", r"Z_p = P^\top P Z_p = P Z"),
+    ("permutation", r"Z_p = \frac12(Z_p + P Z) = P Z"),
+    ("energy", r"\|A\|_F^2 = \operatorname{tr}(A^\top A) = \sum_{i=1}^d \sigma_i^2"),
+    ("energy", r"2\|A\|_F^2 - \|A\|_F^2 = \sum_{j=1}^d \sigma_j^2"),
+    ("kth-singular-value", r"\sigma_k \le \|A\|_F/\sqrt{k}"),
+    ("kth-singular-value", r"k \sigma_k^2 = \sum_{i=1}^k \sigma_k^2 \le \|A\|_F^2"),
+]
+MISSING = [
+    ("averaging-two", r"\alpha_a \approx \frac12"),
+    ("two-heads", r"q_1 = \lambda \mu_a"),
+    ("low-rank", r"\|A\|_F \ge 0"),
+    ("copying", r"\alpha_j \le 1"),
+    ("copying", r"c \approx v_j"),
+]
+ANSWERS = [
+    ("averaging-scaled-discrete", r"\alpha_1 > \alpha_2 \text{ if } c = 3/2"),
+    ("self-attention-copy", r"c_2 \ne u_b"),
+    ("self-attention-copy", r"c_2 \approx x_2"),
+    ("positions-unique", r"t - t' = 2\pi k \Rightarrow k = 0"),
+    ("positions-help", r"P^\top (P X + \Phi) \ne X + \Phi"),
+    ("permutation", r"H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt d) P V = P H, Z_p = P Z"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer"), TRUE_IN_ANY_CASE + RESTATED)
+def test_a_true_statement_that_does_not_answer_is_no_answer(exercise: str, answer: str) -> None:
+    verdict = check(exercise, answer)
+    assert verdict.word == "no answer", verdict.reason
+    assert shown_word(verdict) == "true, but no answer"
+
+
+@pytest.mark.parametrize(("exercise", "answer"), MISSING)
+def test_what_was_asked_for_and_is_missing_is_named(exercise: str, answer: str) -> None:
+    verdict = check(exercise, answer)
+    assert verdict.word == "no answer", verdict.reason
+    assert "defines" in verdict.reason or "condition" in verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer"), ANSWERS)
+def test_a_claim_that_would_be_false_otherwise_is_an_answer(exercise: str, answer: str) -> None:
+    verdict = check(exercise, answer)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_a_false_statement_beside_no_answer_is_refuted() -> None:
+    assert check("averaging-scaled-discrete", r"\alpha_1 + \alpha_2 \le \frac12").word == "refuted"
+    assert check("energy", r"\|A\|_F^2 = \sum_i \sigma_i^2, \|A\|_F = 1").word == "refuted"
+
+
+def test_a_premise_that_never_holds_says_nothing() -> None:
+    verdict = check("positions-unique", r"\Phi_t = \Phi_{t'} \text{ for } t' = t + 2\pi")
+    assert verdict.word == "no answer"
+    assert "never happens" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "shapes"),
+    [
+        ("taking-apart", r"M = A^\top A", "p x p"),
+        ("taking-apart", r"M = B", "d x r"),
+        ("permutation", r"Z_p = P Z P^\top", "T x o"),
+        ("energy", r"\|A\|_F^2 = \operatorname{tr}(A)^2 = \sum_i \sigma_i^2", "n x d"),
+    ],
+)
+def test_a_wrong_shape_is_refuted_with_the_shapes(exercise: str, answer: str, shapes: str) -> None:
+    verdict = check(exercise, answer)
+    assert verdict.word == "refuted"
+    assert verdict.counterexample is not None
+    assert shapes in verdict.counterexample["shapes"]
+
+
+def test_a_query_made_of_values_is_refuted() -> None:
+    verdict = check("averaging-two", r"q = \lambda(v_a + v_b)")
+    assert verdict.word == "refuted"
+    assert "values" in verdict.reason
+
+
+def test_the_caret_stands_under_the_formula_at_fault() -> None:
+    verdict = check("averaging-two", r"\alpha_a \approx \frac12", r"q = \lambda k_x")
+    assert verdict.word == "unreadable"
+    assert verdict.reason.startswith("q = \\lambda k_x\n            ^^^")

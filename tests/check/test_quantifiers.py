@@ -1,0 +1,131 @@
+"""Quantifiers and scope: for which keys, integers and lengths a statement is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check import check
+
+AVERAGE = r"q = \lambda(k_a + k_b)"
+NOISY = r"q = \lambda(\mu_a + \mu_b)"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"k_i^\top q = 0 \text{ for all } i \ne a",
+        r"k_i^\top q = 0 \text{ for all } i",
+        r"\alpha_i \to 0 \text{ for every } i \ne b",
+        r"k_i^\top k_j = 0 \text{ for all } i, j",
+        r"\alpha_i = \alpha_j \text{ for all } i \ne j",
+        r"k_a^\top k_i = 0 \text{ for all } i",
+    ],
+)
+def test_for_all_ranges_over_the_named_keys_too(claim: str) -> None:
+    verdict = check("averaging-two", AVERAGE, claim)
+    assert verdict.word == "refuted", verdict.reason
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"k_i^\top q = 0 \text{ for all } i \ne a, b",
+        r"k_i^\top q = 0",
+        r"k_i^\top k_j = 0 \text{ for all } i \ne j",
+        r"k_i^\top k_i = 1 \text{ for all } i",
+        r"\alpha_i > 0 \text{ for all } i",
+        r"\alpha_i \le \alpha_a \text{ for all } i \ne a",
+    ],
+)
+def test_what_holds_for_every_key_that_is_meant_is_proved(claim: str) -> None:
+    verdict = check("averaging-two", AVERAGE, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_keys_that_are_counted_are_those_from_there_on() -> None:
+    query = r"q = \ln(n/\epsilon)(k_1 + k_2)"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 3").word == "proved"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i > 2").word == "proved"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 2").word == "refuted"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 1").word == "refuted"
+
+
+@pytest.mark.parametrize("which", [r"i \le 5", r"i \ge 7", r"i < n", r"i \ge a"])
+def test_which_keys_are_meant_is_understood_or_refused(which: str) -> None:
+    assert check("averaging-two", AVERAGE, rf"k_i^\top q = 0 \text{{ for all }} {which}").word == "unreadable"
+
+
+def test_a_condition_that_leaves_out_a_key_does_not_copy() -> None:
+    verdict = check("copying", r"k_j^\top q \gg k_i^\top q \text{ for all } i \ne j, m")
+    assert verdict.word == "refuted"
+
+
+def test_a_condition_may_exchange_the_letters() -> None:
+    assert (
+        check("copying", r"k_i^\top q \gg k_j^\top q \text{ for all } j \ne i", r"\alpha_i \approx 1").word == "proved"
+    )
+
+
+def test_a_condition_on_the_other_scores_is_never_refuted_by_scores_that_break_it() -> None:
+    assert check("copying", r"k_j^\top q \gg 0", r"k_i^\top q \le 0").word != "refuted"
+
+
+def test_a_pair_differs_where_one_coordinate_does() -> None:
+    assert check("positions-unique", r"(\sin t, \cos t) \ne (\sin t', \cos t')").word == "proved"
+    assert check("positions-unique", r"(\sin t, 1) \ne (\sin t, 1), \Phi_t \ne \Phi_{t'}").word == "refuted"
+
+
+def test_a_counterexample_is_admissible() -> None:
+    verdict = check("positions-unique", r"t + t' > 1")
+    assert verdict.word == "refuted"
+    assert verdict.counterexample is not None
+    assert min(verdict.counterexample["t"], verdict.counterexample["t'"]) >= 0
+
+
+@pytest.mark.parametrize("claim", [r"k_i = \mu_i", r"\alpha_a = \frac{e^\lambda}{2 e^\lambda + n - 2}", r"\|k_a\| = 1"])
+def test_an_equation_between_noisy_keys_holds_with_probability_0(claim: str) -> None:
+    verdict = check("averaging-gaussian", NOISY, claim)
+    assert verdict.word == "refuted", verdict.reason
+    assert "random" in verdict.reason
+
+
+@pytest.mark.parametrize("claim", [r"\mu_a^\top q = \lambda", r"\sum_i \alpha_i = 1", r"\alpha_a \approx \frac12"])
+def test_an_equation_without_noise_holds_under_noise(claim: str) -> None:
+    verdict = check("averaging-gaussian", NOISY, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_cases_that_the_exercise_sets_aside_do_not_refute() -> None:
+    queries = r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b"
+    assert check("two-heads-scaled", queries, r"c \approx \frac12(v_a + v_b)").word == "proved"
+    assert check("two-heads-scaled", queries, r"c \approx v_a").word == "refuted"
+
+
+def test_a_query_that_does_not_average_at_length_1_is_refuted() -> None:
+    assert check("averaging-scaled", r"q = \lambda\mu_b").word == "refuted"
+
+
+@pytest.mark.parametrize("factor", [r"2\ln(n/\epsilon)", r"\ln(n^2/\epsilon^2)", r"10 \ln(n/\epsilon)"])
+def test_a_tolerance_lies_between_0_and_1(factor: str) -> None:
+    assert check("averaging-two", rf"q = {factor}(k_a + k_b)").word == "proved"
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        (r"q = \ln((n-2)/\epsilon)(k_a + k_b)",),
+        (AVERAGE, r"\frac{1}{n-2} > 0"),
+        (AVERAGE, r"\frac{n-2}{n-2} = 1"),
+    ],
+)
+def test_what_is_not_defined_for_two_keys_is_refuted(formulas: tuple[str, ...]) -> None:
+    verdict = check("averaging-two", *formulas)
+    assert verdict.word == "refuted", verdict.reason
+    assert "not defined for n = 2" in verdict.reason
+
+
+def test_integers_that_are_written_down_are_tried() -> None:
+    verdict = check("averaging-two", r"q = \ln(n/\epsilon)|n - 54321|(k_a + k_b)")
+    assert verdict.word == "refuted"
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["n"] == 54321
