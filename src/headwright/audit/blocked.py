@@ -1,8 +1,8 @@
 """Row statistics in blocks of rows and keys: one product, one exponential a score, and O(rows) memory.
 
 As in an online softmax, sums are kept relative to the largest score so far. The few largest scores of a row are looked
-for only in blocks whose maximum beats one of them, which soon hardly happens any more. What stands at a known place (the first
-key, an offset) needs no block: its score is one inner product.
+for only in blocks whose maximum beats one of them, which soon hardly happens any more. What stands at a known place
+(the first key, an offset) needs no block: its score is one inner product.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def _one(
     s = raw if scoring.softcap is None else scoring.softcap * np.tanh(raw / scoring.softcap)
     everything = s if scoring.sinks is None else np.append(s, scoring.sinks[head])
     lse = everything.max() + np.log(np.exp(everything - everything.max()).sum())
-    alpha, position, order = np.exp(s - lse), row + scoring.shift, np.argsort(-s, kind="stable")
+    alpha: Float[np.ndarray, " seen"] = np.exp(s - lse)
+    position, order = row + scoring.shift, np.argsort(-s, kind="stable")
     steep = 1.0 if scoring.softcap is None else 1 - (s[order[0]] / scoring.softcap) ** 2
     at = head, row
     found.lse[at] = lse

@@ -101,7 +101,7 @@ def row_statistics(
     return RowStatistics(**{**vars(found), "received": received_mass(queries, keys, scoring, found.lse, rest)})
 
 
-def _numbers(array: Float[np.ndarray, "..."], name: str) -> Float[np.ndarray, "..."]:
+def _numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
     array = np.asarray(array)
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise InputError(f"{name}: holds {array.dtype.name}, expected real numbers")
