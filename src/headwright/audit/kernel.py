@@ -2,11 +2,11 @@
 
 The loop over tiles of keys is an online softmax without the values: the largest score, the mass and the energy
 sum e s. What costs is the exponential of every score, so nothing else may cost much. Which key won, and the
-runner-up, would: instead the maxima of groups of 16 scores, which a thread holds anyway on the way to the row's maximum,
-compete for first and second place, and a second kernel scores the 16 keys of the winning group again.
+runner-up, would: instead the maxima of groups of 16 scores, which a thread holds anyway on the way to the row's
+maximum, compete for first and second place, and a second kernel scores the 16 keys of the winning group again.
 
-A group's number is written into the last three bits of its maximum, so that one maximum finds both. The runner-up is known
-up to 2^-20 of its size, where it lies in another group than the winner; all else up to float32.
+A group's number is written into the last three bits of its maximum, so that one maximum finds both. The runner-up is
+known up to 2^-20 of its size, where it lies in another group than the winner; all else up to float32.
 """
 
 from __future__ import annotations
@@ -109,7 +109,6 @@ def _again(
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     inside = row < rows
     at = head.to(tl.int64) * rows + row
-    offsets_d = tl.arange(0, D)
     best = tl.load(BEST + at, mask=inside, other=0.0)
     number = best.to(tl.int32, bitcast=True) & 7
     start = tl.load(TILE + at, mask=inside, other=0) + number // 4 * (BN // 2) + number % 4 * 2
