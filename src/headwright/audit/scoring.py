@@ -1,0 +1,100 @@
+"""How the scores of a head come about, beyond the product of query and key.
+
+Row i of the queries stands at position i + (keys - queries), so that the last query stands at the last key, as in
+decoding with a cache. A key j is seen if it is not masked, with `causal` if it is not after the row's position p, and
+with a `window` w if p - w < j (and j < p + w where later keys are seen too). A softcap c turns a score s into
+c tanh(s / c). A sink is one more score in the softmax of a head, of no key: its weight goes nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from headwright.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What `row_statistics` was told, checked against the shapes of queries and keys.
+
+    >>> Scoring.of((1, 2, 4), (1, 5, 4), causal=True).seen(0)
+    (0, 4)
+    """
+
+    heads: int
+    key_heads: int
+    rows: int
+    keys: int
+    scale: float
+    causal: bool
+    window: int | None
+    softcap: float | None
+    sinks: Float[np.ndarray, " heads"] | None
+    key_mask: Bool[np.ndarray, " keys"] | None
+
+    @classmethod
+    def of(
+        cls,
+        queries: tuple[int, ...],
+        keys: tuple[int, ...],
+        *,
+        scale: float | None = None,
+        causal: bool = True,
+        window: int | None = None,
+        softcap: float | None = None,
+        sinks: Float[np.ndarray, " heads"] | None = None,
+        key_mask: Bool[np.ndarray, " keys"] | None = None,
+    ) -> Scoring:
+        """For queries (heads, rows, d) and keys (key heads, keys, d); refused in a sentence if they do not fit."""
+        if len(queries) != 3 or len(keys) != 3 or 0 in (*queries, *keys):
+            raise InputError(f"queries of shape {queries} and keys of shape {keys}: expected (heads, rows, d) of each")
+        (heads, rows, d), (key_heads, count, width) = queries, keys
+        if d != width or heads % key_heads:
+            raise InputError(f"queries of shape {queries} do not fit keys of shape {keys}: expected vectors of one "
+                             "length, and a number of heads that the number of key heads divides")  # fmt: skip
+        if causal and rows > count:
+            raise InputError(f"{rows} rows and {count} keys under a causal mask: expected a key for each row")
+        if window is not None and window < 1:
+            raise InputError(f"window = {window}: expected 1 or more")
+        if softcap is not None and not 0 < softcap < np.inf:
+            raise InputError(f"softcap = {softcap}: expected a number above 0")
+        if scale is not None and not np.isfinite(scale):
+            raise InputError(f"scale = {scale}: expected a finite number")
+        if sinks is not None and np.shape(sinks) != (heads,):
+            raise InputError(f"sinks of shape {np.shape(sinks)}: expected one number for each of the {heads} heads")
+        if key_mask is not None and np.shape(key_mask) != (count,):
+            raise InputError(f"a key mask of shape {np.shape(key_mask)}: expected True or False for {count} keys")
+        return cls(
+            heads, key_heads, rows, count, d**-0.5 if scale is None else float(scale), causal, window, softcap,
+            None if sinks is None else np.asarray(sinks, dtype=np.float64),
+            None if key_mask is None else np.asarray(key_mask, dtype=bool),
+        )  # fmt: skip
+
+    @property
+    def shift(self) -> int:
+        """The position of row 0."""
+        return self.keys - self.rows
+
+    def seen(self, row: int) -> tuple[int, int]:
+        """The keys that a row may see are from the first number to before the second, but for those masked."""
+        position = row + self.shift
+        first = 0 if self.window is None else max(0, position - self.window + 1)
+        if self.causal:
+            return first, position + 1
+        return first, self.keys if self.window is None else min(self.keys, position + self.window)
+
+    def hidden(self, rows: slice, keys: slice) -> Bool[np.ndarray, "rows keys"] | None:
+        """Which of these keys these rows may not see; None if they see all."""
+        position = np.arange(rows.start, rows.stop)[:, None] + self.shift
+        key = np.arange(keys.start, keys.stop)
+        hidden = np.zeros((rows.stop - rows.start, keys.stop - keys.start), dtype=bool)
+        if self.causal:
+            hidden |= key > position
+        if self.window is not None:
+            hidden |= abs(key - position) >= self.window
+        if self.key_mask is not None:
+            hidden |= ~self.key_mask[keys]
+        return hidden if hidden.any() else None
