@@ -20,19 +20,26 @@ def milliseconds(work: Callable[[], object]) -> float:
     return float(triton.testing.do_bench(work, warmup=50, rep=150, return_mode="median"))
 
 
+def compared(d: int) -> None:
+    q, k, v = (torch.randn(HEADS, LENGTH, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+
+    def ours(track: bool) -> Callable[[], object]:
+        return lambda: kernel.statistics(q, k, scale=d**-0.5, causal=True, track=track)
+
+    def fused() -> object:
+        return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)
+
+    print(f"d = {d}: all statistics {milliseconds(ours(True)):.3f} ms")
+    print(f"d = {d}: lse, largest, entropy, first {milliseconds(ours(False)):.3f} ms")
+    for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
+        with sdpa_kernel(backend):
+            print(f"d = {d}: {backend.name} {milliseconds(fused):.3f} ms")
+
+
 def main() -> None:
     print(torch.cuda.get_device_name(), "torch", torch.__version__, "triton", triton.__version__)
     for d in (128, 64):
-        q, k, v = (torch.randn(HEADS, LENGTH, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-        for track, name in ((True, "all statistics"), (False, "lse, largest, entropy, first")):
-            took = milliseconds(lambda t=track: kernel.statistics(q, k, scale=d**-0.5, causal=True, track=t))
-            print(f"d = {d}: {name} {took:.3f} ms")
-        for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
-            with sdpa_kernel(backend):
-                took = milliseconds(
-                    lambda: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)
-                )
-            print(f"d = {d}: {backend.name} {took:.3f} ms")
+        compared(d)
 
 
 if __name__ == "__main__":
