@@ -1,4 +1,4 @@
-"""Row statistics on a GPU beside fused attention: python bench/rows_gpu.py, on a machine with CUDA, torch and Triton."""
+"""Row statistics on a GPU beside fused attention: python bench/rows_gpu.py, where there are CUDA, torch and Triton."""
 
 from __future__ import annotations
 
