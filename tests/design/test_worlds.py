@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import headwright
 from headwright import fast
-from headwright.design import Design, Wish, average, copy, design
+from headwright.design import Design, Wish, at_least, average, copy, design
 from headwright.noise import (
     Ball,
     Between,
@@ -212,3 +212,17 @@ def test_no_world_makes_design_crash_or_lie(
 def test_confidence_is_not_asked_for_where_nothing_is_random() -> None:
     found = design(np.eye(3), copy(0), confidence=Fraction(1, 2))
     assert "probability" not in found.words
+
+
+@pytest.mark.parametrize("least", [0.1, 0.45])
+def test_nothing_is_claimed_of_a_list_of_scales_that_is_true_of_its_range_only(least: float) -> None:
+    """Two heads may share out the listed scales, one for each, and fail in between: short queries do that here."""
+    keys = np.array([[1.0, 0.0]] + [[0.0, -1.0]] * 66) if least == 0.1 else np.array(
+        [[0.1, 0.0], [-0.5, 0.0], [0.25, 0.5], [0.25, -0.5]]
+    )  # fmt: skip
+    world = World({0: Noise(scale=OneOf((-30.0, 30.0)))})
+    found = _checked(design(keys, at_least({0: least}), world=world, heads=2))
+    assert found.verdict in ("designed", "undecided")
+    assert found.norm_lower_bound == 0
+    ranged = design(keys, at_least({0: least}), world=World({0: Noise(scale=Between(-30.0, 30.0))}), heads=2)
+    assert ranged.verdict == "impossible" or ranged.norm_lower_bound > 1

@@ -67,7 +67,8 @@ def answer(question: Question, checker: Checker, phases: Phases = SILENT) -> Ans
         bound, least = best_bound(question, found)
         if least == math.inf:
             break
-        verified = _verified(question, checker, phases, found, bound, least * (1 - room))
+        least = 0.0 if question.wider else least * (1 - room)
+        verified = _verified(question, checker, phases, found, bound, least)
         if verified is not None:
             return verified
     return Answer(found)

@@ -29,6 +29,10 @@ from headwright.trusted.numbers import sqrt_above
 
 FIXED = World()
 MOST_HEADS = 64
+LISTED = (
+    "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
+    "alone: with several heads, or random keys, give the scenarios themselves"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +155,13 @@ def _one(question: Question, checker: Checker, phases: Phases) -> Design:
 def _several(question: Question, checker: Checker, phases: Phases) -> Design:
     shared = share_out(question, checker, phases)
     if shared is None:
-        proof = prove_impossible_for_heads(question, checker)
+        proof = None if question.wider else prove_impossible_for_heads(question, checker)
         if proof is not None:
             return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf)
         shared = gather(question, checker)
     if shared is None:
-        return Design(question, "undecided", "no way of sharing the targets out among the heads was found")
+        why = LISTED if question.wider else "no way of sharing the targets out among the heads was found"
+        return Design(question, "undecided", why)
     return Design(
         question, "designed", shared.words, shared.certificate, shared.queries,
         max(_norm(query) for query in shared.queries), shared.lower_bound, shared.shares,
@@ -172,6 +177,8 @@ def _with_chance(found: Design) -> Design:
 
 def _without(question: Question, checker: Checker, found: Answer) -> Design:
     """No query was verified: is there a proof that there is none, or none of any use?"""
+    if question.wider:
+        return Design(question, "undecided", LISTED)
     proof = prove_impossible(question, checker, found.attempt.problem, found.attempt.solution)
     if proof is not None:
         best = best_eps(question, checker, found.attempt)

@@ -139,7 +139,7 @@ def _certified(
         return None
     claimed, words = Fraction(0), verdict.words
     bound, least = best_common_bound(question, mine.mean(axis=0))
-    for shrink in SHRINKS if bound is not None and least > 0 else ():
+    for shrink in SHRINKS if bound is not None and least > 0 and not question.wider else ():
         none_shorter = Fraction(f"{min(least, 1e300) * (1 - shrink):.15g}")
         stronger = certificate(question, "designed", bound, queries=mine, none_shorter=none_shorter, guard=guard)
         verdict = checker.verify(stronger)

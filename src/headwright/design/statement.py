@@ -79,6 +79,17 @@ class Question:
         return int(self.keys[0].shape[0])
 
     @property
+    def wider(self) -> bool:
+        """The statement is about whole ranges of scales where the question lists a few, and that is not the same.
+
+        What is granted throughout a range is granted for its list. For one head and certain keys the ends decide, and
+        the reverse holds too; a mean of patterns, or a probability, may fail in between: then no bound carries over.
+        """
+        noises = (*self.world.noise.values(), self.world.others)
+        listed = any(isinstance(noise.scale, OneOf) and len(set(noise.scale.values)) > 1 for noise in noises)
+        return listed and (self.heads > 1 or self.random)
+
+    @property
     def random(self) -> bool:
         """Some key follows a Gaussian law, so that only a probability can be had."""
         return bool(self.random_keys)
