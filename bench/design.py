@@ -15,10 +15,10 @@ from bench.measure import Contender
 from headwright import fast
 from headwright.design.certify import certificate
 from headwright.design.checking import as_npy
-from headwright.design.places import bound_at
-from headwright.design.problem import Problem
 from headwright.design.program import program
-from headwright.design.solver import dual_bound, solve, violation
+from headwright.design.proving.places import bound_at
+from headwright.design.solving.problem import Problem
+from headwright.design.solving.solver import dual_bound, solve, violation
 from headwright.design.statement import Question
 from headwright.design.wish import copy
 from headwright.noise import Ball, Between, Noise, World

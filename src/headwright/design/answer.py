@@ -10,15 +10,15 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.anyquery import Search
 from headwright.design.certify import Bound, Exact, certificate
 from headwright.design.checking import Checker
 from headwright.design.guard import Guard, guards
 from headwright.design.phases import Phases
-from headwright.design.places import Table, bound_at
-from headwright.design.problem import Problem, Solution
 from headwright.design.program import program, solved
-from headwright.design.solver import dual_bound, violation
+from headwright.design.proving.anyquery import Search
+from headwright.design.proving.places import Table, bound_at
+from headwright.design.solving.problem import Problem, Solution
+from headwright.design.solving.solver import dual_bound, violation
 from headwright.design.statement import Question
 
 ROOM = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7)  # what is given away, until rounding does no harm

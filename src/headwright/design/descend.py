@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from headwright.design.bound import program_of
-from headwright.design.constraints import evaluate
 from headwright.design.guard import Guard
 from headwright.design.program import program
+from headwright.design.solving.bound import program_of
+from headwright.design.solving.constraints import evaluate
 from headwright.design.statement import Question
 
 MOST_NUMBERS = 256  # in all queries; beyond, a step costs more than it is worth

@@ -19,9 +19,9 @@ from headwright.design.certify import certificate
 from headwright.design.checking import Checker
 from headwright.design.descend import descended, gathered
 from headwright.design.guard import Guard, guards
-from headwright.design.oneworld import best_common_bound
 from headwright.design.phases import Phases
 from headwright.design.program import program, solved
+from headwright.design.proving.oneworld import best_common_bound
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.design.guard import Guard
-from headwright.design.problem import Problem, Solution
-from headwright.design.solver import solve
+from headwright.design.solving.problem import Problem, Solution
+from headwright.design.solving.solver import solve
 from headwright.design.statement import Question
 
 

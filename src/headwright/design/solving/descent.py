@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.constraints import Program, State, evaluate
-from headwright.design.problem import Status
-from headwright.design.progress import step_work
-from headwright.design.step import Step, best_step
+from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.problem import Status
+from headwright.design.solving.progress import step_work
+from headwright.design.solving.step import Step, best_step
 
 Vector = Float[np.ndarray, " d"]
 

@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from headwright.design.bound import dual_bound, violation
-from headwright.design.equal import apart, levelled
-from headwright.design.problem import Problem, Solution
-from headwright.design.solver import solve
+from headwright.design.solving.bound import dual_bound, violation
+from headwright.design.solving.equal import apart, levelled
+from headwright.design.solving.problem import Problem, Solution
+from headwright.design.solving.solver import solve
 
 mp = mpmath.mp.clone()
 mp.dps = 80

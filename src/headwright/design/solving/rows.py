@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.design.problem import Problem
+from headwright.design.solving.problem import Problem
 
 Vector = Float[np.ndarray, " d"]
 UNSEEN = 2.0**-400

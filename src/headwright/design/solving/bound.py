@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.cloud import QUIET, Scenario
-from headwright.design.constraints import Program, State, evaluate
-from headwright.design.equal import NEAR, Equal, Leaning, apart, worst_value
-from headwright.design.problem import Problem, Solution
-from headwright.design.rows import Uncertainty, Vector
+from headwright.design.solving.cloud import QUIET, Scenario
+from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.equal import NEAR, Equal, Leaning, apart, worst_value
+from headwright.design.solving.problem import Problem, Solution
+from headwright.design.solving.rows import Uncertainty, Vector
 
 
 def violation(problem: Problem, query: Vector) -> float:

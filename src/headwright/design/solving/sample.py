@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.design.cloud import Cloud, Pass, Rest, Scenario
-from headwright.design.constraints import Part, Program, State, view_of
-from headwright.design.rows import Vector
+from headwright.design.solving.cloud import Cloud, Pass, Rest, Scenario
+from headwright.design.solving.constraints import Part, Program, State, view_of
+from headwright.design.solving.rows import Vector
 
 GONE = 1e-14  # of all that competes: less than this cannot be told from rounding
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headwright.design.constraints import Program
-from headwright.design.sample import count, enough_keys
+from headwright.design.solving.constraints import Program
+from headwright.design.solving.sample import count, enough_keys
 
 PASSES, STEPS = 5, 22  # over many keys, and on few rows that stand for them
 FEW_STEPS = 11  # on keys that are few

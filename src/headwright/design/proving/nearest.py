@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.bound import program_of
-from headwright.design.constraints import Program, State, evaluate
-from headwright.design.problem import Problem
+from headwright.design.solving.bound import program_of
+from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.problem import Problem
 
 MOST_STEPS, MOST_TRIES = 120, 25
 FARTHEST = 1e8  # scores beyond this are told apart by rounding only

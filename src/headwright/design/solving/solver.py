@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.bound import (
+from headwright.design.solving.bound import (
     Unit,
     dual_bound,
     program_of,
@@ -22,14 +22,14 @@ from headwright.design.bound import (
     state_bound,
     violation,
 )
-from headwright.design.cloud import QUIET, Scenario, one_blas_thread
-from headwright.design.constraints import Program, State, evaluate
-from headwright.design.descent import Tick
-from headwright.design.equal import Equal, Leaning, apart, levelled, room
-from headwright.design.problem import Problem, Solution
-from headwright.design.progress import Progress
-from headwright.design.rows import Vector
-from headwright.design.search import Found, search
+from headwright.design.solving.cloud import QUIET, Scenario, one_blas_thread
+from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.descent import Tick
+from headwright.design.solving.equal import Equal, Leaning, apart, levelled, room
+from headwright.design.solving.problem import Problem, Solution
+from headwright.design.solving.progress import Progress
+from headwright.design.solving.rows import Vector
+from headwright.design.solving.search import Found, search
 
 __all__ = ["dual_bound", "solve", "violation"]
 

@@ -21,10 +21,10 @@ import numpy as np
 from flint import fmpz_mat
 from jaxtyping import Float
 
-from headwright.design.cloud import Scenario
-from headwright.design.constraints import Program, State, evaluate
-from headwright.design.problem import Problem
-from headwright.design.rows import Vector
+from headwright.design.solving.cloud import Scenario
+from headwright.design.solving.constraints import Program, State, evaluate
+from headwright.design.solving.problem import Problem
+from headwright.design.solving.rows import Vector
 
 MOST_SPARE = 0.1  # of one target's slack: beyond, constraints are seldom all tight
 FLAT = 1e-13  # a difference of targets this much shorter than the longest is rounding

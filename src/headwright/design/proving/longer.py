@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 
 from headwright.design.answer import Attempt, below, multipliers
-from headwright.design.anyquery import Search
 from headwright.design.certify import Bound, certificate
 from headwright.design.checking import Checker
-from headwright.design.nearest import nearest
-from headwright.design.places import bound_at
-from headwright.design.problem import Solution
-from headwright.design.solver import dual_bound
+from headwright.design.proving.anyquery import Search
+from headwright.design.proving.nearest import nearest
+from headwright.design.proving.places import bound_at
+from headwright.design.solving.problem import Solution
+from headwright.design.solving.solver import dual_bound
 from headwright.design.statement import Question
 
 BEYOND_USE = 1e6  # scores larger than this, by the proven length times the spread of the keys

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from headwright.design.rows import Uncertainty, Vector, View, Worst
+from headwright.design.solving.rows import Uncertainty, Vector, View, Worst
 
 BLOCK = 1 << 17  # numbers at a time: they stay in the cache for all steps of a pass
 PARALLEL = 1 << 20  # numbers in the keys, from which on two threads pay

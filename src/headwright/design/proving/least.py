@@ -10,10 +10,10 @@ import numpy as np
 
 from headwright.design.answer import Attempt, granted
 from headwright.design.checking import Checker
-from headwright.design.impossible import prove_impossible
-from headwright.design.nearest import nearest
 from headwright.design.program import program
-from headwright.design.solver import violation
+from headwright.design.proving.impossible import prove_impossible
+from headwright.design.proving.nearest import nearest
+from headwright.design.solving.solver import violation
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 

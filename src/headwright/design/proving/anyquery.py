@@ -22,10 +22,10 @@ from jaxtyping import Bool, Float
 
 from headwright.design.certify import Bound, Constraint, Part
 from headwright.design.guard import Guard, deviations_of_any
-from headwright.design.nearest import nearest
-from headwright.design.places import Places, places
 from headwright.design.program import program, solved
-from headwright.design.pushing import shortest
+from headwright.design.proving.nearest import nearest
+from headwright.design.proving.places import Places, places
+from headwright.design.proving.pushing import shortest
 from headwright.design.statement import Question
 
 ROUNDS, FEW_ROUNDS, HALVINGS = 60, 5, 12

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from scipy.linalg import qr
 
 from headwright.design.certify import Bound, Constraint, Part
-from headwright.design.places import Places
+from headwright.design.proving.places import Places
 from headwright.design.statement import Question
 from headwright.trusted.keys import Keys
 

@@ -15,15 +15,15 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright import attention
-from headwright.design.anyquery import Search
-from headwright.design.cancel import Guess, cancelled
 from headwright.design.certify import Bound, Constraint, Part, certificate
 from headwright.design.checking import Checker
 from headwright.design.guard import deviations_of_any
-from headwright.design.nearest import Nearest, nearest, shrunk
-from headwright.design.places import places
-from headwright.design.problem import Problem, Solution
 from headwright.design.program import ends
+from headwright.design.proving.anyquery import Search
+from headwright.design.proving.cancel import Guess, cancelled
+from headwright.design.proving.nearest import Nearest, nearest, shrunk
+from headwright.design.proving.places import places
+from headwright.design.solving.problem import Problem, Solution
 from headwright.design.statement import Question
 
 CUTS = (0.0, 1e-300, 1e-100, 1e-30, 1e-16, 1e-12, 1e-9, 1e-6, 1e-3)  # shares below are taken as 0
@@ -50,7 +50,7 @@ def prove_impossible(question: Question, checker: Checker, problem: Problem, sol
 
     >>> from fractions import Fraction
     >>> from headwright.design.program import program
-    >>> from headwright.design.solver import solve
+    >>> from headwright.design.solving.solver import solve
     >>> from headwright.design.wish import copy
     >>> from headwright.noise import World
     >>> twins = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]])

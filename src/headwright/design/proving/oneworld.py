@@ -18,10 +18,10 @@ from jaxtyping import Float, Int
 
 from headwright.design.certify import Bound, Constraint, Part, certificate
 from headwright.design.checking import Checker
-from headwright.design.impossible import Proof, prove_impossible
-from headwright.design.problem import Solution
 from headwright.design.program import program, solved
-from headwright.design.solver import dual_bound
+from headwright.design.proving.impossible import Proof, prove_impossible
+from headwright.design.solving.problem import Solution
+from headwright.design.solving.solver import dual_bound
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
 from headwright.noise.world import Noise, OneOf, World
