@@ -382,6 +382,15 @@ def test_circuits_are_compared_layer_by_layer(headwright: Headwright) -> None:
     assert headwright("verify", "c.json", "--copy", "0").code == 1
 
 
+def test_without_a_first_layer_there_is_no_circuit(headwright: Headwright) -> None:
+    text = CIRCUIT.replace("copy = 0", "copy = 1").replace('"x", "y", "x"]', '"x", "x", "y"]')
+    Path("circuit.toml").write_text(text)
+    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 1
+    assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 0
+    Path("circuit.toml").write_text(text.replace('"x", "x", "y"]', '"x", "y", "y"]'))
+    assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 1
+
+
 def test_an_output_told_by_a_token_whose_place_was_not_proved_is_not_agreed_to(headwright: Headwright) -> None:
     """Where nobody looks at a token of a later layer, a statement may put it anywhere."""
     text = CIRCUIT.replace("{ rule = [{ token = 2", '{ mask = "causal", rule = [{ token = 1').replace(

@@ -212,14 +212,18 @@ def digest(keys: np.ndarray) -> str:
 def _compare_heads(said: dict[str, Any], asked: Asked) -> Compared:
     from headwright.weights import Rules
 
-    circuit, rules = said["claim"] == "circuit", asked.rules
+    claim, rules = said["claim"], asked.rules
     if rules is None:
         return Compared(["it is about whole heads, and keys were asked about"])
+    if claim != "circuit" and isinstance(rules, Rules):
+        return _compare_rules(said, rules)
     if isinstance(rules, Rules):
-        one = "it is about a circuit, and the rules are about a single layer"
-        return Compared([one]) if circuit else _compare_rules(said, rules)
-    one = "it is about a single layer, and the rules are about a circuit"
-    return _compare_circuit(said, rules) if circuit else Compared([one])
+        return Compared(["it is about a circuit, and the rules are about a single layer"])
+    if claim == "heads":
+        return Compared(["it is about a single layer, and the rules are about a circuit"])
+    if claim == "no heads":  # without a first layer there is no circuit
+        return _compare_rules(said, rules.first)
+    return _compare_circuit(said, rules)
 
 
 def _compare_circuit(said: dict[str, Any], circuit: CircuitRules) -> Compared:
