@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.running import Headwright, Ran
 
+CORPUS = Path(__file__).parents[1] / "certificates" / "head-accept"
 BOTH = [(), ("--fast",)]
 FILES = {
     "sets.toml": '[[noise]]\nkey = 0\nscale = { between = [0.5, 1.5] }\n[[noise]]\nkey = "*"\nball = 0.1\n',
@@ -280,6 +281,131 @@ def test_a_rule_that_no_head_keeps_is_found_in_its_file(headwright: Headwright) 
     assert headwright("verify", "c.json", "--rules", "twins.toml").code == 0
     Path("other.toml").write_text(FILES["twins.toml"].replace("copy = 0", "copy = 2"))
     assert headwright("verify", "c.json", "--rules", "other.toml").code == 1
+
+
+def _against(headwright: Headwright, name: str, rules: str) -> Ran:
+    Path("asked.toml").write_text(rules)
+    return headwright("verify", str(CORPUS / f"{name}.json"), "--rules", "asked.toml")
+
+
+TWO = "tokens = [[1.0, 0.0], [0.0, 1.0]]\n"
+
+
+def test_impossible_together_is_not_impossible_alone(headwright: Headwright) -> None:
+    """The statement has two rules for one token: at least 0.9 for each of two."""
+    one = _against(headwright, "no-heads-two-rules-at-one-place", TWO + "rule = [{token = 0, attend = { 1 = 0.95 }}]")
+    assert one.code == 1
+    assert "the file says less: attend" in one.out
+    other = TWO.replace("0.0, 1.0", "0.0, 2.0") + "rule = [{token = 0, attend = { 1 = 0.95 }}]"
+    assert _against(headwright, "no-heads-two-rules-at-one-place", other).code == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("attend = { 0 = 0.2, 1 = 0.2 }", 0),
+        ("attend = { 0 = 0.25, 1 = 0.25 }", 0),
+        ("attend = { 0 = 0.2, 1 = 0.3 }", 1),
+        ("attend = { 0 = 0.2 }, at_most = { 1 = 0.9 }", 1),
+        ("attend = { 0 = 0.2 }, output = [1.0, 0.0]", 1),
+    ],
+)
+def test_what_two_rules_say_of_one_place_counts_together(headwright: Headwright, rule: str, code: int) -> None:
+    ran = _against(headwright, "two-rules-at-one-place", f"{TWO}rule = [{{ token = 0, {rule} }}]")
+    assert ran.code == code, ran.out
+
+
+def test_a_largest_weight_is_compared(headwright: Headwright) -> None:
+    Path("most.toml").write_text(TWO + "rule = [{ token = 0, at_most = { 1 = 0.3 } }]")
+    headwright("design", "--rules", "most.toml", "--out", "c.json")
+    for most, code in ((0.4, 0), (0.3, 0), (0.2, 1)):
+        Path("asked.toml").write_text(f"{TWO}rule = [{{ token = 0, at_most = {{ 1 = {most} }} }}]")
+        assert headwright("verify", "c.json", "--rules", "asked.toml").code == code
+
+
+def test_the_sum_of_two_heads_is_not_that_of_one(headwright: Headwright) -> None:
+    rules = TWO + "rule = [{ token = 0, copy = 1 }%s]"
+    name, total = "sum-of-two-heads-one-of-them-idle", ', { token = 0, head = "sum", output = [0.0, 1.0] }'
+    ran = _against(headwright, name, rules % total)
+    assert ran.code == 1
+    assert "it has 2 heads, and the rules are about the sum of 1" in ran.out
+    assert _against(headwright, name, rules % "").code == 0  # of head 0 alone
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "tokens = [[5.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]\nmask = ['1111', '1111', '1111', '0111']\n"
+        "rule = [{ token = 3, copy = 1 }]",
+        "tokens = [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]\nalibi = 60\nrule = [{ token = 1, copy = 1 }]",
+    ],
+    ids=["a mask that moves the tokens", "places that add to scores"],
+)
+def test_what_no_query_does_is_no_proof_about_a_head(headwright: Headwright, rules: str) -> None:
+    np.save("three.npy", np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]))
+    assert headwright("design", "--keys", "three.npy", "--copy", "1", "--out", "c.json").code == 1
+    Path("asked.toml").write_text(rules)
+    ran = headwright("verify", "c.json", "--rules", "asked.toml")
+    assert ran.code == 1
+    assert "it is about keys" in ran.out
+
+
+CIRCUIT = """
+directions = { x = 2.0, y = 2.0, after_x = 2.0 }
+tokens = ["x", "y", "x"]
+layer = [{ mask = "causal", rule = [{ token = 1, copy = 0, output = "after_x" }] },{ rule = [{ token = 2, copy = 1 }] }]
+"""
+
+
+def test_circuits_are_compared_layer_by_layer(headwright: Headwright) -> None:
+    Path("circuit.toml").write_text(CIRCUIT)
+    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 0
+    agrees = headwright("verify", "c.json", "--rules", "circuit.toml")
+    assert agrees.code == 0, agrees.out
+    assert "That is what was asked" in agrees.out
+    for old, new, words in [
+        ("token = 2, copy = 1", "token = 2, copy = 1, eps = 0.5", None),
+        ("token = 2, copy = 1", "token = 2, copy = 0", "in layer 1 for token 2 of sequence 0 in head 0 it says less"),
+        ('output = "after_x"', 'output = "y"', "in layer 0 for token 1 of sequence 0 in head 0 it says less: output"),
+        ('"x", "y", "x"]', '"x", "y", "y"]', "in layer 0 its sequences are not that of the rules"),
+        ("{ rule = [{ token = 2", '{ mask = "causal", rule = [{ token = 2', "in layer 1 its mask is not that"),
+        ("copy = 1 }] }]", "copy = 1 }] }, { rule = [{ token = 2, copy = 1 }] }]", "of 2 layers, and the rules have 3"),
+    ]:
+        assert old in CIRCUIT
+        Path("other.toml").write_text(CIRCUIT.replace(old, new))
+        ran = headwright("verify", "c.json", "--rules", "other.toml")
+        assert ran.code == (0 if words is None else 1), (new, ran.out)
+        assert (words or "verified") in ran.out
+    headwright("design", "--rules", "route.toml", "--out", "heads.json")
+    assert "a single layer, and" in headwright("verify", "heads.json", "--rules", "circuit.toml").out
+    assert "a circuit, and the rules" in headwright("verify", "c.json", "--rules", "route.toml").out
+    assert headwright("verify", "c.json", "--copy", "0").code == 1
+
+
+def test_without_a_first_layer_there_is_no_circuit(headwright: Headwright) -> None:
+    text = CIRCUIT.replace("copy = 0", "copy = 1").replace('"x", "y", "x"]', '"x", "x", "y"]')
+    Path("circuit.toml").write_text(text)
+    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 1
+    assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 0
+    Path("circuit.toml").write_text(text.replace('"x", "x", "y"]', '"x", "y", "y"]'))
+    assert headwright("verify", "c.json", "--rules", "circuit.toml").code == 1
+
+
+def test_an_output_told_by_a_token_whose_place_was_not_proved_is_not_agreed_to(headwright: Headwright) -> None:
+    """Where nobody looks at a token of a later layer, a statement may put it anywhere."""
+    text = CIRCUIT.replace("{ rule = [{ token = 2", '{ mask = "causal", rule = [{ token = 1').replace(
+        "copy = 1 }", "%s }"
+    )
+    Path("circuit.toml").write_text(text % 'copy = 1, output = "token 0"')
+    assert headwright("design", "--rules", "circuit.toml", "--out", "c.json").code == 0
+    assert "where all of these are was not proved" in headwright("verify", "c.json", "--rules", "circuit.toml").out
+
+
+def test_nothing_that_a_terminal_obeys_is_printed(headwright: Headwright) -> None:
+    ran = headwright("verify", "\x1b[2Kverified\u202e\udcff.json")
+    assert ran.code == 2
+    assert r"\x1b[2Kverified\u202e\udcff.json" in ran.err
+    assert ran.err.removesuffix("\n").isprintable()
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,10 @@ BAD = {
     "attends in head 1": ROUTE + RULE + "copy = 1\n[[rule]]\ntoken = 1\nhead = 1\ncopy = 1\n"
     + RULE + 'output = "b"\nhead = "sum"',
     "a mask of 2 rows for a sequence of 3": ROUTE + "mask = ['111', '111']\n" + RULE + "copy = 2",
+    "a mask of 4 rows for a sequence of 3": ROUTE + "mask = ['111', '111', '111', '111']\n" + RULE + "copy = 2",
+    "row 0 of the mask is '1110': expected 3 digits": ROUTE + "mask = ['1110', '111', '111']\n" + RULE + "copy = 2",
+    "token 0 of sequence 1 is about a token that sees nothing": "sequences = [[[1.0], [2.0]], [[1.0]]]\n"
+    + "mask = ['01', '11']\n" + RULE + "sequence = 1\noutput = [1.0]",
     "row 1 of the mask is '110x'": ROUTE + "mask = ['111', '110x', '111']\n" + RULE + "copy = 2",
     "row 2 of the mask is '000'": ROUTE + "mask = ['111', '110', '000']\n" + RULE + "copy = 2",
     "which the mask hides from it: expected one of 0, 1": ROUTE + "mask = ['110', '111', '111']\n" + RULE + "copy = 2",

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.design.statement import world_entries
-from headwright.trusted.certificate import Json, Spread, Statement, document, read
+from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, read
 from headwright.trusted.numbers import Malformed, rational, shown
 
 if TYPE_CHECKING:
     from headwright.design import Wish
     from headwright.noise import World
-    from headwright.weights import Rule, Rules
+    from headwright.weights import Rules
+    from headwright.weights.circuit import CircuitRules
 
 NEARBY = 1e-12  # covariances are rounded when they are written as E E^T: relative to their largest entry
 SHOWN = 3  # differences of keys that are told one by one
@@ -37,7 +38,7 @@ class Asked:
     world: World | None = None
     scale: Fraction | None = None
     confidence: Fraction | None = None
-    rules: Rules | None = None
+    rules: Rules | CircuitRules | None = None
 
 
 @dataclass
@@ -51,12 +52,11 @@ class Compared:
 def compare(text: str, asked: Asked) -> Compared:
     """The statement of a certificate that was verified, against what was asked."""
     said, proof = document(text)
-    if isinstance(said, dict) and "sequences" in said:
-        if asked.rules is None:
-            return Compared(["it is about whole heads, and keys were asked about"])
-        return _compare_rules(said, asked.rules)
-    statement = read(said, proof).statement
-    return _compare_keys(statement, asked) if asked.rules is None else _compare_one_rule(statement, asked.rules)
+    if isinstance(said, dict) and about_heads(said):
+        return _compare_heads(said, asked)
+    if asked.rules is not None:
+        return Compared(["it is about keys, and not about the tokens and weights of whole heads"])
+    return _compare_keys(read(said, proof).statement, asked)
 
 
 def _compare_keys(statement: Statement, asked: Asked) -> Compared:
@@ -209,7 +209,52 @@ def digest(keys: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(keys, "<f8").tobytes()).hexdigest()
 
 
-def _compare_rules(said: dict[str, Json], rules: Rules) -> Compared:
+def _compare_heads(said: dict[str, Any], asked: Asked) -> Compared:
+    from headwright.weights import Rules
+
+    claim, rules = said["claim"], asked.rules
+    if rules is None:
+        return Compared(["it is about whole heads, and keys were asked about"])
+    if claim != "circuit" and isinstance(rules, Rules):
+        return _compare_rules(said, rules)
+    if isinstance(rules, Rules):
+        return Compared(["it is about a circuit, and the rules are about a single layer"])
+    if claim == "heads":
+        return Compared(["it is about a single layer, and the rules are about a circuit"])
+    if claim == "no heads":  # without a first layer there is no circuit
+        return _compare_rules(said, rules.first)
+    return _compare_circuit(said, rules)
+
+
+def _compare_circuit(said: dict[str, Any], circuit: CircuitRules) -> Compared:
+    """Layer by layer. The tokens of later ones are what comes out of those before: those of the statement, verified."""
+    from headwright.weights.circuit import next_rules
+
+    layers, found = said["layers"], Compared()
+    if len(layers) != 1 + len(circuit.others):
+        return Compared([f"it is a circuit of {len(layers)} layers, and the rules have {1 + len(circuit.others)}"])
+    for number, layer in enumerate(layers):
+        rules = circuit.first
+        if number:
+            tokens = tuple(np.array([[float(rational(x)) for x in row] for row in X]) for X in layer["sequences"])
+            rules = next_rules(circuit.others[number - 1], tokens, rational(layer["world"]["ball"]), number)
+            found.differences += _unproved_places(rules, circuit.others[number - 1], number)
+        one = _compare_rules(layer, rules)
+        found.differences += [f"in layer {number} {words}" for words in one.differences]
+        found.notes += [f"in layer {number} {words}" for words in one.notes]
+    return found
+
+
+def _unproved_places(rules: Rules, written: dict[str, Any], number: int) -> list[str]:
+    """The checker knows where tokens are that rules are about, or see; an output may be told by another one."""
+    known = {(rule.sequence, j) for rule in rules.rules for j in (rule.token, *rules.seen(rule))}
+    by_token = any("token" in str(entry.get("output")) for entry in written.get("rule", ()))
+    if by_token and len(known) < sum(map(len, rules.sequences)):
+        return [f"in layer {number} an output is told by a token, and where all of these are was not proved"]
+    return []
+
+
+def _compare_rules(said: dict[str, Any], rules: Rules) -> Compared:
     """Tokens, mask and world must be the same; the rules of the file must follow from those of the statement.
 
     Where the statement is that no heads keep its rules, these must follow from those of the file.
@@ -217,71 +262,63 @@ def _compare_rules(said: dict[str, Json], rules: Rules) -> Compared:
     from headwright.weights.certify import about
 
     found, wanted = Compared(), about(str(said["claim"]), rules, rules.rules)
-    for name in sorted({*said, *wanted} - {"claim", "rules", "dtype", "heads", "bounds"}):
-        if _exactly(said.get(name)) != _exactly(wanted.get(name)):
+    for name in ("bias", "biases", "mask", "sequences", "world"):
+        mine, theirs = said[name], wanted[name]
+        if mine != theirs and (name == "mask" or _exactly(mine) != _exactly(theirs)):  # a row of a mask is no number
             found.differences.append(f"its {name} {'are' if name.endswith('s') else 'is'} not that of the rules")
+    if any(rule.head is None for rule in rules.rules) and len(said.get("heads", ())) not in (0, rules.heads):
+        found.differences.append(f"it has {len(said['heads'])} heads, and the rules are about the sum of {rules.heads}")
     mine, theirs = _by_place(said["rules"]), _by_place(wanted["rules"])
     strong, weak = (mine, theirs) if said["claim"] == "heads" else (theirs, mine)
-    for place, rule in weak.items():
+    for place, less in weak.items():
         who = "token {1} of sequence {0} in head {2}".format(*place)
         if place not in strong:
             found.differences.append(f"{'it' if weak is theirs else 'the file'} has no rule for {who}")
-        elif (why := _what_is_less(strong[place], rule)) is not None:
+        elif (why := _what_is_less(strong[place], less)) is not None:
             found.differences.append(f"for {who} {'it' if weak is theirs else 'the file'} says less: {why}")
     if not found.differences and mine != theirs:
         found.notes.append("its rules say more than those of the file" if weak is theirs else "it needs fewer rules")
     return found
 
 
-def _what_is_less(strong: dict[str, Any], weak: dict[str, Any]) -> str | None:
-    """Why one rule does not follow from another, or None where it does."""
-    for name in sorted({*strong, *weak}):
-        more, less = strong.get(name, {}), weak.get(name, {})
-        if more != less and not _follows(name, more, less, outputs=bool(weak.get("output"))):
-            return f"{name.replace('_', ' ')} {_told(more)} instead of {_told(less)}"
+@dataclass
+class _Place:
+    """All that rules say of one token in one head: of several floors the highest counts, of ceilings the lowest."""
+
+    attend: dict[str, Fraction] = field(default_factory=dict)
+    at_most: dict[str, Fraction] = field(default_factory=dict)
+    outputs: dict[tuple[Fraction, ...], Fraction] = field(default_factory=dict)  # with the least tolerance of each
+
+
+def _by_place(rules: list[Any]) -> dict[tuple[object, ...], _Place]:
+    found: dict[tuple[object, ...], _Place] = {}
+    for rule in map(_exactly, rules):
+        place = found.setdefault(tuple(rule[name] for name in ("sequence", "token", "head")), _Place())
+        for key, p in rule["attend"].items():
+            place.attend[key] = max(p, place.attend.get(key, p))
+        for key, p in rule["at_most"].items():
+            place.at_most[key] = min(p, place.at_most.get(key, p))
+        if output := rule["output"]:
+            place.outputs[output] = min(rule["tolerance"], place.outputs.get(output, rule["tolerance"]))
+    return found
+
+
+def _what_is_less(strong: _Place, weak: _Place) -> str | None:
+    """Why what is said of a place does not follow from something else, or None where it does."""
+    if any(p > strong.attend.get(key, 0) for key, p in weak.attend.items()):
+        return f"attend {_told(strong.attend)} instead of {_told(weak.attend)}"
+    if any(p < strong.at_most.get(key, 1) for key, p in weak.at_most.items()):
+        return f"at most {_told(strong.at_most)} instead of {_told(weak.at_most)}"
+    for output, tolerance in weak.outputs.items():
+        if output not in strong.outputs:
+            return f"output {'another' if strong.outputs else 'nothing'}"
+        if strong.outputs[output] > tolerance:
+            return f"tolerance {strong.outputs[output]} instead of {tolerance}"
     return None
 
 
-def _follows(name: str, more: Any, less: Any, *, outputs: bool) -> bool:
-    match name:
-        case "attend":
-            return all(key in more and more[key] >= p for key, p in less.items())
-        case "at_most":
-            return all(key in more and more[key] <= p for key, p in less.items())
-        case "output":
-            return not outputs
-        case "tolerance":
-            return not outputs or more <= less
-    return False
-
-
-def _told(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_told(p)}" for key, p in value.items()) or "nothing"
-    return "another" if isinstance(value, tuple) else str(value)
-
-
-def _compare_one_rule(statement: Statement, rules: Rules) -> Compared:
-    """A single rule that no head keeps is a statement about keys: the tokens that its token sees."""
-    for rule in rules.rules:
-        if rule.attend is not None and rule.head is not None and _is_about(statement, rule, rules):
-            return Compared(notes=[f"what {rule.name} should attend to is impossible for any head"])
-    return Compared(["it is about keys, and not about the tokens and weights of a rule in the file"])
-
-
-def _is_about(statement: Statement, rule: Rule, rules: Rules) -> bool:
-    attend = rule.attend or {}
-    alone = statement.claim == "impossible" and statement.heads == 1 and not statement.world
-    same = [name.digest for name in statement.keys] == [digest(rules.tokens(rule))]
-    return alone and same and all(attend.get(key, 0) >= p for key, p in statement.wish.items())
-
-
-def _by_place(rules: Json) -> dict[tuple[object, ...], dict[str, Any]]:
-    found = {}
-    for rule in rules if isinstance(rules, list) else []:
-        exact: dict[str, Any] = _exactly(rule)
-        found[tuple(exact.pop(name) for name in ("sequence", "token", "head"))] = exact
-    return found
+def _told(weights: dict[str, Fraction]) -> str:
+    return ", ".join(f"{key}: {_size(p)}" for key, p in weights.items()) or "nothing"
 
 
 def _exactly(value: Json) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import Progress
+from rich.text import Text
 
 from headwright.errors import InputError
 
@@ -21,7 +23,14 @@ if TYPE_CHECKING:
 UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
 
 
-class _Results(Console):
+class _Plain(Console):
+    """Shows no characters that a terminal obeys: what is told may come out of a file that somebody else wrote."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str("".join(map(_visible, text)), **how)
+
+
+class _Results(_Plain):
     """Standard output; where its reader has gone, as in `headwright ... | head`, the answer is neither yes nor no."""
 
     def on_broken_pipe(self) -> NoReturn:
@@ -31,7 +40,7 @@ class _Results(Console):
 
 
 OUT = _Results(highlight=False)
-TALK = Console(stderr=True, highlight=False)
+TALK = _Plain(stderr=True, highlight=False)
 PICTURES = (".svg", ".png", ".html")
 
 
@@ -95,6 +104,13 @@ def save_picture(path: Path, chart: Chart) -> None:
 
     write_whole(path, render(chart, path.suffix))
     say(f"The picture is in {path}.")
+
+
+def _visible(letter: str) -> str:
+    """Control characters, marks that turn the direction of writing and halves of characters as escapes."""
+    if letter in "\n\t" or unicodedata.category(letter) not in ("Cc", "Cf", "Cs"):
+        return letter
+    return letter.encode("unicode_escape").decode()
 
 
 def _plain(text: str) -> str:

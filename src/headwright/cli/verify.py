@@ -99,6 +99,7 @@ def _asked(
     from headwright.cli.asked import Asked
     from headwright.noise import read_world
     from headwright.weights import read_rules
+    from headwright.weights.circuit import read_circuit
 
     if rules is not None and not (wish is None and world is None and scale is None and confidence is None):
         raise InputError("--rules beside --world, --scale, --confidence or a wish: these are about keys, expected one")
@@ -110,7 +111,7 @@ def _asked(
         None if world is None else read_world(world),
         None if scale is None else read_number(scale, "--scale"),
         sure,
-        None if rules is None else read_rules(rules),
+        None if rules is None else read_circuit(rules) or read_rules(rules),
     )
 
 

@@ -121,7 +121,7 @@ def document(text: str) -> tuple[Json, Json]:
 
     >>> document('{"version": 1}')
     Traceback (most recent call last):
-    headwright.trusted.numbers.Malformed: the document has the names version, expected evidence, format, ...
+    headwright.trusted.numbers.Malformed: the document has the names 'version', expected evidence, format, ...
     """
     try:
         given = json.loads(text, object_pairs_hook=_once, parse_float=_bare, parse_constant=_bare)
@@ -129,7 +129,7 @@ def document(text: str) -> tuple[Json, Json]:
         raise Malformed(f"the document is not JSON: {error}") from error
     top = named(given, "the document", "format", "version", "statement", "evidence")
     known = top["format"] == FORMAT and type(top["version"]) is int and top["version"] == VERSION
-    is_given = f"{str(top['format'])[:40]!r}, version {str(top['version'])[:40]}"
+    is_given = f"{str(top['format'])[:40]!r}, version {ascii(top['version'])[:40]}"
     _need(known, f"the document is {is_given}: expected {FORMAT!r}, version {VERSION}")
     return top["statement"], top["evidence"]
 
@@ -189,6 +189,7 @@ def _statement(given: Json) -> Statement:
 def _keys_name(given: Json) -> KeysName:
     k = named(given, "the keys", *KEYS)
     n, d, digest = whole(k["n"], 1, 2**40, "n"), whole(k["d"], 1, 2**40, "d"), str(k["sha256"])
+    _need(len(digest) == 64 and set(digest) <= set("0123456789abcdef"), "sha256 of keys is not 64 hexadecimal digits")
     if k["rows"] is None:
         return KeysName(n, d, digest, None)
     rows = Keys.of_rows([[_signed(x) for x in listed(row, "a key")] for row in listed(k["rows"], "rows")])
@@ -268,7 +269,7 @@ def _constraint(given: Json, statement: Statement) -> Constraint:
 def named(given: Json, what: str, *names: str) -> dict[str, Json]:
     """An object with exactly these names."""
     if not isinstance(given, dict) or set(given) != set(names):
-        has = ", ".join(sorted(given)) if isinstance(given, dict) else type(given).__name__
+        has = ", ".join(map(ascii, sorted(given))) if isinstance(given, dict) else type(given).__name__
         raise Malformed(f"{what} has the names {has[:200]}, expected {', '.join(sorted(names))}")
     return given
 
@@ -299,7 +300,7 @@ def table(given: Json, n: int, what: str) -> dict[int, Fraction]:
 def whole(given: Json, least: int, most: int, what: str) -> int:
     """A whole number in a range."""
     if type(given) is not int or not least <= given <= most:
-        raise Malformed(f"{what} is {str(given)[:40]}: expected a whole number from {least} to {most}")
+        raise Malformed(f"{what} is {ascii(given)[:40]}: expected a whole number from {least} to {most}")
     return given
 
 

@@ -145,7 +145,7 @@ def _built(
         sequences, ball = _handed_on(rules, made)
         claims.append((*found.claims, *made))
         errors.append(float(ball))
-        rules = _next(circuit.others[number], sequences, ball, number + 1)
+        rules = next_rules(circuit.others[number], sequences, ball, number + 1)
     text = _certificate(built, claims)
     judgement = verify(text)
     if judgement.word != "verified":
@@ -187,7 +187,12 @@ def _handed_on(rules: Rules, made: Sequence[Rule]) -> tuple[Sequences, Fraction]
     return tuple(found), ball
 
 
-def _next(entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int) -> Rules:
+def next_rules(entry: dict[str, Any], sequences: Sequences, ball: Fraction, number: int) -> Rules:
+    """The rules of a later layer, for the tokens that come out of the one before, within a ball.
+
+    >>> next_rules({"rule": [{"token": 0, "copy": 1}]}, (np.eye(2),), Fraction(1, 100), 1).ball
+    Fraction(1, 100)
+    """
     tokens = [[[float(v) for v in x] for x in X] for X in sequences]
     try:
         return replace(rules_from({**entry, "sequences": tokens}), ball=ball, names=())

@@ -173,6 +173,9 @@ class Rules:
                              f"expected 0 to {T - 1}")  # fmt: skip
         if rule.head is not None and not 0 <= rule.head < 64:
             raise InputError(f"the rule of {rule.name} is for head {rule.head}: expected 0 to 63")
+        if not self.seen(rule):
+            raise InputError(f"the rule of {rule.name} is about a token that sees nothing under the mask: expected a 1 "
+                             f"among the first {T} digits of row {rule.token}")  # fmt: skip
         if rule.attend is None and rule.output is None and not rule.at_most:
             raise InputError(f"the rule of {rule.name} wants nothing: expected attend, copy, average, "
                              "at_most or output")  # fmt: skip
@@ -312,13 +315,14 @@ def check_mask(mask: tuple[str, ...], T: int, *, causal: bool) -> None:
 
     >>> check_mask(("10", "00"), 2, causal=False)
     Traceback (most recent call last):
-    headwright.errors.InputError: row 1 of the mask is '00': expected at least 2 digits 0 and 1, and a 1 among the ...
+    headwright.errors.InputError: row 1 of the mask is '00': expected 2 digits 0 and 1, and a 1 among them
     """
     if mask and causal:
         raise InputError("a causal mask and another one: expected one of the two")
-    if mask and len(mask) < T:
+    if mask and len(mask) != T:
         raise InputError(f"a mask of {len(mask)} rows for a sequence of {T} tokens: expected a row for each")
     for number, row in enumerate(mask):
-        if len(row) < T or not set(row) <= {"0", "1"} or "1" not in (row[:T] if number < T else row):
-            raise InputError(f"row {number} of the mask is {row[:40]!r}: expected at least {T} digits 0 and 1, and a 1 "
-                             f"among the first {T}")  # fmt: skip
+        if len(row) != T or not set(row) <= {"0", "1"} or "1" not in row:
+            raise InputError(
+                f"row {number} of the mask is {row[:40]!r}: expected {T} digits 0 and 1, and a 1 among them"
+            )

@@ -291,6 +291,29 @@ def test_hostile_certificates_are_not_accepted(name: str) -> None:
     assert verdict.words
 
 
+ORDINARY: dict[str, tuple[Change, str]] = {
+    "no evidence for a bound": (lambda s, e: e.update(bounds=[]), "evidence for 0 bounds: expected it for 1"),
+    "an unknown type": (lambda s, e: s.update(dtype="float16"), "type 'float16': expected one of float64"),
+    "a type that is a list": (lambda s, e: s.update(dtype=["float64"]), "expected one of float64"),
+    "tables for another number of heads": (lambda s, e: s.update(bias=[[["0"] * 2] * 2] * 2), "for each head, or none"),
+    "a token in words": (lambda s, e: s["rules"][0].update(token="\x1b[2K\ud800"), r"'\x1b[2K\ud800'"),
+    "a name in words": (lambda s, e: s.update({"\x1b[2K": "0"}), r"'\x1b[2K'"),
+    "a mask of other rows": (lambda s, e: s.update(mask=["11", "11", "no"]), "or 2 rows of 2 digits 0 and 1"),
+    "a token that sees nothing": (lambda s, e: s.update(mask=["00", "11"]), "token 0, which sees nothing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_mistakes_get_a_sentence_of_plain_characters(name: str) -> None:
+    document = copy.deepcopy(_good())
+    change, said = ORDINARY[name]
+    change(document["statement"], document["evidence"])
+    verdict = verify(json.dumps(document))
+    assert verdict.word in ("rejected", "unreadable")
+    assert said in verdict.words
+    assert verdict.words.isprintable()
+
+
 def test_a_rule_that_is_broken_by_a_trillionth_is_rejected() -> None:
     head = Head(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]]), EYE)
     with mpmath.workdps(40):

@@ -77,8 +77,8 @@ def test_the_words_end_with_the_digest_of_the_statement() -> None:
     [
         ("[[rule]]\ntoken = 0\noutput = [1.0, -0.5]\ntolerance = 0.1", "outputs (1, -1/2) within 0.1"),
         (f"[[rule]]\ntoken = 0\noutput = {[0.1] * 40}", "outputs (sha256 "),
-        ("[[rule]]\ntoken = 0\nat_most = { 1 = '1/3' }", "attends to token 1 with at most 0.333334"),
-        ("[[rule]]\ntoken = 0\nattend = { 1 = '1/3' }", "attends to token 1 with at least 0.333333"),
+        ("[[rule]]\ntoken = 0\nat_most = { 1 = '1/3' }", "attends to token 1 with at most 0.333333 (1/3)"),
+        ("[[rule]]\ntoken = 0\nattend = { 1 = '1/3' }", "attends to token 1 with at least 0.333333 (1/3)"),
         ("[world]\nball = 0.01\n[[rule]]\ntoken = 0\ncopy = 1", "any c x + e with 1 <= c <= 1 and |e| <= 1/100"),
         ("[world]\nscale = [0.9, 1]\n[[rule]]\ntoken = 0\ncopy = 1", "any c x + e with 9/10 <= c <= 1 and |e| <= 0"),
         ("mask = 'causal'\n[[rule]]\ntoken = 1\ncopy = 0", "under a causal mask"),
@@ -92,6 +92,40 @@ def test_what_is_said(text: str, said: str) -> None:
     found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + text))
     assert found.verdict == "designed"
     assert said in found.words
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no-heads-floor-just-above-half", "with at least 0.50000001."),
+        ("no-heads-tolerance-just-below-one", "outputs (1) within 0.99999999; "),
+        ("bound-of-a-floor-just-above-half", "with at least 0.50000001; no W_K^T W_Q whose frobenius norm is below"),
+    ],
+)
+def test_what_nothing_does_is_not_rounded(name: str, said: str) -> None:
+    """Heads give each of two equal tokens 1/2, and output (0) where (1) and (-1) are wanted within 1."""
+    assert said in verify((CORPUS / f"{name}.json").read_text()).words
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"attend": {"0": "9/10"}}, "at least 0.9."),
+        ({"attend": {"0": "0.899999999999999999"}}, "at least 0.899999..."),
+        ({"at_most": {"1": "1/3"}}, "at most 0.333333 (1/3)."),
+        ({"at_most": {"1": "0.299999999999999999"}}, "at most 0.299999..."),
+        ({"output": ["9"], "tolerance": "9.000000000000000001"}, "(9) within 9.00000..."),
+    ],
+)
+def test_a_number_is_told_exactly_or_with_dots(changed: dict[str, Any], said: str) -> None:
+    document = json.loads((CORPUS / "nothing-to-do.json").read_text())
+    rule = {"sequence": 0, "token": 0, "head": 0, "attend": {}, "at_most": {}, "output": [], "tolerance": "0"}
+    document["statement"] |= {"sequences": [[["1", "0"], ["0", "1"]]], "mask": "none", "rules": [{**rule, **changed}]}
+    document["statement"]["heads"] = [
+        {"W_Q": [["9", "0"]], "W_K": [["9", "0"]], "W_V": [["1", "0"]], "b_Q": [], "b_V": []}
+    ]
+    document["statement"]["bounds"], document["evidence"] = [], {"bounds": []}
+    assert said in words(document)[1]
 
 
 def test_a_long_mask_is_named_by_its_digest() -> None:

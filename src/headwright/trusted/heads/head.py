@@ -26,7 +26,8 @@ from headwright.trusted.certificate import Json, Vector, listed, named, table, v
 from headwright.trusted.heads.dimension import View, check_dimension
 from headwright.trusted.heads.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
 from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
-from headwright.trusted.numbers import Reject, ln_below, rational, shown
+from headwright.trusted.numbers import Malformed, Reject, ln_below, rational, shown
+from headwright.trusted.words import told
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with
@@ -81,6 +82,8 @@ def _check_circuit(said: Json, proof: Json) -> str:
     given = [named(layer, "a layer", *ABOUT, "dtype", "heads", "bounds") for layer in layers]
     if any(layer["claim"] != "heads" for layer in given):
         raise Reject("a layer of a circuit does not claim heads")
+    if len(layers) != len(proofs):
+        raise Reject(f"there is evidence for {len(proofs)} layers: expected it for {len(layers)}")
     words = [check_heads(layer, evidence) for layer, evidence in zip(layers, proofs, strict=True)]
     for before, after in pairwise(given):
         _check_joined(_scene(before), len(listed(before["heads"], "heads")), _scene(after))
@@ -97,6 +100,8 @@ def _check_joined(before: Scene, heads: int, after: Scene) -> None:
         if (s, t) not in made:
             raise Reject(f"what a layer makes of token {t} of sequence {s} is not known, and the next one sees it")
         x, rule = before.sequences[s][t], made[s, t]
+        if not len(x) == len(rule.output) == len(after.sequences[s][t]):
+            raise Reject("the layers of a circuit have tokens or outputs of different lengths")
         off = length([a + b - c for a, b, c in zip(x, rule.output, after.sequences[s][t], strict=True)])
         room = before.world.ball + (before.world.stretch and before.world.stretch * length(x))
         if not off + rule.tolerance + room <= after.world.ball:
@@ -112,23 +117,31 @@ def _scene(s: dict[str, Json]) -> Scene:
         raise Reject("expected true or false for biases")
     T = max(map(len, sequences))
     bias = [[vector(row, T, "a bias") for row in listed(B, "a bias", T)] for B in listed(s["bias"], "bias")]
+    _check_mask(s["mask"], T)
     rules = [_rule(rule, sequences, s["mask"]) for rule in listed(s["rules"], "rules")]
+    if bias and any(rule.head is not None and rule.head >= len(bias) for rule in rules):
+        raise Reject("a rule is of a head without biases of places, and others have them")
     return Scene(sequences, _world(s["world"]), rules, s["biases"], bias)
 
 
 def _check_some(s: dict[str, Json], proof: Json, scene: Scene) -> str:
-    heads = [_head(head, str(s["dtype"]), scene, h) for h, head in enumerate(listed(s["heads"], "heads", 1))]
-    runs = [Run(scene.sequences, scene.world, head) for head in heads]
-    if len(scene.bias) not in (0, len(heads)):
+    given, dtype = listed(s["heads"], "heads", 1), s["dtype"]
+    if not isinstance(dtype, str) or dtype not in TYPES:
+        raise Reject(f"the weights are of type {ascii(dtype)[:40]}: expected one of {', '.join(TYPES)}")
+    if len(scene.bias) not in (0, len(given)):
         raise Reject("expected biases of places for each head, or none")
     claims, proofs = listed(s["bounds"], "bounds"), listed(named(proof, "the evidence", "bounds")["bounds"], "bounds")
+    if len(claims) != len(proofs):
+        raise Reject(f"there is evidence for {len(proofs)} bounds: expected it for {len(claims)}")
+    heads = [_head(head, dtype, scene, h) for h, head in enumerate(given)]
+    runs = [Run(scene.sequences, scene.world, head) for head in heads]
     for rule in scene.rules:
         _check_rule(rule, runs)
     words = [_in_words(rule) for rule in scene.rules]
     words += [_check_bound(claim, shown, scene, heads) for claim, shown in zip(claims, proofs, strict=True)]
     digest = _digest(_written(W) for head in heads for W in (head.Q, head.K, head.V, [head.b_Q], [head.b_V]))
     names = "W_Q, W_K, W_V, b_Q, b_V" if scene.biases else "W_Q, W_K, W_V"
-    return f"these {names} of type {s['dtype']} ({digest}) make sure that {'; '.join(words)}."
+    return f"these {names} of type {dtype} ({digest}) make sure that {'; '.join(words)}."
 
 
 def _head(given: Json, dtype: str, scene: Scene, number: int) -> Head:
@@ -149,14 +162,22 @@ def _world(given: Json) -> World:
     return World(ball, low, high)
 
 
+def _check_mask(mask: Json, T: int) -> None:
+    """No mask, a causal one, or a square of 0 and 1 for the longest sequence: nothing else is said in words."""
+    if mask not in ("none", "causal"):
+        fits = [isinstance(row, str) and len(row) == T and set(row) <= {"0", "1"} for row in listed(mask, "a mask")]
+        if fits != [True] * T:
+            raise Malformed(f"the mask is not 'none', 'causal' or {T} rows of {T} digits 0 and 1")
+
+
 def _seen(mask: Json, token: int, T: int) -> tuple[int, ...]:
     """The tokens that a token sees: all, or those up to itself, or those with a 1 in its row."""
     if mask in ("none", "causal"):
         return tuple(range(token + 1 if mask == "causal" else T))
-    row = listed(mask, "a mask", T)[token]
-    if not isinstance(row, str) or len(row) < T or not set(row) <= {"0", "1"} or "1" not in row[:T]:
-        raise Reject(f"the mask is not 'none', 'causal' or rows of 0 and 1, or token {token} sees nothing")
-    return tuple(j for j in range(T) if row[j] == "1")
+    row = listed(mask, "a mask")[token]
+    if not (seen := tuple(j for j, digit in enumerate(str(row)[:T]) if digit == "1")):
+        raise Reject(f"a rule is about token {token}, which sees nothing under the mask")
+    return seen
 
 
 def _rule(given: Json, sequences: Sequence[Rows], mask: Json) -> Rule:
@@ -228,7 +249,7 @@ def _check_bound(claimed: Json, evidence: Json, scene: Scene, heads: Sequence[He
     if not (least**2 * squared <= right**2 if norm == "frobenius" else _spectral(A, B, right / least)):
         raise Reject(f"it is not certain that the {str(norm)[:20]} norm in head {number} is at least {shown(least)}")
     product_of = "W_K^T (W_Q | b_Q)" if scene.biases else "W_K^T W_Q"
-    return f"no {product_of} whose {norm} norm is below {shown(least)} makes head {number} attend as much"
+    return f"no {product_of} whose {norm} norm is below {told(least, '')} makes head {number} attend as much"
 
 
 def _check_rows(claim: dict[str, Json], evidence: Json, scene: Scene, heads: int) -> str:
@@ -269,10 +290,12 @@ def _check_none(proof: Json, scene: Scene) -> None:
 
 def _check_outputs(given: Json, scene: Scene, bias: Rows) -> None:
     mixed: dict[tuple[object, ...], Fraction] = {}
-    off, room, total = [NONE] * len(scene.rules[0].output), NONE, [NONE] * (len(scene.sequences[0][0]) + 1)
-    for entry in listed(given, "output", 1):
-        c = named(entry, "an entry", "rule", "multiplier")
-        rule, mu = scene.rules[whole(c["rule"], 0, len(scene.rules) - 1, "a rule")], rational(c["multiplier"])
+    entries = [named(entry, "an entry", "rule", "multiplier") for entry in listed(given, "output", 1)]
+    using = [scene.rules[whole(entry["rule"], 0, len(scene.rules) - 1, "a rule")] for entry in entries]
+    if len({len(rule.output) for rule in using}) > 1:
+        raise Reject("the outputs that should cancel are not of one length")
+    off, room, total = [NONE] * len(using[0].output), NONE, [NONE] * (len(scene.sequences[0][0]) + 1)
+    for rule, mu in zip(using, (rational(entry["multiplier"]) for entry in entries), strict=True):
         x, seen = scene.sequences[rule.sequence][rule.token], [scene.sequences[rule.sequence][j] for j in rule.seen]
         off = [o + mu * w for o, w in zip(off, rule.output, strict=True)]
         room += abs(mu) * rule.tolerance
@@ -331,10 +354,10 @@ def _matrix(given: Json, width: int, what: str, dtype: str = "float64") -> Rows:
 
 
 def _in_words(rule: Rule) -> str:
-    said = [f"attends to token {a} with at least {shown(p)}" for a, p in rule.attend.items()]
-    said += [f"attends to token {a} with at most {_shown_above(p)}" for a, p in rule.at_most.items()]
+    said = [f"attends to token {a} with at least {told(p)}" for a, p in rule.attend.items()]
+    said += [f"attends to token {a} with at most {told(p)}" for a, p in rule.at_most.items()]
     if rule.output:
-        said.append(f"outputs ({_short(rule.output)}) within {_shown_above(rule.tolerance)}")
+        said.append(f"outputs ({_short(rule.output)}) within {told(rule.tolerance)}")
     return f"{rule} {' and '.join(said)}"
 
 
@@ -350,10 +373,6 @@ def _world_in_words(world: World) -> str:
         return ""
     ball, low, high = (_short([x]) for x in (world.ball, world.low, world.high))
     return f", wherever in this world they are (any c x + e with {low} <= c <= {high} and |e| <= {ball})"
-
-
-def _shown_above(x: Fraction) -> str:
-    return shown(-x).lstrip("-")
 
 
 def _short(numbers: Sequence[Fraction]) -> str:
