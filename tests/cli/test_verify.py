@@ -464,3 +464,20 @@ def test_an_older_certificate_has_to_be_designed_again(headwright: Headwright) -
     again = headwright("simulate", "--certificate", "old.json", "--world", "w.toml")
     assert again.code == 2
     assert "designed again" in again.err
+
+
+def test_a_bound_about_a_range_is_none_about_a_list(headwright: Headwright) -> None:
+    np.save("m.npy", np.array([[0.1, 0.0], [-0.5, 0.0], [0.25, 0.5], [0.25, -0.5]]))
+    for kind in ("between", "one_of"):
+        Path(f"{kind}.toml").write_text(f"[[noise]]\nkey = 0\nscale = {{ {kind} = [-30.0, 30.0] }}\n")
+    wish = ("--at-least", "0=0.45")
+    assert (
+        headwright(
+            "design", "--keys", "m.npy", *wish, "--heads", "2", "--world", "between.toml", "--out", "m.json"
+        ).code
+        == 1
+    )
+    assert headwright("verify", "m.json", "--world", "between.toml", *wish).code == 0
+    listed = headwright("verify", "m.json", "--world", "one_of.toml", *wish)
+    assert listed.code == 1
+    assert "the world lists a few" in listed.out

@@ -131,6 +131,10 @@ def _compare_world(statement: Statement, world: World, found: Compared) -> None:
             f"it is about {_many(len(statement.keys))}, and the world about {_many(max(1, len(digests)))}"
             + (", which differ" if len(digests) == len(statement.keys) else "")
         )
+    if world.lists_scales and (statement.heads > 1 or any(spread.random for spread in statement.world)):
+        words = "it is about every scale in a range, and the world lists a few, which is less"
+        bounded = statement.claim != "designed" or statement.none_shorter > 0
+        (found.differences if bounded else found.notes).append(words)
     n = statement.keys[0].n
     said, others_said = _by_key(_of_spreads(statement.world))
     asked, others_asked = _by_key(_of_json(world_entries(world, n)))

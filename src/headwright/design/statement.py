@@ -85,9 +85,7 @@ class Question:
         What is granted throughout a range is granted for its list. For one head and certain keys the ends decide, and
         the reverse holds too; a mean of patterns, or a probability, may fail in between: then no bound carries over.
         """
-        noises = (*self.world.noise.values(), self.world.others)
-        listed = any(isinstance(noise.scale, OneOf) and len(set(noise.scale.values)) > 1 for noise in noises)
-        return listed and (self.heads > 1 or self.random)
+        return self.world.lists_scales and (self.heads > 1 or self.random)
 
     @property
     def random(self) -> bool:

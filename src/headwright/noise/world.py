@@ -189,6 +189,16 @@ class World:
         return not self.scenarios and self.others.certain and all(n.certain for n in self.noise.values())
 
     @property
+    def lists_scales(self) -> bool:
+        """Some key has one of several scales: a list, which is less than the range from its least to its largest.
+
+        >>> World({0: Noise(scale=OneOf((0.5, 1.5)))}).lists_scales
+        True
+        """
+        noises = (*self.noise.values(), self.others)
+        return any(isinstance(noise.scale, OneOf) and len(set(noise.scale.values)) > 1 for noise in noises)
+
+    @property
     def sampled_sets(self) -> list[str]:
         """The sets (not laws) in this world, which a sample has to give a law of its own."""
         parts = [part for noise in (*self.noise.values(), self.others) for part in (noise.scale, noise.spread)]
