@@ -46,14 +46,18 @@ class Threshold:
 
     least: Mapping[str, Scalar]
     condition: Hypothesis | None = None
+    strict: bool = False  # it may fail at the threshold itself
 
     def __str__(self) -> str:
         """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
-        said = " and ".join(f"{name} >= {value}" for name, value in self.least.items())
+        sign = ">" if self.strict else ">="
+        said = " and ".join(f"{name} {sign} {value}" for name, value in self.least.items())
         return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
 
     def covers(self, other: Threshold, where: Where) -> bool:
         """Whether this one certainly asks for at least as much."""
+        if other.strict and not self.strict:
+            return False
         return self.least.keys() == other.least.keys() and all(
             prove(value, ">=", other.least[name], where) is not None for name, value in self.least.items()
         )
@@ -91,6 +95,7 @@ class Decision:
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
+    tie: bool = False  # an inequality that holds where nothing is random, with equality at the values
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
@@ -191,7 +196,7 @@ def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]
 def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
     proof = eventually(left, comparison, right, where, large)
     if proof is not None:
-        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof))
+        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof, comparison))
     found = counterexample(left, comparison, right, where, large=large)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
@@ -218,8 +223,8 @@ def _by_continuity(
     return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
 
 
-def _threshold(proof: Eventually) -> Threshold | None:
-    return Threshold(proof.threshold, proof.condition) if proof.threshold else None
+def _threshold(proof: Eventually, comparison: Comparison) -> Threshold | None:
+    return Threshold(proof.threshold, proof.condition, comparison in ("<", ">")) if proof.threshold else None
 
 
 def _finite(ball: arb) -> arb | None:

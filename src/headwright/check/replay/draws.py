@@ -270,9 +270,9 @@ def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:
     return unit(size, 0) * ball(closeness) + unit(size, place) * rest
 
 
-def noisy(world: KeysWorld, random: Random) -> KeysWorld:
+def noisy(world: KeysWorld, random: Random, size: arb | float = 0.1) -> KeysWorld:
     """The same with every key moved a little, as its variance allows."""
-    moved = [key + column([arb(random.gauss(0, 0.1)) for _ in range(key.nrows())]) for key in world.keys]
+    moved = [key + column([arb(random.gauss(0, 1)) * size for _ in range(key.nrows())]) for key in world.keys]
     return replace(world, keys=moved, _values={})
 
 

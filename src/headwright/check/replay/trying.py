@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
+from flint import arb
+
 from headwright.check.answer import Answer
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
@@ -20,8 +22,9 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.saying import World, holds, undefined
+from headwright.check.replay.saying import EQUAL, FINE, World, difference, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
+from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
@@ -33,6 +36,12 @@ SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
+TIPPED = (
+    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
+    "as the other, so it fails with a probability near 1/2"
+)
+HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
+STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
+    if one.decision.tie:
+        return _instead(one, Decision("refuted", TIPPED)) if _tips(question, random) else one
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -76,7 +87,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
 
 
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" else {}
+    values = one.decision.values if one.decision.word == "refuted" or one.decision.tie else {}
     return Question(
         exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
     )
@@ -164,6 +175,30 @@ def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
         world = worlds[0]
         if isinstance(world, KeysWorld) and holds(question.node, noisy(world, random)) is False:
             return True
+    return False
+
+
+def _tips(question: Question, random: Random) -> bool:
+    """Whether, where both sides are equal, their difference changes at first order as the keys move.
+
+    The difference is then a normal variable of mean 0 in the limit of small noise, and as often negative as positive.
+    """
+    for worlds in sequences(question, random, TRIED):
+        world = worlds[0]
+        if not isinstance(world, KeysWorld) or not isinstance(question.node, Relation):
+            continue
+        if any(_met(condition, world, question) is not True for condition in question.conditions):
+            continue
+        seed = random.randrange(2**32)
+        with precision(FINE):
+            hair = ball(HAIR)
+            there, back = (noisy(world, Random(seed), size) for size in (hair, -hair))  # noqa: S311
+            rest, up, down = (difference(question.node, each) for each in (world.afresh(), there, back))
+            if rest is None or up is None or down is None or not abs(rest) < EQUAL * hair:
+                continue
+            rate, other = up / hair, -down / hair
+            if abs(rate) > STEEP and abs(rate - other) < STRAIGHT * abs(rate):
+                return True
     return False
 
 

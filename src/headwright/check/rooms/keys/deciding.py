@@ -33,6 +33,7 @@ from headwright.check.rooms.keys.scene import (
     free_indices,
     meant,
 )
+from headwright.check.rooms.keys.shaken import TIED, shaken, with_any_keys
 from headwright.check.scalars import (
     POSITIVE,
     REAL,
@@ -320,7 +321,23 @@ class Decider:
             here = replace(self, scene=case, solved=(*self.solved, *there_are))
             decision = here._decided(link)
             if decision is not None:
-                yield Finding(link, here._cautious(link, decision), case)
+                yield Finding(link, here._cautious(link, here._near_the_means(link, decision)), case)
+
+    def _near_the_means(self, link: Relation, decision: Decision) -> Decision:
+        """Where keys are noisy, an inequality must be strict at their means, or hold for all keys."""
+        sign = link.comparisons[0]
+        if decision.word not in ("proved", "holds") or sign not in ("<=", ">=") or not shaken(link, self.scene):
+            return decision
+        found = self._decided(Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
+        if found is None or found.word == "proved" or decision.word == found.word == "holds":
+            return decision if found is None else found
+        anywhere = with_any_keys(link, self.scene)
+        if anywhere is not None and decision.word == "proved":
+            always = replace(self, scene=anywhere)._decided(link)
+            if always is not None and always.word == "proved":
+                return replace(always, reason="it holds for all keys")
+        values = found.values if found.word == "refuted" and decision.word == "proved" else {}
+        return Decision("undecided", TIED, values=values, tie=found.word == "refuted" and decision.word == "proved")
 
     def _cautious(self, link: Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
