@@ -116,3 +116,17 @@ def test_integers_that_are_written_down_are_tried() -> None:
     assert verdict.word == "refuted"
     assert verdict.counterexample is not None
     assert verdict.counterexample["n"] == 54321
+
+
+@pytest.mark.parametrize("reason", [r"|t' - t| \ge 1", r"1 > \cos(t' - t)", r"(t - t')^2 \ge 1", r"\cos(t - t') \ne 1"])
+def test_reasons_are_about_different_integers(reason: str) -> None:
+    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason)
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize("reason", [r"|t' - t| \ge 2", r"\cos(t' - t) < \frac12", r"t' > t", r"\cos(t - t') = 1"])
+def test_false_reasons_are_refuted_by_different_integers(reason: str) -> None:
+    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason)
+    assert verdict.word == "refuted", verdict.reason
+    example = verdict.counterexample or {}
+    assert example.get("t") != example.get("t'")

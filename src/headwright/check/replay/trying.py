@@ -205,6 +205,8 @@ def _tips(question: Question, random: Random) -> bool:
 def _integers(question: Question, one: Judged, random: Random) -> Tally:
     agree = against = 0
     proved = one.decision.word == "proved"
+    if not proved and isinstance(question.node, Relation) and _alike(question):
+        return Tally(against=1)  # what is given sets these integers aside
     for world in integers(question, random, INTEGERS):
         if not _admissible(question, world):
             continue
@@ -212,6 +214,14 @@ def _integers(question: Question, one: Judged, random: Random) -> Tally:
         agree += said is proved
         against += said is (not proved)
     return Tally(agree, 0 if agree and not proved else against)
+
+
+def _alike(question: Question) -> bool:
+    """Whether a counterexample has the same value for integers that are different."""
+    setting, values = question.exercise.integers, question.values
+    return setting is not None and any(
+        x in values and y in values and values[x] == values[y] for x, y in setting.different
+    )
 
 
 def _admissible(question: Question, world: IntegersWorld) -> bool:
