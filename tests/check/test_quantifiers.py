@@ -130,3 +130,41 @@ def test_false_reasons_are_refuted_by_different_integers(reason: str) -> None:
     assert verdict.word == "refuted", verdict.reason
     example = verdict.counterexample or {}
     assert example.get("t") != example.get("t'")
+
+
+GAP = r"k_j^\top q \ge k_i^\top q + \ln(n/\delta)"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\alpha_i \le \delta",
+        r"\alpha_m \le \frac{\delta}{n}",
+        r"\alpha_i < \alpha_j",
+        r"\frac{\alpha_i}{\alpha_j} \le \frac{\delta}{n}",
+        r"\sum_{i \ne j} \alpha_i \le \delta",
+    ],
+)
+def test_a_condition_binds_the_key_of_a_claim(claim: str) -> None:
+    verdict = check("copying", GAP, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize(
+    "claim", [r"\alpha_i \le \frac{\delta}{2n}", r"\alpha_i \ge \frac{\delta}{n}", r"\alpha_i = \alpha_m"]
+)
+def test_a_condition_that_binds_a_key_proves_no_more_than_it_says(claim: str) -> None:
+    verdict = check("copying", GAP, claim)
+    assert verdict.word == "refuted", verdict.reason
+
+
+def test_much_larger_binds_the_key_of_a_claim() -> None:
+    much = r"k_j^\top q \gg k_i^\top q \text{ for all } i \ne j"
+    assert check("copying", much, r"\alpha_i \approx 0").word == "proved"
+    assert check("copying", much, r"\alpha_i \ge \frac{1}{n}").word == "refuted"
+
+
+def test_a_condition_between_one_score_and_a_number_binds_the_key_of_a_claim() -> None:
+    assert (
+        check("copying", r"k_j^\top q \ge \ln(n/\delta)", r"k_i^\top q \le 0", r"\alpha_i \le \delta").word == "proved"
+    )

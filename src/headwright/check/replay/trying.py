@@ -146,7 +146,9 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
     """Whether a condition holds there: one on k_i for every key without a name."""
     if not isinstance(world, KeysWorld) or world.setting is None:
         return holds(condition, world)
-    letters = sorted(replace(question, node=condition).letters(world.setting) - set(world.places))
+    letters = sorted(replace(question, node=condition).letters(world.setting))
+    if condition in question.under:
+        letters = [letter for letter in letters if letter not in world.places]  # it is about the key of the claim
     if len(letters) != 1:
         return holds(condition, world)
     body = condition.body if isinstance(condition, Quantified) else condition  # which keys are meant is said already
