@@ -5,7 +5,7 @@
     checker       one answer: read -> claims -> decide -> replay -> earned -> told
     answer        an answer taken apart: what it defines, what it says of its own names, what it claims
     claims        statements taken apart: one comparison each, with what it is said for
-    rooms/        keys and queries, self-attention, matrices, integers: what names mean, and claims decided
+    settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
     scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
     replay/       every decision looked at twice, on explicit keys, tokens and integers
     earning       whether what is true is also an answer

@@ -10,12 +10,12 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed
 from headwright.check.replay import looked_at_twice
-from headwright.check.rooms.keys.conditions import states_condition
-from headwright.check.rooms.keys.room import KeysRoom
-from headwright.check.rooms.keys.scene import UndeterminedError
-from headwright.check.rooms.matrices.room import MatricesRoom
-from headwright.check.rooms.tokens import TokensRoom
 from headwright.check.scalars.numbers import TooLong, at_most_work
+from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.court import KeysSetting
+from headwright.check.settings.keys.scene import UndeterminedError
+from headwright.check.settings.matrices.court import MatricesSetting
+from headwright.check.settings.tokens import TokensSetting
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
@@ -58,15 +58,15 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
 
 def _setting(exercise: Exercise) -> Setting:
     if exercise.keys is not None:
-        return KeysRoom(exercise, exercise.keys)
+        return KeysSetting(exercise, exercise.keys)
     if exercise.tokens is not None:
-        return TokensRoom(exercise, exercise.tokens)
+        return TokensSetting(exercise, exercise.tokens)
     if exercise.integers is not None:
-        from headwright.check.rooms.integers import IntegersRoom  # it brings z3 along
+        from headwright.check.settings.integers import IntegersSetting  # it brings z3 along
 
-        return IntegersRoom(exercise, exercise.integers)
+        return IntegersSetting(exercise, exercise.integers)
     if exercise.matrices is not None:
-        return MatricesRoom(exercise, exercise.matrices)
+        return MatricesSetting(exercise, exercise.matrices)
     raise InputError(f"the exercise {exercise.id} has no setting")
 
 

@@ -15,10 +15,10 @@ from headwright.check.answer import Answer, full_name
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged
 from headwright.check.replay import says_something
-from headwright.check.rooms.keys.conditions import states_condition
-from headwright.check.rooms.matrices.deciding import follows, is_leap, leads
-from headwright.check.rooms.matrices.known import Given
-from headwright.check.rooms.matrices.room import MatricesCourt
+from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.matrices.court import MatricesCourt
+from headwright.check.settings.matrices.deciding import follows, is_leap, leads
+from headwright.check.settings.matrices.known import Given
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk

@@ -111,11 +111,11 @@ def _test(number: int, name: str, worth: float, answers: Sequence[Checked], titl
 
 def _data(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     """The verdicts for scripts, as many as fit."""
-    data, room = [], LARGEST_EXTRA
+    data, left = [], LARGEST_EXTRA
     for each in checked:
         entry = as_json(each)
-        room -= len(json.dumps(entry))
-        if room < 0:
+        left -= len(json.dumps(entry))
+        if left < 0:
             break
         data.append(entry)
     return data

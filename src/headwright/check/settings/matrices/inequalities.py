@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from headwright.check.rooms.matrices.forms import (
+from headwright.check.settings.matrices.forms import (
     Algebra,
     Applied,
     Atom,
@@ -30,8 +30,8 @@ from headwright.check.rooms.matrices.forms import (
     plus,
     scaled,
 )
-from headwright.check.rooms.matrices.known import NoForm
-from headwright.check.rooms.matrices.normal import rank_bound
+from headwright.check.settings.matrices.known import NoForm
+from headwright.check.settings.matrices.normal import rank_bound
 
 LARGEST = 8  # of the sizes at which a counterexample is looked for
 PLAIN = "every term is nonnegative"

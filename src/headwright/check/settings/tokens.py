@@ -353,7 +353,7 @@ OPPOSITE: dict[str, Literal["proved", "refuted"]] = {"proved": "refuted", "refut
 
 
 @dataclass(frozen=True)
-class TokensRoom:
+class TokensSetting:
     """An exercise about tokens."""
 
     exercise: Exercise

@@ -10,7 +10,7 @@ from itertools import islice, permutations, product
 
 from flint import arb_mat, fmpq_mat
 
-from headwright.check.rooms.matrices.known import Known, names_in
+from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
 from headwright.formula.shapes import Shape, mapped, plain
@@ -56,8 +56,8 @@ def combinations(
         name: known.given.sizes.get(name, range(1, largest + 1)) for name in sorted(wanted)
     }
     if fixed:
-        room = range(1, max(fixed.values()) + 1)
-        ranges = {name: (fixed[name],) if name in fixed else room for name in ranges}
+        upto = range(1, max(fixed.values()) + 1)
+        ranges = {name: (fixed[name],) if name in fixed else upto for name in ranges}
     choices = islice(product(*ranges.values()), MOST_CHOICES)
     found = [dict(zip(ranges, choice, strict=True)) for choice in choices]
     found = [sizes for sizes in found if _allowed(known, sizes)]

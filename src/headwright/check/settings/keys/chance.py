@@ -18,13 +18,13 @@ from flint import arb, fmpq
 from headwright.check.answer import MisfitError, label
 from headwright.check.decision import Decision
 from headwright.check.exercise import NormalLaw
-from headwright.check.rooms.keys.meaning import Reader, scalars_in
-from headwright.check.rooms.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
 from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.settings.keys.meaning import Reader, scalars_in
+from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
 from headwright.formula.tree import Call, Comparison, Name, Node, Relation, walk
 
 if TYPE_CHECKING:
-    from headwright.check.rooms.keys.deciding import Decider
+    from headwright.check.settings.keys.deciding import Decider
 
 
 GROWN = "length"  # a large name enters scores as itself or as its logarithm; this stands for either

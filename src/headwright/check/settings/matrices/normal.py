@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cmp_to_key
 
-from headwright.check.rooms.matrices.forms import (
+from headwright.check.settings.matrices.forms import (
     Algebra,
     Applied,
     Atom,
@@ -41,7 +41,7 @@ from headwright.check.rooms.matrices.forms import (
     turned,
     word_form,
 )
-from headwright.check.rooms.matrices.known import Known, NoForm
+from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.formula.shapes import SCALAR, plain
 from headwright.formula.tree import (
     BigSum,

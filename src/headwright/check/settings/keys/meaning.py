@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
-from headwright.check.rooms.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.settings.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.formula.tree import (
     BigSum,
     Call,

@@ -303,7 +303,7 @@ USED = "z3, and that pi is transcendental"
 
 
 @dataclass(frozen=True)
-class IntegersRoom:
+class IntegersSetting:
     """An exercise about integers."""
 
     exercise: Exercise

@@ -1,4 +1,4 @@
-"""The rooms: one for each kind of setting. Each knows its names and decides its statements.
+"""The settings: one for each kind of exercise. Each says what names mean, and decides one claim at a time.
 
 keys       keys and queries, by classes of keys that share a score
 tokens     self-attention on tokens made of orthogonal directions

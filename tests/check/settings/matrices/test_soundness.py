@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwright.check.rooms.matrices.deciding import prepared
-from headwright.check.rooms.matrices.forms import (
+from headwright.check.settings.matrices.deciding import prepared
+from headwright.check.settings.matrices.forms import (
     Applied,
     Atom,
     Diagonal,
@@ -29,8 +29,8 @@ from headwright.check.rooms.matrices.forms import (
     Unit,
     Word,
 )
-from headwright.check.rooms.matrices.instances import Trial, foundations, instances
-from headwright.check.rooms.matrices.known import Known, NoForm
+from headwright.check.settings.matrices.instances import Trial, foundations, instances
+from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.errors import InputError
 from headwright.formula.tree import (
     BigSum,
@@ -47,7 +47,7 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
 )
-from tests.check.rooms.matrices.worlds import FREE, SINGULAR
+from tests.check.settings.matrices.worlds import FREE, SINGULAR
 
 Array = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ normal         a formula into its form: sums over columns, spectral norms, ranks
 inequalities   weighted sums of squared singular values: Abel's summation, for all sizes
 instances      small matrices that satisfy what is given, and statements tried on them in balls
 deciding       the proof, then the search for a counterexample; derivations
-room           the court
+court          claims decided, with their words
 """
 
-from headwright.check.rooms.matrices.deciding import decide
-from headwright.check.rooms.matrices.known import Decision, Given
+from headwright.check.settings.matrices.deciding import decide
+from headwright.check.settings.matrices.known import Decision, Given
 
 __all__ = ["Decision", "Given", "decide"]

@@ -11,8 +11,8 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged, judged
-from headwright.check.rooms.matrices import Given, decide
-from headwright.check.rooms.matrices.known import NoMember
+from headwright.check.settings.matrices import Given, decide
+from headwright.check.settings.matrices.known import NoMember
 from headwright.check.verdict import Verdict
 from headwright.formula.errors import ShapeError
 from headwright.formula.shapes import Shape
@@ -21,7 +21,7 @@ from headwright.formula.tree import Name, Node, Relation
 
 
 @dataclass(frozen=True)
-class MatricesRoom:
+class MatricesSetting:
     """An exercise about matrices of any size."""
 
     exercise: Exercise

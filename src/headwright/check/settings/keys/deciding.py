@@ -18,24 +18,6 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
-from headwright.check.rooms.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
-from headwright.check.rooms.keys.meaning import Reader, Value, scalars_in
-from headwright.check.rooms.keys.scene import (
-    REST,
-    SEPARATED,
-    ZERO,
-    Classes,
-    Hypothesis,
-    Scene,
-    UndeterminedError,
-    Vec,
-    about_indices,
-    closeness_name,
-    free_indices,
-    meant,
-    score_name,
-)
-from headwright.check.rooms.keys.shaken import TIED, shaken, with_any_keys
 from headwright.check.scalars import (
     POSITIVE,
     REAL,
@@ -51,6 +33,24 @@ from headwright.check.scalars import (
     prove,
 )
 from headwright.check.scalars.instances import allowed, choices
+from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.scene import (
+    REST,
+    SEPARATED,
+    ZERO,
+    Classes,
+    Hypothesis,
+    Scene,
+    UndeterminedError,
+    Vec,
+    about_indices,
+    closeness_name,
+    free_indices,
+    meant,
+    score_name,
+)
+from headwright.check.settings.keys.shaken import TIED, shaken, with_any_keys
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk

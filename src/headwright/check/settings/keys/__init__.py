@@ -4,5 +4,5 @@ scene        classes of keys, what names mean, and which keys an index stands fo
 meaning      formulas into exact scalars and vectors
 deciding     claims, for all parameters; chance: what a random length makes of them
 conditions   what an answer says of its own names, and conditions on scores that are answers
-room         the court; advice: what a teacher would add
+court        claims decided, with their words; advice: what a teacher would add
 """

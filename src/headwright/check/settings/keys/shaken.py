@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwright.check.answer import full_name
-from headwright.check.rooms.keys.scene import Scene, anything
+from headwright.check.settings.keys.scene import Scene, anything
 from headwright.formula.tree import Name, Node, walk
 
 TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from headwright.check.rooms.matrices import Given, decide
-from headwright.check.rooms.matrices.inequalities import ABEL, PLAIN, SQUARED
+from headwright.check.settings.matrices import Given, decide
+from headwright.check.settings.matrices.inequalities import ABEL, PLAIN, SQUARED
 from headwright.errors import InputError
 from headwright.formula.errors import FormulaError
 from headwright.formula.shapes import Shape
 from headwright.formula.tree import Name, Relation
-from tests.check.rooms.matrices.worlds import APART, FREE, LAYER, POSITIONS, SINGULAR, World, world
+from tests.check.settings.matrices.worlds import APART, FREE, LAYER, POSITIONS, SINGULAR, World, world
 
 SOFTMAX = r"\operatorname{softmax}"
 BEST = r"\sum_{i=1}^{k-1} \sigma_i u_i v_i^\top"

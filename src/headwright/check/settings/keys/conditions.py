@@ -16,9 +16,13 @@ from itertools import islice
 from headwright.check.answer import MisfitError, Said, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.rooms.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
-from headwright.check.rooms.keys.meaning import Reader
-from headwright.check.rooms.keys.scene import (
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars.instances import allowed, choices
+from headwright.check.scalars.proving import needs
+from headwright.check.scalars.scalar import Parameter
+from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
     ZERO,
@@ -31,10 +35,6 @@ from headwright.check.rooms.keys.scene import (
     renamed,
     score_name,
 )
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
-from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import Parameter
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
 

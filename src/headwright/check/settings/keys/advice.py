@@ -16,12 +16,12 @@ from headwright.check.claims import claims
 from headwright.check.decision import Decision, Threshold
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at, shown
-from headwright.check.rooms.keys.chance import chances_of, growth
-from headwright.check.rooms.keys.deciding import Decider
-from headwright.check.rooms.keys.meaning import Reader
-from headwright.check.rooms.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter, smallest
 from headwright.check.scalars.numbers import TooLong
+from headwright.check.settings.keys.chance import chances_of, growth
+from headwright.check.settings.keys.deciding import Decider
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.verdict import Curve
 from headwright.enclosure import shown_above
 from headwright.errors import InputError

@@ -14,12 +14,12 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import SIGNS, Judged, at, judged, shown
-from headwright.check.rooms.keys.advice import advice
-from headwright.check.rooms.keys.conditions import assuming, stated
-from headwright.check.rooms.keys.deciding import Decider, Finding
-from headwright.check.rooms.keys.meaning import Reader
-from headwright.check.rooms.keys.scene import REST, ZERO, Scene, UndeterminedError, opening
 from headwright.check.scalars import Scalar
+from headwright.check.settings.keys.advice import advice
+from headwright.check.settings.keys.conditions import assuming, stated
+from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, opening
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Name, Relation, walk
@@ -108,7 +108,7 @@ CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the 
 
 
 @dataclass(frozen=True)
-class KeysRoom:
+class KeysSetting:
     """An exercise about keys."""
 
     exercise: Exercise

@@ -14,7 +14,7 @@ from importlib import import_module
 from math import floor
 from typing import Any
 
-from headwright.check.rooms.matrices.known import Known, NoForm
+from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.formula.evaluate import Budget
 
 Size = int | str

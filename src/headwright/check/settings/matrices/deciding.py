@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from headwright.check.answer import named
-from headwright.check.rooms.matrices import inequalities
-from headwright.check.rooms.matrices.forms import Algebra, Form, Integers, minus, number, plus, scaled, size_form
-from headwright.check.rooms.matrices.instances import Instance, Trial, foundations, instances, plainly, shown
-from headwright.check.rooms.matrices.known import Decision, Given, Known, NoForm, NoMember, names_in
-from headwright.check.rooms.matrices.normal import Normal, links
+from headwright.check.settings.matrices import inequalities
+from headwright.check.settings.matrices.forms import Algebra, Form, Integers, minus, number, plus, scaled, size_form
+from headwright.check.settings.matrices.instances import Instance, Trial, foundations, instances, plainly, shown
+from headwright.check.settings.matrices.known import Decision, Given, Known, NoForm, NoMember, names_in
+from headwright.check.settings.matrices.normal import Normal, links
 from headwright.errors import InputError
 from headwright.formula.evaluate import TooMuch
 from headwright.formula.shapes import plain
