@@ -42,6 +42,19 @@ def test_what_holds_for_every_key_that_is_meant_is_proved(claim: str) -> None:
     assert verdict.word == "proved", verdict.reason
 
 
+def test_keys_that_are_counted_are_those_from_there_on() -> None:
+    query = r"q = \ln(n/\epsilon)(k_1 + k_2)"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 3").word == "proved"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i > 2").word == "proved"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 2").word == "refuted"
+    assert check("averaging-two-bounded", query, r"k_i^\top q = 0 \text{ for all } i \ge 1").word == "refuted"
+
+
+@pytest.mark.parametrize("which", [r"i \le 5", r"i \ge 7", r"i < n", r"i \ge a"])
+def test_which_keys_are_meant_is_understood_or_refused(which: str) -> None:
+    assert check("averaging-two", AVERAGE, rf"k_i^\top q = 0 \text{{ for all }} {which}").word == "unreadable"
+
+
 def test_a_condition_that_leaves_out_a_key_does_not_copy() -> None:
     verdict = check("copying", r"k_j^\top q \gg k_i^\top q \text{ for all } i \ne j, m")
     assert verdict.word == "refuted"

@@ -48,6 +48,7 @@ from headwright.check.settings.keys.scene import (
     closeness_name,
     free_indices,
     meant,
+    places_keys,
     score_name,
 )
 from headwright.check.settings.keys.shaken import TIED, shaken, with_any_keys
@@ -329,7 +330,8 @@ class Decider:
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
-        here = self.under(*claim.under)
+        letters = free_indices(claim.link, self.scene)
+        here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         for link in meant(claim.link, claim.under, self.scene):
             for finding in here._link(link):
                 yield _denied(finding) if claim.negated else finding

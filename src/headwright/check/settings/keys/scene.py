@@ -335,8 +335,9 @@ def _relations(under: Sequence[Node]) -> Iterator[Relation]:
 def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relation]:
     """The comparison for every kind of key that its indices may stand for."""
     letters = free_indices(link, scene)
-    different = apart(under, scene)
+    different = [*apart(under, scene), *(pair for one in under for pair in _counted(one, letters, scene))]
     spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
+    spoken |= {letter for letter in letters if any(places_keys(one, [letter]) for one in under)}
     ranging = [index for index in letters if index in spoken]
     if len(ranging) > MOST_INDICES:
         raise MisfitError(
@@ -352,6 +353,24 @@ def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relat
         moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
         if isinstance(moved, Relation):
             yield moved
+
+
+def places_keys(condition: Node, letters: Sequence[str]) -> bool:
+    """Whether a condition is about an index, so that it says which keys are meant: i >= 3."""
+    terms = condition.terms if isinstance(condition, Relation) else ()
+    return any(isinstance(term, Name) and term.index is None and term.base in letters for term in terms)
+
+
+def _counted(condition: Node, letters: Sequence[str], scene: Scene) -> list[tuple[str, str]]:
+    """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
+    if not places_keys(condition, letters) or not isinstance(condition, Relation) or about_indices(condition, scene):
+        return []
+    match condition:
+        case Relation((Name(letter), Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
+            before = [str(place) for place in range(1, int(first) + (sign == ">"))]
+            if scene.classes.named[: len(before)] == tuple(before):
+                return [(letter, which) for which in before]
+    raise MisfitError("which keys are meant is not understood", condition, fix="write i \\ne a, b")
 
 
 def renamed(node: Node, mapping: Mapping[str, str]) -> Node:
