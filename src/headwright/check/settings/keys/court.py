@@ -176,7 +176,7 @@ class KeysCourt:
 
     def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
-        if verdict.word == "no answer":
+        if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
             return verdict
         more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
         readings = list(self.readings)

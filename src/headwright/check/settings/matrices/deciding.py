@@ -23,8 +23,8 @@ from headwright.check.settings.matrices.known import Decision, Given, Known, NoF
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, TooMuch
-from headwright.formula.shapes import plain
-from headwright.formula.tree import Comparison, Node, Relation
+from headwright.formula.shapes import mapped, plain
+from headwright.formula.tree import BigSum, Comparison, Name, Node, Relation
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
@@ -261,12 +261,43 @@ def bare(given: Given) -> Given:
 
 def is_leap(link: Relation, ends: Ends, given: Given) -> bool:
     """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+    if _term_by_term(link, given):
+        return False
     passing = bare(given)
     mine, whole = _gap(link.terms, passing), _gap(ends, passing)
     if mine is None or whole is None or mine.is_zero or whole.is_zero:
         return False
     factor = mine.terms[0][2] / whole.terms[0][2]
     return mine.terms[0][:2] == whole.terms[0][:2] and mine == scaled(whole, factor)
+
+
+def _term_by_term(link: Relation, given: Given) -> bool:
+    """Whether two sums are equal because their terms are: sum |A v_i|^2 = sum |sigma_i u_i|^2."""
+    match link.terms:
+        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())):
+            place = next((name for name in given.shapes if name in Known(given)._assumed()), None)  # 1 <= k <= d
+            if (low, high) != (other_low, other_high) or place is None:
+                return False
+            terms = _renamed(x, i, place), _renamed(y, j, place)
+            return terms[0] != terms[1] and _proved(Relation(terms, ("=",)), given)
+        case _:
+            return False
+
+
+def _renamed(node: Node, old: str, new: str) -> Node:
+    """The same with another name for an index."""
+    if isinstance(node, Name):
+        if node.base == old and node.index is None:
+            return Name(new, span=node.span)
+        return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
+    return mapped(node, lambda part: _renamed(part, old, new))
+
+
+def _proved(statement: Relation, given: Given) -> bool:
+    try:
+        return decide(statement, given).word == "proved"
+    except InputError:
+        return False
 
 
 def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
@@ -332,7 +363,4 @@ def _same(x: Node, y: Node, passing: Given) -> bool:
     """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
     if x == y:
         return True
-    try:
-        return decide(Relation((x, y), ("=",)), passing).word == "proved"
-    except InputError:
-        return False
+    return _proved(Relation((x, y), ("=",)), passing)

@@ -157,7 +157,9 @@ def spread(
     diagonal = {family.of for family in known.families.values() if family.kind == "singular values"}
     for sizes in combinations(known, names, integers, fixed):
         values = _values(known, names, sizes, 0)
-        for spectrum in spectra if values is not None else ():
+        if values is None:
+            continue
+        for spectrum in spectra:
             own = {name: _diagonal(list(spectrum)) for name in names & diagonal}
             yield Instance(sizes, {**values, **own})
 
