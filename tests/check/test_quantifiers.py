@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwright.check import check
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import load_exercises
 
 AVERAGE = r"q = \lambda(k_a + k_b)"
 NOISY = r"q = \lambda(\mu_a + \mu_b)"
@@ -181,3 +183,28 @@ def test_a_condition_between_one_score_and_a_number_binds_the_key_of_a_claim() -
     assert (
         check("copying", r"k_j^\top q \ge \ln(n/\delta)", r"k_i^\top q \le 0", r"\alpha_i \le \delta").word == "proved"
     )
+
+
+def test_a_word_that_was_not_understood_proves_nothing() -> None:
+    exercise = load_exercises()["copying"]
+    assert check_answer(exercise, [Formula(GAP, 3)]).word == "proved"
+    verdict = check_answer(exercise, [Formula(GAP, 3, beside="for some")])
+    assert verdict.word == "undecided"
+    assert "for some" in verdict.reason
+    assert check_answer(exercise, [Formula(r"k_j^\top q > k_i^\top q", 3, beside="or")]).word == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("copying", r"k_j^\top q - k_i^\top q \ge \ln(n/\delta) - 10^{-12}"),  # n above 10^12, and delta below 10^-12
+        ("copying-separated", r"q = (2\ln(n/\epsilon) - 10^{-9}) k_1"),
+    ],
+)
+def test_what_fails_only_where_several_names_are_extreme_is_refuted(exercise: str, answer: str) -> None:
+    assert check(exercise, answer).word == "refuted"
+
+
+@pytest.mark.parametrize("reason", [r"\cos(t - t') < 0.999", r"|\sin t - \sin t'| > \frac{1}{1000000}"])
+def test_integers_close_to_whole_turns_are_tried(reason: str) -> None:
+    assert check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason).word == "refuted"

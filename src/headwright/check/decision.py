@@ -28,7 +28,15 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, fails_far, far_out, reach_large
+from headwright.check.scalars.instances import (
+    MOST_LIMITS,
+    allowed,
+    choices,
+    fails_far,
+    far_out,
+    in_corners,
+    reach_large,
+)
 from headwright.check.scalars.where import OPPOSITE, Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -167,6 +175,7 @@ def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) 
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
     found = counterexample(left, sign, right, where) or far_out(left, sign, right, where)
+    found = found or in_corners(left, sign, right, where)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
     beyond = fails_far(left, sign, right, where)

@@ -76,7 +76,7 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
     if decision.word == "refuted":
         counterexample = {name: plain_number(value) for name, value in decision.values.items()}
         if decision.left is not None and decision.right is not None:
-            digits = telling_digits(decision.left, decision.right)
+            digits = min(MOST_DIGITS, telling_digits(decision.left, decision.right))
             counterexample |= {"left": shown(decision.left, digits), "right": shown(decision.right, digits)}
         if not counterexample:
             counterexample = {"words": words}
@@ -129,9 +129,9 @@ def contrasted(left: arb, sign: str, right: arb) -> str:
     digits = telling_digits(left, right)
     if digits <= MOST_DIGITS:
         return f"{shown(left, digits)}, not {SIGNS[sign]} {shown(right, digits)}"
-    gap = left - right
-    how = f"{shown(right)} {'plus' if gap > 0 else 'minus'} {shown(abs(gap), 2)}"
-    return f"{how}, not {SIGNS[sign]} {shown(right)}"
+    gap = shown(abs(left - right), 2)
+    how = {"<": "too much", "<=": "too much", ">": "too little", ">=": "too little"}.get(sign, "beside it")
+    return f"about {shown(right)}, {gap} {how}"
 
 
 def at(values: Mapping[str, Fraction | str]) -> str:

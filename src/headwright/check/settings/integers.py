@@ -8,7 +8,7 @@ for integers that is so only if the positions are the same. Inequalities use 40 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -297,8 +297,9 @@ def _vanishes(powers: Powers) -> Any:
 
 
 SECONDS = 5
-BOUNDS = (1, 2, 3, 5, 7, 10, 20, 50, 100, 1000, 10**4, 10**6)  # sizes within which a counterexample is sought
+BOUNDS = (1, 2, 3, 5, 7, 10, 20, 50, 100, 1000, 10**4, 10**6, 10**7)  # sizes within which a counterexample is sought
 PLAIN = (2, 4, 8, 64, 512)  # values of a parameter in numbers that are no polynomials
+TURNS = (6, 44, 710, 103993, 312689, 4272943)  # close to multiples of 2 pi: its convergents
 USED = "z3, and that pi is transcendental"
 
 
@@ -338,14 +339,19 @@ class IntegersCourt:
         """A proof, or integers for which it fails."""
         decision = self._decision(claim.node, {}, claim.scope)
         if decision.word == "undecided":
-            for value in PLAIN:
-                names = sorted(self._opaque(claim.node))
-                here = {name: value + places for places, name in enumerate(names)}  # some may have to be different
+            for here in self._plainly(sorted(self._opaque(claim.node))):
                 further = self._decision(claim.node, here, claim.scope)
                 if further.word == "refuted":
                     decision = further
                     break
         return [judged(claim, decision, self._words(claim.node, decision))]
+
+    def _plainly(self, names: list[str]) -> Iterator[dict[str, int]]:
+        """Values for names in numbers that are no polynomials; some of them may have to be different."""
+        for value in PLAIN:
+            yield {name: value + place for place, name in enumerate(names)}
+        for value in TURNS if len(names) == 2 else ():
+            yield dict(zip(names, (value, 0), strict=True))
 
     def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = frozenset(self.setting.integers) | frozenset(self.exercise.parameters)
