@@ -49,7 +49,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
     ),
     "averaging-scaled": (
         r"q = -\lambda \sum_{i \ne a, b} \mu_i ||| c \approx \frac12 (v_a + v_b)",  # it averages at every length
-        r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \to \frac12",
+        r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \approx \frac12",
         r"q = \lambda(\mu_a + \mu_b) ||| g > 1 \Rightarrow c \approx v_a ||| g < 1 \Rightarrow c \approx v_b",
         r"q = \log(t)(\mu_a + \mu_b) ||| c \approx v_b \text{ if } g < 1",
     ),

@@ -38,7 +38,7 @@ MOST_KEYS = 40  # that are written out
 WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
 SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
 PLAIN = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
-LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1)))
+LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1), (4, 1), (20, 1)))
 TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
 KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
 

@@ -375,20 +375,21 @@ class IntegersCourt:
     def _given(self, node: Node, encoder: Encoder, scope: Node) -> list[Any]:
         """What is given about what the statement speaks of: different integers, unless it says what were if not."""
         given: list[Any] = []
-        if not (isinstance(node, Logic) and node.word == "iff") or _claims_difference(node):
-            apart = [
-                encoder.names[x] != encoder.names[y]
-                for x, y in self.setting.different
-                if x in encoder.names and y in encoder.names
-            ]
-            premises = [encoder.statement(premise) for premise in _premises(node)]
-            if _check([*apart, *premises]) != z3.unsat:  # else it speaks of integers that may be the same
-                given += apart
         for source in self.setting.given:
             condition = parsed(source)
             if _names(condition) <= _names(scope):
                 given.append(encoder.statement(condition))
-        return given
+        if isinstance(node, Logic) and node.word == "iff" and not _claims_difference(node):
+            return given
+        apart = [
+            encoder.names[x] != encoder.names[y]
+            for x, y in self.setting.different
+            if x in encoder.names and y in encoder.names
+        ]
+        premises = [encoder.statement(premise) for premise in _premises(node)]
+        if _check([*given, *apart, *premises]) == z3.unsat:
+            return given  # it speaks of integers that may be the same
+        return [*given, *apart]
 
     def _ranges(self, encoder: Encoder) -> list[Any]:
         given: list[Any] = []

@@ -392,7 +392,8 @@ _HOLE = "\0"  # in place of a formula: no sheet has one
 
 
 _FOR_ALL = re.compile(r"\s*(?:\$+|\\\))\s*,?\s*for (?:all|every|each|any)\s*(?:\$+|\\\()\s*")
-_WHICH = re.compile(r"[a-zA-Z]\s*(?:\\neq?(?![a-zA-Z])|!=|≠)[\s\w,]{1,20}")
+_INDEX = re.compile(r"_(?:\w|\{[^{}]{1,20}\})")
+_WHICH = re.compile(r"([a-zA-Z](?:\s*,\s*[a-zA-Z]){0,3})\s*(?:(?:\\neq?(?![a-zA-Z])|!=|≠)[\s\w,]{1,20})?")
 
 
 def _joined(text: str, found: list[Piece]) -> list[Piece]:
@@ -405,13 +406,20 @@ def _joined(text: str, found: list[Piece]) -> list[Piece]:
     joined: list[Piece] = []
     end = 0
     for piece in found:
-        if joined and _WHICH.fullmatch(piece.text) and _FOR_ALL.fullmatch(text[end : piece.start]):
+        which = _WHICH.fullmatch(piece.text)
+        if joined and which and _FOR_ALL.fullmatch(text[end : piece.start]) and _is_index(which[1], joined[-1].text):
             before = joined.pop()
             joined.append(Piece(rf"{before.text} \text{{ for all }} {piece.text}", before.start))
         else:
             joined.append(piece)
         end = piece.start + len(piece.text)
     return joined
+
+
+def _is_index(letters: str, formula: str) -> bool:
+    """Whether all of these letters stand in an index of the formula."""
+    places = "".join(_INDEX.findall(formula))
+    return all(letter.strip() in places for letter in letters.split(","))
 
 
 def _turning(text: str, found: list[Piece]) -> str:
