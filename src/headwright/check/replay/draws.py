@@ -208,6 +208,9 @@ def _world(
         numbers[name] = Fraction(1, 10 ** (1 + 2 * stage))
     numbers |= question.values
     if exercise.keys is not None:
+        for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too
+            lengths = scale.one_of or LENGTHS
+            numbers.setdefault(scale.name, lengths[number % len(lengths)])
         return _keys(question, exercise.keys, numbers, random, Fraction(10 ** (1 + stage)))
     if exercise.tokens is not None:
         return TokensWorld(question.definitions, numbers, setting=exercise.tokens, tokens=tuple(exercise.tokens.tokens))
@@ -233,8 +236,6 @@ def _keys(
         return None
     size = int(n)
     places = {name: place for place, name in enumerate((*setting.named, *letters), 1)}
-    for scale in setting.scales.values():
-        numbers.setdefault(scale.name, random.choice(scale.one_of or LENGTHS))
     keys = [unit(size, place) for place in range(size)]
     for which, scale in setting.scales.items():
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])

@@ -22,7 +22,7 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.saying import EQUAL, FINE, World, difference, holds, undefined
+from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
@@ -32,6 +32,7 @@ SEARCHED = 200  # sequences in which a counterexample is sought, where only scor
 TRIED = 10  # sequences of worlds for one decision
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
+FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
@@ -163,9 +164,19 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
 def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
     """What is said of the last world of which anything is; of a sequence only if the one before agrees."""
     said = [answer for world in worlds if (answer := holds(question.node, world)) is not None]
+    if said and not said[-1] and question.comparison in ("~", "->") and _closing_in(question, worlds):
+        return None  # log(t) grows slowly: the two come closer, and it is not known where to
     if not said or (len(worlds) > 1 and len(said) == 1):
         return None
     return said[-1] if len(said) == 1 or said[-1] == said[-2] else None
+
+
+def _closing_in(question: Question, worlds: Sequence[World]) -> bool:
+    """Whether the two sides come closer still at the end of a sequence."""
+    if len(worlds) < 2 or not isinstance(question.node, Relation):
+        return False
+    before, after = (distance(question.node, world) for world in worlds[-2:])
+    return before is not None and after is not None and bool(after < before * FALLS)
 
 
 def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
@@ -266,5 +277,7 @@ def _idly(question: Question, random: Random) -> Iterator[bool | None]:
         return
     for worlds in sequences(question, random, IDLE):
         other = idle(question, worlds[-1], random)
-        if all(_met(condition, other, question) is not False for condition in question.conditions):
+        own = [one.node for one in question.answer.conditions]  # on its own names: they restrict no query
+        given = [condition for condition in question.conditions if condition not in own]
+        if all(_met(condition, other, question) is not False for condition in given):
             yield holds(question.node, other)
