@@ -261,6 +261,7 @@ def test_formulas_lie_where_they_are_said_to(text: str) -> None:
         (r"$a \ge b$ doesn't suffice; $a \ge 2 b$ does", "doesn't"),
         (r"Suppose $a = b$. Then $c = d$.", "Suppose"),
         (r"$a = b$. That is not hard.", ""),
+        (r"With $a = b$ it is not $c$ either", ""),
         (r"so that $a \neq b$, for every $n$", ""),
     ],
 )

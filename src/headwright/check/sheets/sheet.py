@@ -388,7 +388,8 @@ _TURNING = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(r"[.;!?](?:\s|$)")
-_HOLE = "\0"  # in place of a formula: no sheet has one
+_HOLE, _MENTION = "\0", "\1"  # in place of a formula, and of a name: no sheet has one
+_NOT_THAT = re.compile(rf"\bnot\s+(?:\$+|\\\()\s*{_MENTION}", re.IGNORECASE)  # it denies the name alone
 
 
 _FOR_ALL = re.compile(r"\s*(?:\$+|\\\))\s*,?\s*for (?:all|every|each|any)\s*(?:\$+|\\\()\s*")
@@ -428,11 +429,11 @@ def _turning(text: str, found: list[Piece]) -> str:
     >>> _turning("$a = b$ or $a = c$. It is not hard.", find_formulas("$a = b$ or $a = c$. It is not hard.")[0])
     'or'
     """
-    parts, seen = [], 0
+    prose, seen = "", 0
     for piece in found:
-        parts.append(text[seen : piece.start])
+        prose += text[seen : piece.start] + (_MENTION if piece.mention else _HOLE)
         seen = piece.start + len(piece.text)
-    prose = _HOLE.join([*parts, text[seen:]])
+    prose = _NOT_THAT.sub("", prose + text[seen:])
     words = (_TURNING.search(sentence) for sentence in _SENTENCES.split(prose) if _HOLE in sentence)
     return next((word[0] for word in words if word is not None), "")
 
