@@ -48,8 +48,8 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"q = \log(t)(u_a + u_b) ||| t \gg n",
     ),
     "averaging-scaled": (
-        r"q = -\lambda \sum_{i \ne a, b} \mu_i",  # it averages at every length
-        r"q = \lambda(\mu_a + \mu_b)",
+        r"q = -\lambda \sum_{i \ne a, b} \mu_i ||| c \approx \frac12 (v_a + v_b)",  # it averages at every length
+        r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \approx \frac12",
         r"q = \lambda(\mu_a + \mu_b) ||| g > 1 \Rightarrow c \approx v_a ||| g < 1 \Rightarrow c \approx v_b",
         r"q = \log(t)(\mu_a + \mu_b) ||| c \approx v_b \text{ if } g < 1",
     ),
@@ -59,7 +59,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"\alpha_1/\alpha_2 = \sqrt{\epsilon/n} \text{ for } c = 1/2",
         r"\alpha_1 = \frac{e^{ct}}{e^{ct} + e^t + n - 2}",
         r"\alpha_2 = \frac{n/\epsilon}{(n/\epsilon)^c + n/\epsilon + n - 2}",
-        r"\alpha_1 > \alpha_2 \text{ if } c = 3/2",
     ),
     "two-heads": (
         r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b",

@@ -8,7 +8,7 @@ EMPTY are true and do not answer.
 RIGHT: dict[str, tuple[str, ...]] = {
     "averaging-gaussian": (r"q = \lambda^2(\mu_a+\mu_b)",),
     "averaging-scaled": (
-        r"q = -\lambda\sum_{i \ne a, b} \mu_i ||| z > 100",
+        r"q = -\lambda\sum_{i \ne a, b} \mu_i ||| z > 100 ||| c \approx \frac12(v_a + v_b)",
         r"q = \lambda(\mu_a + \mu_b) ||| \Pr(c \approx v_a) \approx 0.5",
         r"q = \lambda(\mu_a + \mu_b) ||| g = 1 \Rightarrow c \approx \frac12(v_a+v_b)",
         r"q = \lambda(\mu_a + \mu_b) ||| g < 0 \Rightarrow c \approx v_b",
@@ -17,9 +17,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "averaging-scaled-discrete": (
         r"\alpha_2/\alpha_1 = e^{(1-c)t}",
         r"\alpha_1 = \frac{1}{1 + (n/\epsilon)^{1-c} + (n-2)(\epsilon/n)^{c}}",
-        r"\alpha_1 < \alpha_2 \text{ for } c = 1/2",
-        r"\alpha_1 \ge \frac{1}{2} \text{ for } c = 3/2",
-        r"\alpha_1 \to 1 \text{ for } c = 3/2",
     ),
     "averaging-two": (
         r"q = (1+s^2)\ln(n/\epsilon)(k_a+k_b) + (2 + n/\epsilon) (k_a+k_b) ||| s > 0",
@@ -109,11 +106,9 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"\alpha_{21} + \alpha_{22} + \alpha_{23} = 1 ||| c_2 \approx u_a",
         r"c_1 \approx u_d + u_b ||| c_2 \approx u_a",
         r"c_2 \approx u_a ||| \alpha_{11} = \frac{e^{2\beta^2}}{e^{2\beta^2} + 1 + e^{\beta^2}}",
-        r"c_2 \ne u_b",
         r"x_2 = u_a + u_c + u_d ||| c_2 \approx u_a + u_c + u_d",
         r"x_2 = u_d ||| c_2 \approx \frac12(u_d + u_b) + \frac12 u_d",
         r"x_2 = 0 ||| c_2 = \frac13 (u_d + 2 u_b + u_c)",
-        r"\neg (c_2 \approx u_b)",
         r"\|x_1\| = \sqrt{2}\beta ||| c_2 \approx u_a",
     ),
     "self-attention-route": (
@@ -466,6 +461,12 @@ UNREADABLE: dict[str, tuple[str, ...]] = {
 }
 
 EMPTY: dict[str, tuple[str, ...]] = {
+    "averaging-scaled": (r"q = -\lambda\sum_{i \ne a, b} \mu_i ||| z > 100",),
+    "averaging-scaled-discrete": (
+        r"\alpha_1 < \alpha_2 \text{ for } c = 1/2",
+        r"\alpha_1 \ge \frac{1}{2} \text{ for } c = 3/2",
+        r"\alpha_1 \to 1 \text{ for } c = 3/2",
+    ),
     "kth-singular-value": (
         r"\|A\|_F^2 \ge \sum_{i=1}^{k} \sigma_k^2 = k \sigma_k^2",
         r"\sigma_i \ge 0 ||| \|A\|_F^2 \ge k\sigma_k^2",
@@ -476,6 +477,7 @@ EMPTY: dict[str, tuple[str, ...]] = {
         r"Z_p = P Z ||| relu(P X) = P relu(X)",
     ),
     "positions-help": (r"P(X + \Phi) - (P X + \Phi) = P \Phi - \Phi",),
+    "self-attention-copy": (r"c_2 \ne u_b", r"\neg (c_2 \approx u_b)"),
     "positions-unique": (
         r"t = t' \Rightarrow \Phi_t = \Phi_{t'}",
         r"\sin t \ne \sin t' \Rightarrow \cos t \ne \cos t'",

@@ -18,6 +18,20 @@ TRUE_IN_ANY_CASE = [
     ("positions-help", r"P(X + \Phi) = P X + P \Phi"),
     ("positions-help", r"\Phi \ne 2 X"),
     ("positions-help", r"P \Phi \ne \Phi"),
+    ("positions-help", r"\Phi - P \Phi \ne 0"),
+    ("positions-help", r"3 P \Phi \ne 3 \Phi"),
+    ("positions-help", r"P X + \Phi \ne X + \Phi"),  # so it is without positions
+]
+NOT_SAID = [
+    ("averaging-scaled-discrete", [r"\alpha_1 \ne \alpha_2"], "alpha_1"),
+    ("averaging-scaled-discrete", [r"\alpha_1/\alpha_2 < n/\epsilon"], "alpha_1"),
+    ("averaging-scaled-discrete", [r"\alpha_1 > \alpha_2 \text{ if } c = 3/2"], "alpha_1"),
+    ("averaging-scaled-discrete", [r"\alpha_1/\alpha_2 = e^{t/2} \text{ if } c = 3/2"], "c = 1/2"),
+    ("averaging-scaled-discrete", [r"c < 1 \Rightarrow \alpha_2 \approx 1"], "c = 3/2"),
+    ("self-attention-copy", [r"c_2 \ne u_b"], "c_2"),
+    ("self-attention-copy", [r"c_2 \approx \alpha_{22} u_a + \alpha_{21} x_1 + \alpha_{23} x_3"], "c_2"),
+    ("averaging-scaled", [r"q = \lambda(\mu_a + \mu_b)"], "c"),
+    ("averaging-scaled", [r"q = \lambda(\mu_a + \mu_b)", r"g > 1 \Rightarrow c \approx c"], "c"),
 ]
 RESTATED = [
     ("permutation", r"Z_p = P Z"),
@@ -36,8 +50,9 @@ MISSING = [
     ("copying", r"c \approx v_j"),
 ]
 ANSWERS = [
-    ("averaging-scaled-discrete", r"\alpha_1 > \alpha_2 \text{ if } c = 3/2"),
-    ("self-attention-copy", r"c_2 \ne u_b"),
+    ("averaging-scaled-discrete", r"\alpha_2/\alpha_1 = e^{(1-c)t}"),
+    ("self-attention-copy", r"\|c_2 - u_a\| \to 0"),
+    ("self-attention-copy", r"c_2 = \frac{e^{\beta^2} u_a + u_c + u_d + 2u_b}{e^{\beta^2} + 2}"),
     ("self-attention-copy", r"c_2 \approx x_2"),
     ("positions-unique", r"t - t' = 2\pi k \Rightarrow k = 0"),
     ("positions-help", r"P^\top (P X + \Phi) \ne X + \Phi"),
@@ -57,6 +72,18 @@ def test_what_was_asked_for_and_is_missing_is_named(exercise: str, answer: str) 
     verdict = check(exercise, answer)
     assert verdict.word == "no answer", verdict.reason
     assert "defines" in verdict.reason or "condition" in verdict.reason
+
+
+@pytest.mark.parametrize(("exercise", "answer", "missing"), NOT_SAID)
+def test_what_something_is_must_be_said_in_every_case(exercise: str, answer: list[str], missing: str) -> None:
+    verdict = check(exercise, *answer)
+    assert verdict.word == "no answer", verdict.reason
+    assert missing in verdict.reason
+
+
+def test_terms_that_are_equal_one_by_one_are_a_step() -> None:
+    steps = r"\|A\|_F^2 = \|A V\|_F^2 = \sum_i \|A v_i\|^2 = \sum_i \|\sigma_i u_i\|^2 = \sum_i \sigma_i^2"
+    assert check("energy", steps).word == "proved"
 
 
 @pytest.mark.parametrize(("exercise", "answer"), ANSWERS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwright.check import check
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import load_exercises
 
 AVERAGE = r"q = \lambda(k_a + k_b)"
 NOISY = r"q = \lambda(\mu_a + \mu_b)"
@@ -129,3 +131,80 @@ def test_integers_that_are_written_down_are_tried() -> None:
     assert verdict.word == "refuted"
     assert verdict.counterexample is not None
     assert verdict.counterexample["n"] == 54321
+
+
+@pytest.mark.parametrize("reason", [r"|t' - t| \ge 1", r"1 > \cos(t' - t)", r"(t - t')^2 \ge 1", r"\cos(t - t') \ne 1"])
+def test_reasons_are_about_different_integers(reason: str) -> None:
+    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason)
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize("reason", [r"|t' - t| \ge 2", r"\cos(t' - t) < \frac12", r"t' > t", r"\cos(t - t') = 1"])
+def test_false_reasons_are_refuted_by_different_integers(reason: str) -> None:
+    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason)
+    assert verdict.word == "refuted", verdict.reason
+    example = verdict.counterexample or {}
+    assert example.get("t") != example.get("t'")
+
+
+GAP = r"k_j^\top q \ge k_i^\top q + \ln(n/\delta)"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\alpha_i \le \delta",
+        r"\alpha_m \le \frac{\delta}{n}",
+        r"\alpha_i < \alpha_j",
+        r"\frac{\alpha_i}{\alpha_j} \le \frac{\delta}{n}",
+        r"\sum_{i \ne j} \alpha_i \le \delta",
+    ],
+)
+def test_a_condition_binds_the_key_of_a_claim(claim: str) -> None:
+    verdict = check("copying", GAP, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize(
+    "claim", [r"\alpha_i \le \frac{\delta}{2n}", r"\alpha_i \ge \frac{\delta}{n}", r"\alpha_i = \alpha_m"]
+)
+def test_a_condition_that_binds_a_key_proves_no_more_than_it_says(claim: str) -> None:
+    verdict = check("copying", GAP, claim)
+    assert verdict.word == "refuted", verdict.reason
+
+
+def test_much_larger_binds_the_key_of_a_claim() -> None:
+    much = r"k_j^\top q \gg k_i^\top q \text{ for all } i \ne j"
+    assert check("copying", much, r"\alpha_i \approx 0").word == "proved"
+    assert check("copying", much, r"\alpha_i \ge \frac{1}{n}").word == "refuted"
+
+
+def test_a_condition_between_one_score_and_a_number_binds_the_key_of_a_claim() -> None:
+    assert (
+        check("copying", r"k_j^\top q \ge \ln(n/\delta)", r"k_i^\top q \le 0", r"\alpha_i \le \delta").word == "proved"
+    )
+
+
+def test_a_word_that_was_not_understood_proves_nothing() -> None:
+    exercise = load_exercises()["copying"]
+    assert check_answer(exercise, [Formula(GAP, 3)]).word == "proved"
+    verdict = check_answer(exercise, [Formula(GAP, 3, beside="for some")])
+    assert verdict.word == "undecided"
+    assert "for some" in verdict.reason
+    assert check_answer(exercise, [Formula(r"k_j^\top q > k_i^\top q", 3, beside="or")]).word == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("copying", r"k_j^\top q - k_i^\top q \ge \ln(n/\delta) - 10^{-12}"),  # n above 10^12, and delta below 10^-12
+        ("copying-separated", r"q = (2\ln(n/\epsilon) - 10^{-9}) k_1"),
+    ],
+)
+def test_what_fails_only_where_several_names_are_extreme_is_refuted(exercise: str, answer: str) -> None:
+    assert check(exercise, answer).word == "refuted"
+
+
+@pytest.mark.parametrize("reason", [r"\cos(t - t') < 0.999", r"|\sin t - \sin t'| > \frac{1}{1000000}"])
+def test_integers_close_to_whole_turns_are_tried(reason: str) -> None:
+    assert check("positions-unique", r"\Phi_t \ne \Phi_{t'}", reason).word == "refuted"

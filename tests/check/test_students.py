@@ -25,7 +25,10 @@ RIGHT = [
         [r"q=\lambda(\mu_a+\mu_b)", r"c\approx v_a \text{ if } g > 1", r"c \approx v_b \text{ if } g < 1"],
     ),
     ("averaging-scaled", [r"q=\lambda(\mu_a+\mu_b)", r"\frac{\alpha_a}{\alpha_b} \approx e^{\lambda(g-1)}"]),
-    ("averaging-scaled-discrete", [r"\alpha_1 \approx 0 \text{ for } c = \frac12"]),
+    (
+        "averaging-scaled-discrete",
+        [r"\alpha_1 \approx 0 \text{ for } c = \frac12", r"\alpha_2 \approx 0 \text{ for } c = \frac32"],
+    ),
     ("averaging-scaled-discrete", [r"\alpha_1 = \frac{(n/\epsilon)^c}{(n/\epsilon)^c + n/\epsilon + n-2}"]),
     ("two-heads-discrete", [r"q_1 = 2\ln(n/\epsilon) u", r"q_2 = 2\ln(n/\epsilon) k_2"]),
     ("two-heads", [r"q_1 = \lambda\mu_a", r"q_2=\lambda\mu_b", r"c_1\approx v_a, c_2\approx v_b"]),

@@ -91,6 +91,7 @@ class Formula:
 
     text: str
     line: int
+    beside: str = field(default="", repr=False)  # a word near it that may turn what is meant: 'or', 'except'
 
 
 @dataclass(frozen=True)

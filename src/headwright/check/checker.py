@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwright.check.answer import Answer, Formula, MisfitError, MissingError, WrongKindError, read_answer
 from headwright.check.claims import Role, claims
@@ -45,7 +46,7 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
             judgements = _decided(exercise, answer, setting, court)
             judgements = looked_at_twice(exercise, answer, judgements, seed)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
-            return court.told(verdict, judgements)
+            return court.told(_with_the_words(verdict, formulas), judgements)
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
@@ -54,6 +55,15 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
         return Verdict("unreadable", str(error.shown()))
     except (InputError, TooLong, UndeterminedError) as error:
         return Verdict("undecided", str(error))
+
+
+def _with_the_words(verdict: Verdict, formulas: Sequence[Formula]) -> Verdict:
+    """What would pass is left open where a word beside a formula may turn what is meant."""
+    turned = next((formula for formula in formulas if formula.beside), None)
+    if turned is None or verdict.word not in ("proved", "holds"):
+        return verdict
+    reason = f"'{turned.beside}', beside a formula in line {turned.line}, was not understood: say it in a formula"
+    return replace(verdict, word="undecided", reason=reason)
 
 
 def _setting(exercise: Exercise) -> Setting:

@@ -28,7 +28,15 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import MOST_LIMITS, allowed, choices, fails_far, far_out, reach_large
+from headwright.check.scalars.instances import (
+    MOST_LIMITS,
+    allowed,
+    choices,
+    fails_far,
+    far_out,
+    in_corners,
+    reach_large,
+)
 from headwright.check.scalars.where import OPPOSITE, Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -46,14 +54,18 @@ class Threshold:
 
     least: Mapping[str, Scalar]
     condition: Hypothesis | None = None
+    strict: bool = False  # it may fail at the threshold itself
 
     def __str__(self) -> str:
         """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
-        said = " and ".join(f"{name} >= {value}" for name, value in self.least.items())
+        sign = ">" if self.strict else ">="
+        said = " and ".join(f"{name} {sign} {value}" for name, value in self.least.items())
         return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
 
     def covers(self, other: Threshold, where: Where) -> bool:
         """Whether this one certainly asks for at least as much."""
+        if other.strict and not self.strict:
+            return False
         return self.least.keys() == other.least.keys() and all(
             prove(value, ">=", other.least[name], where) is not None for name, value in self.least.items()
         )
@@ -91,6 +103,7 @@ class Decision:
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
+    tie: bool = False  # an inequality that holds where nothing is random, with equality at the values
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
@@ -162,6 +175,7 @@ def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) 
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
     found = counterexample(left, sign, right, where) or far_out(left, sign, right, where)
+    found = found or in_corners(left, sign, right, where)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
     beyond = fails_far(left, sign, right, where)
@@ -191,7 +205,7 @@ def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]
 def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
     proof = eventually(left, comparison, right, where, large)
     if proof is not None:
-        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof))
+        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof, comparison))
     found = counterexample(left, comparison, right, where, large=large)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
@@ -218,8 +232,8 @@ def _by_continuity(
     return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
 
 
-def _threshold(proof: Eventually) -> Threshold | None:
-    return Threshold(proof.threshold, proof.condition) if proof.threshold else None
+def _threshold(proof: Eventually, comparison: Comparison) -> Threshold | None:
+    return Threshold(proof.threshold, proof.condition, comparison in ("<", ">")) if proof.threshold else None
 
 
 def _finite(ball: arb) -> arb | None:

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from headwright.check.answer import Answer, full_name
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged
 from headwright.check.replay import says_something
+from headwright.check.replay.saying import holds
+from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.matrices.court import MatricesCourt
 from headwright.check.settings.matrices.deciding import follows, is_leap, leads
-from headwright.check.settings.matrices.known import Given
+from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
+from headwright.formula.tree import Call, Logic, Name, Node, Quantified, Relation, walk
 
 TRUE = ("proved", "holds", "undecided", "no answer")
 
@@ -50,30 +53,72 @@ def _spoken(
     exercise: Exercise, answer: Answer, court: Court, verdict: Verdict, judgements: Sequence[Judged]
 ) -> Verdict:
     """Something must be said of what was asked about, and it must not hold whatever the answer is."""
-    wanted = {full_name(name) for source in exercise.about for name in walk(parsed(source)) if isinstance(name, Name)}
-    about = [one for one in judgements if one.part.role != "condition" and wanted & _spoken_of(one.claim.node)]
+    wanted = [{full_name(name) for name in names_in(parsed(source))} for source in exercise.about]
+    said = [one for one in judgements if one.claim.said is not None and one.part.role != "condition"]
+    about = [one for one in said if any(names <= _spoken_of(one.claim.scope) for names in wanted)]
     if not about:
-        return _no_answer(verdict, f"nothing is said of {' or '.join(sorted(wanted))}")
+        return _no_answer(verdict, f"nothing is said of {' or '.join(plain(parsed(one)) for one in exercise.about)}")
     if any(one.decision.word == "undecided" for one in about):
         return verdict
-    if any(_says_something(exercise, answer, court, one) for one in about):
-        return verdict
+    if exercise.determines:
+        about = [one for one in about if _determines(exercise, one)]
+        if not about:
+            return _no_answer(
+                verdict,
+                f"it is not said what {plain(parsed(exercise.about[0]))} is: write ... = ... or ... \\approx ...",
+            )
+    telling = [one for one in about if _says_something(exercise, answer, court, one)]
+    if telling:
+        left_out = _left_out(exercise, telling) if exercise.determines else ""
+        return _no_answer(verdict, f"nothing is said of the case {left_out}") if left_out else verdict
     if any(one.vacuous for one in about):
         return _no_answer(verdict, "what is assumed never happens, so nothing is said")
     return _no_answer(verdict, "this would be true in any case, so it says nothing of what was asked")
 
 
+def _determines(exercise: Exercise, one: Judged) -> bool:
+    """Whether it says what something is: c_2 ~ u_a does, c_2 != u_b and c_2 = alpha_22 x_2 + ... do not."""
+    link = one.link
+    if len(link.terms) != 2 or link.comparisons[0] not in ("=", "~", "->") or one.claim.negated:
+        return False
+    lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
+    computed = [
+        any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
+        for term in link.terms
+    ]
+    return computed in ([True, False], [False, True])
+
+
+def _left_out(exercise: Exercise, telling: Sequence[Judged]) -> str:
+    """A length, of several that a key may have, for which nothing is said: 'c = 1/2'."""
+    scales = () if exercise.keys is None else exercise.keys.scales.values()
+    for scale in scales:
+        for value in scale.one_of:
+            if not any(_speaks_of(one.claim.under, scale.name, value) for one in telling):
+                return f"{scale.name} = {value}"
+    return ""
+
+
+def _speaks_of(under: Sequence[Node], name: str, value: Fraction) -> bool:
+    """Whether a claim under these conditions is about the case name = value."""
+    world = IntegersWorld({}, {name: value})
+    return all(isinstance(condition, Name) or holds(condition, world) is not False for condition in under)
+
+
 def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judged) -> bool:
     if exercise.matrices is None or not isinstance(court, MatricesCourt):
-        return says_something(exercise, answer, one)
+        by_chance = any(isinstance(part, Call) and part.function == "P" for part in walk(one.link))
+        return by_chance or says_something(exercise, answer, one)
     if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
         return False  # that is given
-    idle = court.otherwise(exercise.matrices.otherwise)
-    return any(found.decision.word != "proved" for found in idle.decide(one.claim))
+    for idle in exercise.matrices.otherwise:
+        if all(found.decision.word == "proved" for found in court.otherwise(idle).decide(one.claim)):
+            return False
+    return True
 
 
 def _spoken_of(node: Node) -> set[str]:
-    return {spoken for part in walk(node) if isinstance(part, Name) for spoken in (full_name(part), part.base)}
+    return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)}
 
 
 def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) -> Verdict:

@@ -130,9 +130,7 @@ class Matrices(Strict):
     different: tuple[tuple[Source, Source], ...] = ()
     sizes: dict[str, tuple[int, ...]]
     assume: tuple[Source, ...] = ()  # of sizes: 1 <= k <= d
-    otherwise: dict[
-        str, Source
-    ] = {}  # what would be if the question were idle: a claim that holds then too is no answer
+    otherwise: tuple[dict[str, Source], ...] = ()  # ways to make the question idle: what holds then too is no answer
 
 
 class Integers(Strict):
@@ -163,7 +161,8 @@ class Exercise(Strict):
     title: str
     statement: str
     answer: tuple[str, ...] = ()  # the names that an answer must define
-    about: tuple[Source, ...] = ()  # or what it must speak of
+    about: tuple[Source, ...] = ()  # or what it must speak of: one of these, with all the names in it
+    determines: bool = False  # and say what that is, in every case: a bound, or what it is not, is no answer
     condition: bool = False  # an answer states the condition under which the goals hold
     redefines: tuple[str, ...] = ()  # given names that an answer may define anew
     skeleton: str = ""

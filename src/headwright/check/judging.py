@@ -16,7 +16,7 @@ from headwright.check.verdict import Part, Verdict, worst
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import Name, Relation
 
-MOST_DIGITS = 12  # of a number that is written out
+DIGITS, MOST_DIGITS = 4, 12  # of a number that is written out
 MOST_BITS = 13_000
 LOG_2 = 0.30103
 SIGNS = {
@@ -76,7 +76,8 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
     if decision.word == "refuted":
         counterexample = {name: plain_number(value) for name, value in decision.values.items()}
         if decision.left is not None and decision.right is not None:
-            counterexample |= {"left": shown(decision.left), "right": shown(decision.right)}
+            digits = min(MOST_DIGITS, telling_digits(decision.left, decision.right))
+            counterexample |= {"left": shown(decision.left, digits), "right": shown(decision.right, digits)}
         if not counterexample:
             counterexample = {"words": words}
     link = claim.link if link is None else link
@@ -100,7 +101,7 @@ def plain_number(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-def shown(ball: arb, digits: int = 4) -> str:
+def shown(ball: arb, digits: int = DIGITS) -> str:
     """A ball as the digits that are certain.
 
     >>> shown(arb(1) / 3)
@@ -110,13 +111,36 @@ def shown(ball: arb, digits: int = 4) -> str:
     return text if "." not in text or "e" in text else text.rstrip("0").rstrip(".")
 
 
-def at(values: Mapping[str, Fraction]) -> str:
+def telling_digits(left: arb, right: arb) -> int:
+    """How many digits show that two numbers differ; the usual ones where none do."""
+    if left.overlaps(right) or shown(left) != shown(right):
+        return DIGITS
+    return next((d + 1 for d in range(DIGITS + 1, MOST_DIGITS) if shown(left, d) != shown(right, d)), MOST_DIGITS + 1)
+
+
+def contrasted(left: arb, sign: str, right: arb) -> str:
+    """What a side is, and what it is not, with as many digits as show that.
+
+    >>> contrasted(arb(1) / 3, ">=", arb(1) / 2)
+    '0.3333, not at least 0.5'
+    >>> contrasted(arb("0.999995"), ">=", arb("0.999999"))
+    '0.999995, not at least 0.999999'
+    """
+    digits = telling_digits(left, right)
+    if digits <= MOST_DIGITS:
+        return f"{shown(left, digits)}, not {SIGNS[sign]} {shown(right, digits)}"
+    gap = shown(abs(left - right), 2)
+    how = {"<": "too much", "<=": "too much", ">": "too little", ">=": "too little"}.get(sign, "beside it")
+    return f"about {shown(right)}, {gap} {how}"
+
+
+def at(values: Mapping[str, Fraction | str]) -> str:
     """'n = 3 and epsilon = 1/10'.
 
     >>> at({"n": Fraction(3), "epsilon": Fraction(1, 10)})
     'n = 3 and epsilon = 1/10'
     """
-    said = [f"{name} = {plain_number(value)}" for name, value in values.items()]
+    said = [f"{name} = {value if isinstance(value, str) else plain_number(value)}" for name, value in values.items()]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
 
 

@@ -250,3 +250,35 @@ def test_any_text_is_read_and_every_line_is_true(text: str) -> None:
 def test_formulas_lie_where_they_are_said_to(text: str) -> None:
     for piece in find_formulas(text)[0]:
         assert text[piece.start :].startswith(piece.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$a \ge b$ or $a \ge 0$", "or"),
+        (r"$a \ge b$ for all $i \ne j$ except one.", "except"),
+        (r"$a \ge b$ for some $i \ne j$", "for some"),
+        (r"$a \ge b$ doesn't suffice; $a \ge 2 b$ does", "doesn't"),
+        (r"Suppose $a = b$. Then $c = d$.", "Suppose"),
+        (r"$a = b$. That is not hard.", ""),
+        (r"With $a = b$ it is not $c$ either", ""),
+        (r"so that $a \neq b$, for every $n$", ""),
+    ],
+)
+def test_words_that_may_turn_what_is_meant_are_kept_beside_the_formula(text: str, word: str) -> None:
+    sheet = parse_sheet(f"## copying\n\n{text}\n", "sheet.md", ["copying"])
+    assert sheet.answers[0].formulas[0].beside == word
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        (r"$k_i = 0$ for all $i \ne a$", [r"k_i = 0 \text{ for all } i \ne a"]),
+        (r"$k_i^\top k_j = 0$ for every $i, j$", [r"k_i^\top k_j = 0 \text{ for all } i, j"]),
+        (r"$q = k_a$ for all $n$", ["q = k_a"]),  # n is no index
+        (r"$k_i = 0$ for some $i \ne a$", ["k_i = 0", r"i \ne a"]),
+    ],
+)
+def test_for_which_keys_a_formula_is_meant_belongs_to_it(text: str, formulas: list[str]) -> None:
+    sheet = parse_sheet(f"## copying\n\n{text}\n", "sheet.md", ["copying"])
+    assert [formula.text for formula in sheet.answers[0].formulas] == formulas

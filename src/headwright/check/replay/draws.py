@@ -38,7 +38,7 @@ MOST_KEYS = 40  # that are written out
 WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
 SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
 PLAIN = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
-LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1)))
+LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1), (4, 1), (20, 1)))
 TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
 KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
 
@@ -208,6 +208,9 @@ def _world(
         numbers[name] = Fraction(1, 10 ** (1 + 2 * stage))
     numbers |= question.values
     if exercise.keys is not None:
+        for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too
+            lengths = scale.one_of or LENGTHS
+            numbers.setdefault(scale.name, lengths[number % len(lengths)])
         return _keys(question, exercise.keys, numbers, random, Fraction(10 ** (1 + stage)))
     if exercise.tokens is not None:
         return TokensWorld(question.definitions, numbers, setting=exercise.tokens, tokens=tuple(exercise.tokens.tokens))
@@ -233,8 +236,6 @@ def _keys(
         return None
     size = int(n)
     places = {name: place for place, name in enumerate((*setting.named, *letters), 1)}
-    for scale in setting.scales.values():
-        numbers.setdefault(scale.name, random.choice(scale.one_of or LENGTHS))
     keys = [unit(size, place) for place in range(size)]
     for which, scale in setting.scales.items():
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])
@@ -270,9 +271,9 @@ def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:
     return unit(size, 0) * ball(closeness) + unit(size, place) * rest
 
 
-def noisy(world: KeysWorld, random: Random) -> KeysWorld:
+def noisy(world: KeysWorld, random: Random, size: arb | float = 0.1) -> KeysWorld:
     """The same with every key moved a little, as its variance allows."""
-    moved = [key + column([arb(random.gauss(0, 0.1)) for _ in range(key.nrows())]) for key in world.keys]
+    moved = [key + column([arb(random.gauss(0, 1)) * size for _ in range(key.nrows())]) for key in world.keys]
     return replace(world, keys=moved, _values={})
 
 

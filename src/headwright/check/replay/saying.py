@@ -123,6 +123,24 @@ def _link(a: Node, sign: Comparison, b: Node, world: World) -> bool | None:
         return None
 
 
+def difference(node: Relation, world: World) -> arb | None:
+    """The difference of the two sides of a comparison of numbers, closely; None where there is none."""
+    try:
+        left, right = (value(term, world, FINE) for term in node.terms)
+    except (InputError, ValueError, OverflowError):  # it has no value here
+        return None
+    return left[0, 0] - right[0, 0] if left.nrows() == left.ncols() == right.nrows() == right.ncols() == 1 else None
+
+
+def distance(node: Relation, world: World) -> arb | None:
+    """How far the two sides of a comparison are apart; None where one of them has no value."""
+    try:
+        left, right = (value(term, world) for term in node.terms)
+    except (InputError, ValueError, OverflowError):  # it has no value here
+        return None
+    return gap(left, right)
+
+
 def gap(left: arb_mat, right: arb_mat) -> arb:
     """How far two values are apart: the largest difference of entries."""
     one, other = left.entries(), right.entries()

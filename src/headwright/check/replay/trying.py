@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
+from flint import arb
+
 from headwright.check.answer import Answer
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
@@ -20,8 +22,9 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.saying import World, holds, undefined
+from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
+from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
@@ -29,10 +32,17 @@ SEARCHED = 200  # sequences in which a counterexample is sought, where only scor
 TRIED = 10  # sequences of worlds for one decision
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
+FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
+TIPPED = (
+    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
+    "as the other, so it fails with a probability near 1/2"
+)
+HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
+STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,8 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
+    if one.decision.tie:
+        return _instead(one, Decision("refuted", TIPPED)) if _tips(question, random) else one
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -76,7 +88,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
 
 
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" else {}
+    values = one.decision.values if one.decision.word == "refuted" or one.decision.tie else {}
     return Question(
         exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
     )
@@ -135,7 +147,9 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
     """Whether a condition holds there: one on k_i for every key without a name."""
     if not isinstance(world, KeysWorld) or world.setting is None:
         return holds(condition, world)
-    letters = sorted(replace(question, node=condition).letters(world.setting) - set(world.places))
+    letters = sorted(replace(question, node=condition).letters(world.setting))
+    if condition in question.under:
+        letters = [letter for letter in letters if letter not in world.places]  # it is about the key of the claim
     if len(letters) != 1:
         return holds(condition, world)
     body = condition.body if isinstance(condition, Quantified) else condition  # which keys are meant is said already
@@ -150,9 +164,19 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
 def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
     """What is said of the last world of which anything is; of a sequence only if the one before agrees."""
     said = [answer for world in worlds if (answer := holds(question.node, world)) is not None]
+    if said and not said[-1] and question.comparison in ("~", "->") and _closing_in(question, worlds):
+        return None  # log(t) grows slowly: the two come closer, and it is not known where to
     if not said or (len(worlds) > 1 and len(said) == 1):
         return None
     return said[-1] if len(said) == 1 or said[-1] == said[-2] else None
+
+
+def _closing_in(question: Question, worlds: Sequence[World]) -> bool:
+    """Whether the two sides come closer still at the end of a sequence."""
+    if len(worlds) < 2 or not isinstance(question.node, Relation):
+        return False
+    before, after = (distance(question.node, world) for world in worlds[-2:])
+    return before is not None and after is not None and bool(after < before * FALLS)
 
 
 def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
@@ -167,9 +191,35 @@ def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
     return False
 
 
+def _tips(question: Question, random: Random) -> bool:
+    """Whether, where both sides are equal, their difference changes at first order as the keys move.
+
+    The difference is then a normal variable of mean 0 in the limit of small noise, and as often negative as positive.
+    """
+    for worlds in sequences(question, random, TRIED):
+        world = worlds[0]
+        if not isinstance(world, KeysWorld) or not isinstance(question.node, Relation):
+            continue
+        if any(_met(condition, world, question) is not True for condition in question.conditions):
+            continue
+        seed = random.randrange(2**32)
+        with precision(FINE):
+            hair = ball(HAIR)
+            there, back = (noisy(world, Random(seed), size) for size in (hair, -hair))  # noqa: S311
+            rest, up, down = (difference(question.node, each) for each in (world.afresh(), there, back))
+            if rest is None or up is None or down is None or not abs(rest) < EQUAL * hair:
+                continue
+            rate, other = up / hair, -down / hair
+            if abs(rate) > STEEP and abs(rate - other) < STRAIGHT * abs(rate):
+                return True
+    return False
+
+
 def _integers(question: Question, one: Judged, random: Random) -> Tally:
     agree = against = 0
     proved = one.decision.word == "proved"
+    if not proved and isinstance(question.node, Relation) and _alike(question):
+        return Tally(against=1)  # what is given sets these integers aside
     for world in integers(question, random, INTEGERS):
         if not _admissible(question, world):
             continue
@@ -177,6 +227,14 @@ def _integers(question: Question, one: Judged, random: Random) -> Tally:
         agree += said is proved
         against += said is (not proved)
     return Tally(agree, 0 if agree and not proved else against)
+
+
+def _alike(question: Question) -> bool:
+    """Whether a counterexample has the same value for integers that are different."""
+    setting, values = question.exercise.integers, question.values
+    return setting is not None and any(
+        x in values and y in values and values[x] == values[y] for x, y in setting.different
+    )
 
 
 def _admissible(question: Question, world: IntegersWorld) -> bool:
@@ -219,5 +277,7 @@ def _idly(question: Question, random: Random) -> Iterator[bool | None]:
         return
     for worlds in sequences(question, random, IDLE):
         other = idle(question, worlds[-1], random)
-        if all(_met(condition, other, question) is not False for condition in question.conditions):
+        own = [one.node for one in question.answer.conditions]  # on its own names: they restrict no query
+        given = [condition for condition in question.conditions if condition not in own]
+        if all(_met(condition, other, question) is not False for condition in given):
             yield holds(question.node, other)

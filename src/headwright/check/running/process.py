@@ -51,7 +51,7 @@ class Worker:
         allowed = max(0.001, min(timeout, until - started))
         job = {
             "exercise": answer.exercise_id,
-            "formulas": [[formula.text, formula.line] for formula in answer.formulas],
+            "formulas": [[formula.text, formula.line, formula.beside] for formula in answer.formulas],
             "seed": seed,
             "timeout": allowed,
         }

@@ -39,7 +39,7 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
         job = json.loads(jobs.get())
         _alarm(job["timeout"] + GRACE)
         try:
-            formulas = [Formula(text, line) for text, line in job["formulas"]]
+            formulas = [Formula(text, line, beside) for text, line, beside in job["formulas"]]
             verdict = to_json(check(job["exercise"], formulas, job["seed"]))
         except MemoryError:
             verdict = to_json(Verdict("undecided", OUT_OF_MEMORY))

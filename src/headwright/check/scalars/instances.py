@@ -335,6 +335,43 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
     return None
 
 
+DEPTHS = (9, 13, 25, 60)  # powers of ten: how far out, or how near an open end
+MOST_CORNERS = 300
+
+
+def in_corners(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
+    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges.
+
+    >>> from headwright.check.scalars import number
+    >>> where = Where({"n": Range(1, integer=True), "x": Range(0, 1, True, True)})
+    >>> n, x = where.name("n"), where.name("x")
+    >>> in_corners((1 - 1 / n) * (1 - x), "<=", 1 - number(Fraction(1, 10**10)), where).values["n"]
+    Fraction(10000000000000, 1)
+    """
+    if comparison not in OPPOSITE or comparison == "!=":
+        return None
+    names = sorted(left.names() | right.names())
+    if set().union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())) - set(names):
+        return None
+    for depth in DEPTHS:
+        ends = [_ends(where.range(name).numeric, depth) for name in names]
+        for chosen in islice(product(*ends), MOST_CORNERS):
+            values = dict(zip(names, chosen, strict=True))
+            if allowed(values, where) and certain(left, OPPOSITE[comparison], right, values):
+                return Instance(values, left.value(values), right.value(values))
+    return None
+
+
+def _ends(known: Range, depth: int) -> list[Fraction]:
+    """The ends of a range; where one is excluded a number next to it, and a large one where there is none."""
+    far, near = Fraction(10) ** depth, Fraction(1, 10**depth)
+    low, high = known.lower, known.upper
+    if known.integer:
+        return [far] if high is None else []
+    ends = [low + near if known.lower_open else low] if isinstance(low, Fraction) else [-far, Fraction(0)]
+    return [*ends, *([high - near if known.upper_open else high] if isinstance(high, Fraction) else [Fraction(1)])]
+
+
 def fails_far(
     left: Scalar, comparison: Comparison, right: Scalar, where: Where
 ) -> tuple[str, dict[str, Fraction]] | None:

@@ -8,7 +8,7 @@ for integers that is so only if the positions are the same. Inequalities use 40 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -33,6 +33,7 @@ from headwright.formula.tree import (
     Name,
     Negative,
     Node,
+    Norm,
     Number,
     Power,
     Product,
@@ -136,6 +137,9 @@ class Encoder:
         return _vanishes(_minus(self.powers(left), self.powers(right)))
 
     def _compared(self, left: Node, sign: Comparison, right: Node) -> Any:
+        wave = _same_wave(left, right) if sign == "<" else _same_wave(right, left) if sign == ">" else None
+        if wave is not None and wave[0] == "cos" and (left if sign == ">" else right) == Number(Fraction(1)):
+            return z3.Not(self._waves(*wave))  # no cosine is above 1
         a, b = self._real(left), self._real(right)
         match sign:
             case "<":
@@ -167,6 +171,8 @@ class Encoder:
         self.opaque |= names
         if names - self.integers:
             raise MisfitError("this is not understood about integers", node)
+        for name in (part for part in walk(node) if isinstance(part, Name) and full_name(part) != "pi"):
+            self._name(name)  # what is given of it counts, although only its values are seen
         if names <= set(self.values):
             low, high = _enclosed(node, self.values)
             self.conditions += [value >= _rational(low), value <= _rational(high)]
@@ -193,6 +199,8 @@ class Encoder:
                 for factor in factors:
                     product = _times(product, self.powers(factor), node)
                 return product
+            case Norm(body) if set(inside := self.powers(body)) <= {0}:
+                return {power: z3.If(x >= 0, x, -x) for power, x in inside.items()}
             case Quotient(over, Number(value)) if value != 0:
                 return {p: _real_of(x) / _rational(value) for p, x in self.powers(over).items()}
             case Power(base, Number(value)) if value.denominator == 1 and 0 <= value <= HIGHEST:
@@ -240,6 +248,8 @@ def _same_wave(left: Node, right: Node) -> tuple[str, Node, Node] | None:
     match left, right:
         case Call("sin" | "cos" as f, (x,)), Call(g, (y,)) if f == g:
             return f, x, y
+        case Call("sin" | "cos" as f, (x,)), Number(value) if value == (f == "cos"):
+            return f, x, Number(Fraction(0))  # 1 = cos 0, and 0 = sin 0
     return None
 
 
@@ -287,8 +297,9 @@ def _vanishes(powers: Powers) -> Any:
 
 
 SECONDS = 5
-BOUNDS = (1, 2, 3, 5, 7, 10, 20, 50, 100, 1000, 10**4, 10**6)  # sizes within which a counterexample is sought
+BOUNDS = (1, 2, 3, 5, 7, 10, 20, 50, 100, 1000, 10**4, 10**6, 10**7)  # sizes within which a counterexample is sought
 PLAIN = (2, 4, 8, 64, 512)  # values of a parameter in numbers that are no polynomials
+TURNS = (6, 44, 710, 103993, 312689, 4272943)  # close to multiples of 2 pi: its convergents
 USED = "z3, and that pi is transcendental"
 
 
@@ -328,12 +339,19 @@ class IntegersCourt:
         """A proof, or integers for which it fails."""
         decision = self._decision(claim.node, {}, claim.scope)
         if decision.word == "undecided":
-            for value in PLAIN:
-                further = self._decision(claim.node, dict.fromkeys(self._opaque(claim.node), value), claim.scope)
+            for here in self._plainly(sorted(self._opaque(claim.node))):
+                further = self._decision(claim.node, here, claim.scope)
                 if further.word == "refuted":
                     decision = further
                     break
         return [judged(claim, decision, self._words(claim.node, decision))]
+
+    def _plainly(self, names: list[str]) -> Iterator[dict[str, int]]:
+        """Values for names in numbers that are no polynomials; some of them may have to be different."""
+        for value in PLAIN:
+            yield {name: value + place for place, name in enumerate(names)}
+        for value in TURNS if len(names) == 2 else ():
+            yield dict(zip(names, (value, 0), strict=True))
 
     def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = frozenset(self.setting.integers) | frozenset(self.exercise.parameters)
@@ -355,22 +373,23 @@ class IntegersCourt:
         return replace(found, values={**shown, **{n: Fraction(v) for n, v in values.items()}})
 
     def _given(self, node: Node, encoder: Encoder, scope: Node) -> list[Any]:
-        """What is given about what the statement speaks of; a claim of difference is about different integers."""
+        """What is given about what the statement speaks of: different integers, unless it says what were if not."""
         given: list[Any] = []
-        if _claims_difference(node):
-            apart = [
-                encoder.names[x] != encoder.names[y]
-                for x, y in self.setting.different
-                if x in encoder.names and y in encoder.names
-            ]
-            premise = encoder.statement(node.items[0]) if isinstance(node, Logic) and node.word == "implies" else True
-            if _check([*apart, premise]) != z3.unsat:  # else it speaks of integers that may be the same
-                given += apart
         for source in self.setting.given:
             condition = parsed(source)
             if _names(condition) <= _names(scope):
                 given.append(encoder.statement(condition))
-        return given
+        if isinstance(node, Logic) and node.word == "iff" and not _claims_difference(node):
+            return given
+        apart = [
+            encoder.names[x] != encoder.names[y]
+            for x, y in self.setting.different
+            if x in encoder.names and y in encoder.names
+        ]
+        premises = [encoder.statement(premise) for premise in _premises(node)]
+        if _check([*given, *apart, *premises]) == z3.unsat:
+            return given  # it speaks of integers that may be the same
+        return [*given, *apart]
 
     def _ranges(self, encoder: Encoder) -> list[Any]:
         given: list[Any] = []

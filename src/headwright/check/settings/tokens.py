@@ -14,7 +14,7 @@ from headwright.check.answer import Answer, MisfitError, MissingError, Said, com
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, decide, most_telling
 from headwright.check.exercise import Exercise, Tokens, parsed
-from headwright.check.judging import SIGNS, Judged, at, judged, shown
+from headwright.check.judging import Judged, at, contrasted, judged
 from headwright.check.scalars import (
     POSITIVE,
     Scalar,
@@ -471,13 +471,15 @@ class TokensCourt:
             end = self._end(value)
             if end is not None and end == plain(link.terms[1]):
                 return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
+            if end is not None and end == self._end(reader.value(link.terms[1])):
+                return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
             return f"{plain(link)} is false"
         where = f"with {at(decision.values)}: " if decision.values else ""
         if decision.left is None or decision.right is None:
             return f"{where}{plain(link)} is false{': ' + decision.reason if decision.reason else ''}"
-        return f"{where}{plain(left)} is {shown(decision.left)}, not {SIGNS[sign]} {shown(decision.right)}"
+        return f"{where}{plain(left)} is {contrasted(decision.left, sign, decision.right)}"
 
     def _end(self, value: Grid) -> str | None:
         """The limit of a vector as a combination of the directions."""

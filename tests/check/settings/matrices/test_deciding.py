@@ -344,6 +344,26 @@ def test_a_counterexample_is_found_beyond_the_usual_sizes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "size"),
+    [
+        (r"\sum_{i=1}^{d} \sigma_i \le 2\|A\|_F", 5),
+        (r"2^k \le k^2 + 2", 5),
+        (r"\|A\|_F^2 = \sum_{i=1}^{d} \sigma_i^2 + (d-1)(d-2)(d-3)\sigma_1^2", 4),
+        (r"\sigma_k^2 \le \frac{1}{k^2 - 3k + 3}\|A\|_F^2", 4),
+        (r"\frac{1}{5}\|A\|_2 \le \|A\|_F/\sqrt{k}", 26),
+        (r"\frac{1}{10}\|A\|_2 \le \|A\|_F/\sqrt{k}", 101),
+    ],
+)
+def test_what_fails_only_in_larger_sizes_is_refuted(statement: str, size: int) -> None:
+    decision = SINGULAR.decision(statement)
+    assert decision.word == "refuted"
+    assert decision.counterexample is not None
+    sizes = decision.counterexample["sizes"]
+    assert isinstance(sizes, dict)
+    assert max(sizes.values()) == size
+
+
+@pytest.mark.parametrize(
     "statement",
     ["tr((A + B)^{10}) = tr((A + B)^{11})", "(s + t + 1)^{16} (s - t + 2)^{16} = s", r"\sum_{i=1}^{n^{n^{n^n}}} s = t",
      r"(A + B)^{16} = A", "s^{1000} = t", "10^{100000} s = s", "A^{1000000} = B"],

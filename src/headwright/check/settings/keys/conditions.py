@@ -20,7 +20,7 @@ from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, 
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import Parameter
-from headwright.check.settings.keys.deciding import BENT, Decider
+from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -150,7 +150,6 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
     return found
 
 
-MARGIN, SLACK = "margin", "slack"
 MOST_TRIED = 200
 
 
@@ -263,18 +262,17 @@ def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
         raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
     if isinstance(left, Vec) or isinstance(right, Vec):
         raise MisfitError("a condition on numbers was expected", relation)
+    decider = replace(decider, assumed=(*decider.assumed, relation))
     if sign in ("<", "<=", "<<"):
         left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]  # type: ignore[assignment]
     if sign not in (">", ">=", ">>"):
         raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
     _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
     known = Range(0, lower_open=sign in (">", ">>"))
-    name = MARGIN if sign == ">>" else SLACK  # each condition has one of its own
-    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
-        name += "'"
+    name = own_name(MARGIN if sign == ">>" else SLACK, scene)
     slack = parameter(name, known)
     reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
-    solved = _solved(left - right - slack, score_name(scene.classes.named[0]))
+    solved = solved_for(left - right - slack, score_name(scene.classes.named[0]))
     if solved is None:
         hypothesis: Hypothesis = (left - right, "=" if sign == ">>" else sign, slack if sign == ">>" else ZERO)
         if not (left - right).names() - set(scene.exercise.parameters):
@@ -302,13 +300,3 @@ def _straight(value: Scalar, name: str) -> bool:
 
 def _range(value: Scalar, name: str) -> Range:
     return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)
-
-
-def _solved(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
-    """The gap set to 0 and solved for a score that enters it as itself."""
-    rest = gap.put({name: ZERO})
-    slope = gap - rest
-    own = parameter(name)
-    if name not in gap.names() or slope not in (own, -own):
-        return None
-    return name, -rest if slope == own else rest

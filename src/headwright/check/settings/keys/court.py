@@ -13,13 +13,13 @@ from headwright.check.answer import Answer, MisfitError, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import SIGNS, Judged, at, judged, shown
+from headwright.check.judging import Judged, at, contrasted, judged, plain_number, shown
 from headwright.check.scalars import Scalar
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, opening
+from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, opening, score_name
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Name, Relation, walk
@@ -29,19 +29,38 @@ def described(finding: Finding) -> str:
     """What was found about one comparison, as a person would say it."""
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
-        return _comes_down_to(decision.reason, plain(link))
+        if decision.word == "proved" and finding.scene.setting.are == "any" and _INNER.search(decision.reason):
+            return f"{plain(link)} follows from the condition"
+        return _comes_down_to(_UNTOLD.sub("", decision.reason), plain(link))
     values = {**finding.case, **decision.values}
-    where = f"with {at(values)}: " if values else ""
     free = _free(finding)
+    there = explicit(finding, values)
+    where = f"with {at(there)}: " if there else ""
     if free and decision.left is not None:
-        where = f"with {at(values)}, and {' and '.join(free)} as large as one likes: " if values else ""
+        growing = " and ".join(dict.fromkeys(free)) if finding.scene.setting.are != "any" else "the difference"
+        where = f"with {at(there)}, and {growing} as large as one likes: " if there else ""
     if decision.left is None or decision.right is None:
         return where + (decision.reason or f"{plain(link)} is false")
     (left, _), (sign,) = link.terms, link.comparisons
     verb = "tends to" if free else "is"
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
-    text = f"{where}{what} {verb} {shown(decision.left)}, not {SIGNS[sign]} {shown(decision.right)}"
+    text = f"{where}{what} {verb} {contrasted(decision.left, sign, decision.right)}"
     return text + _others(finding, values, free)
+
+
+def explicit(finding: Finding, values: Mapping[str, Fraction]) -> dict[str, Fraction | str]:
+    """The values of a counterexample; where only scores are known, with these instead of what stands for them."""
+    scene = finding.scene
+    if scene.setting.are != "any":
+        return dict(values)
+    told: dict[str, Fraction | str] = {name: value for name, value in values.items() if not _INNER.fullmatch(name)}
+    known = {score_name(REST): Fraction(0), **values}  # scores matter up to a constant
+    for which in scene.classes.all:
+        count, score = scene.classes.count(which), scene.scalar(score_name(which))
+        if score.names() | count.names() <= set(known) and count.value(known) > 0:
+            whose = "all others" if which == REST and scene.classes.picked else "i" if which == REST else which
+            told[f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"] = shown(score.value(known))
+    return told
 
 
 def _comes_down_to(reason: str, statement: str) -> str:
@@ -104,6 +123,7 @@ def argument(scene: Scene) -> str:
 
 NO_CASE = "it speaks of no case that can occur"
 _INNER = re.compile(r"\b(closeness|score|margin|slack|y_others)(?:_(\w+))?\b'*(?!s)")
+_UNTOLD = re.compile(r"(, )?\b(closeness|score|margin|slack|y_others)\w*'* from \S+ to [^,)]+")
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
 
 
@@ -176,7 +196,7 @@ class KeysCourt:
 
     def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
-        if verdict.word == "no answer":
+        if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
             return verdict
         more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
         readings = list(self.readings)
@@ -191,7 +211,12 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
     decision = finding.decision
     known = replace(decision, values={**finding.case, **decision.values}) if decision.word == "refuted" else decision
     one = judged(claim, known, described(finding), finding.link)
-    spoken = {_spoken(name, finding.scene): value for name, value in (one.part.counterexample or {}).items()}
+    found = dict(one.part.counterexample or {})
+    if known.values and found:
+        there = explicit(finding, known.values)
+        sides = {name: found[name] for name in ("left", "right") if name in found}
+        found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
+    spoken = {_spoken(name, finding.scene): value for name, value in found.items()}
     part = replace(one.part, reason=_spoken(one.part.reason, finding.scene), counterexample=spoken or None)
     return replace(one, part=part)
 
@@ -206,7 +231,7 @@ def _spoken(text: str, scene: Scene) -> str:
             return f"k_{centre}^T k_{which}"
         if kind == "score":
             return f"k_{which}^T q"
-        return {"margin": "margin", "slack": "excess", "y_others": "e^(k_i^T q)"}[kind]
+        return {"margin": "the difference", "slack": "the difference", "y_others": "e^(k_i^T q)"}[kind]
 
     return _INNER.sub(word, text)
 

@@ -39,6 +39,7 @@ from headwright.check.settings.keys.scene import (
     REST,
     SEPARATED,
     ZERO,
+    Classes,
     Hypothesis,
     Scene,
     UndeterminedError,
@@ -48,7 +49,9 @@ from headwright.check.settings.keys.scene import (
     free_indices,
     meant,
     places_keys,
+    score_name,
 )
+from headwright.check.settings.keys.shaken import TIED, shaken, with_any_keys
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
@@ -222,6 +225,26 @@ def _coordinate(space: str, name: str) -> str:
     return "the part along the other keys" if name == REST else f"the part along k_{name}"
 
 
+MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
+
+
+def own_name(name: str, scene: Scene) -> str:
+    """A name that the scene does not use yet: each condition has one of its own."""
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        name += "'"
+    return name
+
+
+def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
+    """The gap set to 0 and solved for a score that enters it as itself."""
+    rest = gap.put({name: ZERO})
+    slope = gap - rest
+    own = parameter(name)
+    if name not in gap.names() or slope not in (own, -own):
+        return None
+    return name, -rest if slope == own else rest
+
+
 GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 
 
@@ -248,6 +271,7 @@ class Decider:
     hypotheses: tuple[Relation, ...] = ()
     bounded: frozenset[str] = frozenset()  # free names with a stated range
     solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
+    assumed: tuple[Relation, ...] = ()  # conditions on scores: on that of every other key
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
 
@@ -320,9 +344,53 @@ class Decider:
         there_are = () if not picked else ((scene.classes.rest, ">=", ZERO),)
         for case in scene.cases():
             here = replace(self, scene=case, solved=(*self.solved, *there_are))
+            for index in picked:
+                here = here._bound(index)
             decision = here._decided(link)
             if decision is not None:
-                yield Finding(link, here._cautious(link, decision), case)
+                yield Finding(link, here._cautious(link, here._near_the_means(link, decision)), here.scene)
+
+    def _bound(self, index: str) -> Decider:
+        """The conditions on scores hold for a key that was picked, too."""
+        here = self
+        for relation in self.assumed:
+            scene = here.scene
+            reader = Reader(
+                scene, dict.fromkeys(free_indices(relation, replace(scene, classes=_unpicked(scene))), index)
+            )
+            (a, b), (sign,) = relation.terms, relation.comparisons
+            if sign in ("<", "<=", "<<"):
+                a, b = b, a
+            gap = reader.scalar(a) - reader.scalar(b)
+            if score_name(index) not in gap.names():
+                continue  # it is not about this key
+            much = sign in (">>", "<<")
+            name = own_name(f"{MARGIN if much else SLACK}_{index}", scene)
+            known = Range(0, lower_open=len(sign) == 1 or much)
+            found = solved_for(gap - parameter(name, known), score_name(index))
+            if found is None:
+                much_more: Hypothesis = (gap, "=", parameter(name, known))
+                here = replace(here, solved=(*here.solved, much_more if much else (gap, sign.replace("<", ">"), ZERO)))
+                continue
+            ranges = scene.ranges if much else {**scene.ranges, name: known}
+            here = replace(here, scene=replace(scene, ranges=ranges).knowing(**{found[0]: found[1]}))
+        return here
+
+    def _near_the_means(self, link: Relation, decision: Decision) -> Decision:
+        """Where keys are noisy, an inequality must be strict at their means, or hold for all keys."""
+        sign = link.comparisons[0]
+        if decision.word not in ("proved", "holds") or sign not in ("<=", ">=") or not shaken(link, self.scene):
+            return decision
+        found = self._decided(Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
+        if found is None or found.word == "proved" or decision.word == found.word == "holds":
+            return decision if found is None else found
+        anywhere = with_any_keys(link, self.scene)
+        if anywhere is not None and decision.word == "proved":
+            always = replace(self, scene=anywhere)._decided(link)
+            if always is not None and always.word == "proved":
+                return replace(always, reason="it holds for all keys")
+        values = found.values if found.word == "refuted" and decision.word == "proved" else {}
+        return Decision("undecided", TIED, values=values, tie=found.word == "refuted" and decision.word == "proved")
 
     def _cautious(self, link: Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
@@ -434,6 +502,10 @@ class Decider:
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
+
+
+def _unpicked(scene: Scene) -> Classes:
+    return replace(scene.classes, picked=())
 
 
 def _denied(finding: Finding) -> Finding:

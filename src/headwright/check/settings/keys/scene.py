@@ -269,6 +269,13 @@ def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[st
     return (orthonormal if setting.are == "orthonormal" else separated), one
 
 
+def anything(scene: Scene) -> Scene:
+    """The same, with nothing known of the keys and the query but that there are scores."""
+    setting = scene.setting.model_copy(update={"are": "any"})
+    gram, square = _geometry(setting)
+    return replace(scene, setting=setting, classes=replace(scene.classes, gram=gram, square=square))
+
+
 def score_name(which: str) -> str:
     """The parameter that stands for the score of a key, where only scores are known; the rest share one.
 

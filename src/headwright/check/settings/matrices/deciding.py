@@ -9,16 +9,28 @@ from itertools import islice
 from headwright.check.answer import named
 from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Integers, minus, number, plus, scaled, size_form
-from headwright.check.settings.matrices.instances import Instance, Trial, foundations, instances, plainly, shown
+from headwright.check.settings.matrices.instances import (
+    Instance,
+    Trial,
+    extremes,
+    foundations,
+    instances,
+    plainly,
+    shown,
+    spread,
+)
 from headwright.check.settings.matrices.known import Decision, Given, Known, NoForm, NoMember, names_in
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.errors import InputError
-from headwright.formula.evaluate import TooMuch
-from headwright.formula.shapes import plain
-from headwright.formula.tree import Comparison, Node, Relation
+from headwright.formula.evaluate import Budget, TooMuch
+from headwright.formula.shapes import mapped, plain
+from headwright.formula.tree import BigSum, Comparison, Name, Node, Relation
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
+LARGER = (4, 5, 6, 8, 26, 101)  # sizes in which only extremal spectra are tried
+SMALL = 8  # up to here several of them, and matrices are written out
+PATIENT = 40_000_000  # operations on all of them
 SECOND_LOOK = 4  # instances on which a proof is looked at again
 FORMS = "normal forms"
 GIVEN_DIFFERENT = "a given difference"
@@ -136,6 +148,21 @@ class _Case:
         every = (Trial(self.known, instance) for instance in instances(self.known, names, integers, fixed))
         yield from islice((trial for trial in every if trial.admissible()), MOST_INSTANCES)
 
+    def larger(self) -> Iterator[Trial]:
+        """Extremal spectra in larger sizes: what holds for small matrices may fail from some size on."""
+        if not any(family.kind == "singular values" for family in self.known.families.values()):
+            return
+        names, integers = foundations(self.known, self.statement)
+        budget = Budget(PATIENT)
+        for size in LARGER:
+            for place in dict.fromkeys((size, 2 + size // 3)):  # k, say
+                fixed = {name: size if name in self.known.dimensions else place for name in self.known.sized}
+                spectra = extremes(size) if size <= SMALL else extremes(size)[:2]
+                for instance in spread(self.known, names, integers, fixed, spectra):
+                    trial = Trial(self.known, instance, budget)
+                    if trial.admissible():
+                        yield trial
+
     def outcome(self, trial: Trial) -> bool | None:
         try:
             return trial.said(self.statement)
@@ -153,6 +180,10 @@ class _Case:
                 return Decision("proved", NOT_AN_IDENTITY, self.example(trial), "a certified instance")
             if self.comparison != "!=" and answer is False:
                 return self.refuted(trial)
+        for trial in self.larger() if self.comparison != "!=" else ():
+            tried.append(trial.instance)
+            if self.outcome(trial) is False:
+                return self.refuted(trial)
         sizes = list(dict.fromkeys(_sizes(instance.sizes) for instance in tried))
         where = f" ({sizes[0]} to {sizes[-1]})" if sizes and sizes[0] else ""
         said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
@@ -160,12 +191,22 @@ class _Case:
 
     def refuted(self, trial: Trial) -> Decision:
         said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
+        if max(trial.instance.sizes.values(), default=0) > SMALL:
+            said += self._along_the_axes(trial)
         return Decision("refuted", said, self.example(trial), "a certified instance")
 
+    def _along_the_axes(self, trial: Trial) -> str:
+        """', with the singular values 1, 0, ..., 0 along the axes'."""
+        for family in self.known.families.values():
+            rows = trial.instance.values.get(family.of)
+            if family.kind == "singular values" and rows is not None:
+                return f", with the singular values {rows[0][0]}, {rows[1][1]}, ..., {rows[-1][-1]} along the axes"
+        return ""
+
     def example(self, trial: Trial) -> Mapping[str, object]:
-        again = Trial(self.known, trial.instance)  # with all of its budget
+        again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget
         sides = [again.value(side) for side in (self.left, self.right)]
-        names = plainly(trial.instance.values)
+        names = plainly({name: rows for name, rows in trial.instance.values.items() if len(rows) <= SMALL})
         return {"sizes": dict(trial.instance.sizes), "names": names, "left": shown(sides[0]), "right": shown(sides[1])}
 
 
@@ -220,12 +261,43 @@ def bare(given: Given) -> Given:
 
 def is_leap(link: Relation, ends: Ends, given: Given) -> bool:
     """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+    if _term_by_term(link, given):
+        return False
     passing = bare(given)
     mine, whole = _gap(link.terms, passing), _gap(ends, passing)
     if mine is None or whole is None or mine.is_zero or whole.is_zero:
         return False
     factor = mine.terms[0][2] / whole.terms[0][2]
     return mine.terms[0][:2] == whole.terms[0][:2] and mine == scaled(whole, factor)
+
+
+def _term_by_term(link: Relation, given: Given) -> bool:
+    """Whether two sums are equal because their terms are: sum |A v_i|^2 = sum |sigma_i u_i|^2."""
+    match link.terms:
+        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())):
+            place = next((name for name in given.shapes if name in Known(given)._assumed()), None)  # 1 <= k <= d
+            if (low, high) != (other_low, other_high) or place is None:
+                return False
+            terms = _renamed(x, i, place), _renamed(y, j, place)
+            return terms[0] != terms[1] and _proved(Relation(terms, ("=",)), given)
+        case _:
+            return False
+
+
+def _renamed(node: Node, old: str, new: str) -> Node:
+    """The same with another name for an index."""
+    if isinstance(node, Name):
+        if node.base == old and node.index is None:
+            return Name(new, span=node.span)
+        return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
+    return mapped(node, lambda part: _renamed(part, old, new))
+
+
+def _proved(statement: Relation, given: Given) -> bool:
+    try:
+        return decide(statement, given).word == "proved"
+    except InputError:
+        return False
 
 
 def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
@@ -291,7 +363,4 @@ def _same(x: Node, y: Node, passing: Given) -> bool:
     """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
     if x == y:
         return True
-    try:
-        return decide(Relation((x, y), ("=",)), passing).word == "proved"
-    except InputError:
-        return False
+    return _proved(Relation((x, y), ("=",)), passing)

@@ -139,6 +139,31 @@ def falling(count: int, variant: int) -> list[Fraction]:
     return [Fraction(entry) for entry in choices[variant % len(choices)]]
 
 
+def extremes(count: int) -> list[list[Fraction]]:
+    """The singular values for which inequalities are tight, or nearly so: one, all alike, half of them, falling."""
+    half = (count + 1) // 2
+    choices = [[1] + [0] * (count - 1), [1] * count, [1] * half + [0] * (count - half), list(range(count, 0, -1))]
+    return [[Fraction(entry) for entry in entries] for entries in choices]
+
+
+def spread(
+    known: Known,
+    names: frozenset[str],
+    integers: frozenset[str],
+    fixed: Mapping[str, int],
+    spectra: Sequence[Sequence[Fraction]],
+) -> Iterator[Instance]:
+    """Instances of fixed sizes with these singular values along the axes."""
+    diagonal = {family.of for family in known.families.values() if family.kind == "singular values"}
+    for sizes in combinations(known, names, integers, fixed):
+        values = _values(known, names, sizes, 0)
+        if values is None:
+            continue
+        for spectrum in spectra:
+            own = {name: _diagonal(list(spectrum)) for name in names & diagonal}
+            yield Instance(sizes, {**values, **own})
+
+
 def _permutation(size: int, name: str, variant: int) -> Values:
     orders = list(permutations(range(size)))[1:] or [(0,)] if size <= 4 else [(*range(1, size), 0)]
     order = orders[(variant + (_draw(name, 0) if name != "P" else 0)) % len(orders)]
