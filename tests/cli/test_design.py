@@ -51,8 +51,9 @@ def test_impossible_has_exit_1_and_says_what_is_possible(headwright: Headwright)
 
 
 def test_heads_and_worlds_are_told(headwright: Headwright) -> None:
+    Path("range.toml").write_text("[[noise]]\nkey = 0\nscale = { between = [0.5, 1.5] }\n")
     found = headwright(
-        "design", "--keys", "K.npy", "--average", "0,1", "--world", "world.toml", "--heads", "2", "--plot", "p.png"
+        "design", "--keys", "K.npy", "--average", "0,1", "--world", "range.toml", "--heads", "2", "--plot", "p.png"
     )
     assert found.code == 0
     assert "head 0 serves key 0" in found.out
