@@ -226,3 +226,9 @@ def test_nothing_is_claimed_of_a_list_of_scales_that_is_true_of_its_range_only(l
     assert found.norm_lower_bound == 0
     ranged = design(keys, at_least({0: least}), world=World({0: Noise(scale=Between(-30.0, 30.0))}), heads=2)
     assert ranged.verdict == "impossible" or ranged.norm_lower_bound > 1
+
+
+def test_a_key_without_mass_has_no_scale_to_be_told() -> None:
+    world = World({0: Noise(scale=Between(0.0, 1.0))}, others=Noise(spread=Ball(0.1)))
+    for rows in ([(0, 1), (1, 0)], [(1, 1), (1, 0)], [(0, 1), (2, 0)]):
+        _checked(design(np.array(rows, dtype=float) * 1e-30, copy(0, eps=0.5), world=world))

@@ -283,10 +283,11 @@ class _System:
             Constraint(w, a, _fraction(values["multiplier", c, 0]), tables[self.guess.shared[c]])
             for c, (w, a) in enumerate(self.guess.constraints)
         )
-        scales = {j: _fraction(values["scaled", j, 0] / self._as_rival(values, j))
-                  for kind, j, _ in values if kind == "scaled"}  # fmt: skip
-        own = {self.target[c]: _fraction(values["own", c, 0] / self._as_target(values, c))
-               for kind, c, _ in values if kind == "own"}  # fmt: skip
+        # A key without mass may stand anywhere: nothing has to be said of its scale.
+        rivals = {j: self._as_rival(values, j) for kind, j, _ in values if kind == "scaled"}
+        targets = {c: self._as_target(values, c) for kind, c, _ in values if kind == "own"}
+        scales = {j: _fraction(values["scaled", j, 0] / mass) for j, mass in rivals.items() if mass != 0}
+        own = {self.target[c]: _fraction(values["own", c, 0] / mass) for c, mass in targets.items() if mass != 0}
         moves: list[list[Fraction]] = [[] for _ in self.question.entries]
         for e, entry in enumerate(self.question.entries):
             if entry.width and not entry.random:
