@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from headwright.check.sheets.sheet import find_formulas
+from headwright.check.reading.marks import find_formulas
 from headwright.formula import FormulaError, parse
 from headwright.formula.show import plain
 
