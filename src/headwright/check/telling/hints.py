@@ -4,8 +4,8 @@ full        the reasons, the counterexample, from where on an answer works, what
 direction   which statement fails and at which instance; not what is true instead, and nothing that would mend it
 none        the word; of a formula that cannot be read, the place
 
-What an answer defines is its author's own, so what a goal comes to under it gives nothing away. What is true instead of
-a claim does: 'c tends to u_a, not to u_b' answers the question what c tends to.
+What an answer defines is its author's own, so numbers that a goal comes to under it give nothing away. What is true
+instead of a claim does: 'c tends to u_a, not to u_b' answers the question what c tends to.
 """
 
 from __future__ import annotations
@@ -76,13 +76,12 @@ def _reason(verdict: Verdict, failing: Part | None) -> str:
 
 
 def _part(part: Part) -> Part:
-    if part.word == "refuted" and part.role == "goal":
-        return replace(part, reason=_without_fix(part.reason, "fix: "))
     if part.word != "refuted":
         return replace(part, reason="", used="")
-    if "shapes" in (part.counterexample or {}):  # sizes that do not fit: the place is the direction
+    where = instance(part.counterexample)
+    if "shapes" in (part.counterexample or {}) or (part.role == "goal" and where):
         return replace(part, reason=_without_fix(part.reason, "fix: "))
-    where = {name: value for name, value in instance(part.counterexample).items() if name not in SIDES.values()}
+    where = {name: value for name, value in where.items() if name not in SIDES.values()}
     said = f"{readable(part.statement)} is false" + (f", for instance with {in_words(where)}" if where else "")
     return replace(part, reason=said, counterexample=where or None)
 
