@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from headwright.check.reading.marks import find_formulas
 from headwright.check.running.run import Checked
-from headwright.check.sheets.sheet import find_formulas
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.report import in_words
 from headwright.check.verdict import Part, Verdict
