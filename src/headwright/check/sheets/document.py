@@ -46,7 +46,7 @@ def parse_document(
     >>> text = "(a) Average two values.\n\nSolution: Set $q = \\lambda (k_a + k_b)$; the keys are orthonormal.\n"
     >>> answer = parse_document(text, "homework.txt", load_exercises()).answers[0]
     >>> answer.exercise_id, answer.line, answer.formulas[0].line
-    ('averaging-two', 1, 3)
+    ('averaging-two', 3, 3)
     """
     matcher = Matcher(exercises)
     root = outline(text, latex=latex, titles=matcher.is_title, named=matcher.named)
