@@ -88,6 +88,19 @@ INVERSE, GONE = "inverse", "gone"
 
 
 @dataclass(frozen=True)
+class Example:
+    """Explicit matrices: sizes, and exact entries for names.
+
+    Where the matrices are too large to be written out, `ones` says how many singular values are 1, all others being
+    0, along the axes.
+    """
+
+    sizes: Mapping[str, int]
+    matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
+    ones: int | None = None
+
+
+@dataclass(frozen=True)
 class Decision:
     """What was found about one comparison.
 
@@ -104,6 +117,7 @@ class Decision:
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
     tie: bool = False  # an inequality that holds where nothing is random, with equality at the values
+    example: Example | None = None  # matrices that refute it, or that show that two things differ
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
