@@ -51,6 +51,23 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     >>> found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]
     ('refuted', [[0, 1], [1, 0]])
     """
+    case = _case(statement, given)
+    found = case.decided()
+    if strict and case.known.doubts and found.word != "refuted":
+        raise NoMember(case.known.doubts[0])
+    return found
+
+
+def proves(statement: Relation, given: Given) -> bool:
+    """Whether one comparison is proved, without a search for what refutes it."""
+    try:
+        found = _case(statement, given).proved()
+    except InputError:
+        return False
+    return found is not None and found.word == "proved"
+
+
+def _case(statement: Relation, given: Given) -> _Case:
     if len(statement.terms) != 2:
         raise InputError(f"one comparison can be decided at a time, {len(statement.comparisons)} were given")
     known = Known(given, statement)
@@ -58,10 +75,7 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     if not isinstance(typed, Relation):  # typed keeps the kind of a statement
         raise InputError("a comparison was expected")
     ((left, _, right),) = links(typed)
-    found = _Case(known, typed, left, typed.comparisons[0], right).decided()
-    if strict and known.doubts and found.word != "refuted":
-        raise NoMember(known.doubts[0])
-    return found
+    return _Case(known, typed, left, typed.comparisons[0], right)
 
 
 def difference(left: Form, right: Form) -> Form:
@@ -107,7 +121,7 @@ class _Case:
             return Decision("undecided", f"{self.comparison} between matrices is not decided")
         why = ""
         try:
-            decision = self.proved()
+            decision = self.proved() or self.suspected()
         except InputError as error:  # there is no form for it
             decision, why = None, str(error)
         return self.searched(why) if decision is None else decision
@@ -129,8 +143,17 @@ class _Case:
         how = inequalities.at_most(low.scalar, high.scalar, normal.algebra, strict=strict)
         if how is not None:
             return Decision("proved", "holds for all sizes and values", used=how)
+        return None
+
+    def suspected(self) -> Decision | None:
+        """An inequality at sizes where its weights break it."""
+        if self.comparison in ("=", "!="):
+            return None
+        normal, strict = prepared(self.known), self.comparison in ("<", ">")
+        low, high = (self.left, self.right) if self.comparison in ("<", "<=") else (self.right, self.left)
+        sides = normal.of(low).scalar, normal.of(high).scalar
         _, integers = foundations(self.known, self.statement)
-        for one in inequalities.suspects(low.scalar, high.scalar, normal.algebra, set(integers), strict=strict):
+        for one in inequalities.suspects(*sides, normal.algebra, set(integers), strict=strict):
             if max(one.sizes.values(), default=0) > SMALL:
                 said = f"false for {_sizes(one.sizes)}, with the singular values {_ones(one)} along the axes"
                 return Decision("refuted", said, used=INSTANCE, example=one)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwright.check.answer import named
-from headwright.check.settings.matrices.deciding import decide, difference, prepared
+from headwright.check.settings.matrices.deciding import difference, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.errors import InputError
@@ -46,7 +46,7 @@ def _term_by_term(link: Relation, given: Given) -> bool:
             if (low, high) != (other_low, other_high) or place is None:
                 return False
             terms = _renamed(x, i, place), _renamed(y, j, place)
-            return terms[0] != terms[1] and _proved(Relation(terms, ("=",)), given)
+            return terms[0] != terms[1] and proves(Relation(terms, ("=",)), given)
         case _:
             return False
 
@@ -58,13 +58,6 @@ def _renamed(node: Node, old: str, new: str) -> Node:
             return Name(new, span=node.span)
         return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
     return mapped(node, lambda part: _renamed(part, old, new))
-
-
-def _proved(statement: Relation, given: Given) -> bool:
-    try:
-        return decide(statement, given).word == "proved"
-    except InputError:
-        return False
 
 
 def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
@@ -82,7 +75,7 @@ def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
     opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
     try:
         taken = replace(passing, definitions={**opened, **shown})
-        return bool(shown) and decide(Relation(ends, ("=",)), taken).word == "proved"
+        return bool(shown) and proves(Relation(ends, ("=",)), taken)
     except InputError:
         return False
 
@@ -121,13 +114,12 @@ def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> 
 def _wanted(start: Node, end: Node, given: Given) -> str:
     """How the two ends of a derivation compare: the strongest comparison that is true of them."""
     for sign in ("=", "<=", ">="):
-        if decide(Relation((start, end), (sign,)), given).word == "proved":
+        if proves(Relation((start, end), (sign,)), given):
             return sign
     return "="
 
 
 def _same(x: Node, y: Node, passing: Given) -> bool:
     """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
-    if x == y:
-        return True
-    return _proved(Relation((x, y), ("=",)), passing)
+    gap = None if x == y else _gap((x, y), passing)
+    return x == y or (gap is not None and gap.is_zero)

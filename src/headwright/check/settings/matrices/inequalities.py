@@ -212,7 +212,7 @@ def suspects(low: Scalar, high: Scalar, algebra: Algebra, names: set[str], *, st
 
 def _choices(names: set[str], largest: int) -> Iterator[dict[str, int]]:
     ordered = sorted(names)
-    values = range(1, largest + 1) if largest <= 4 else (1, 2, 2 + largest // 3, largest)
+    values = range(1, largest + 1) if largest <= 4 else (2, 2 + largest // 3, largest)
     for choice in product(sorted(set(values)), repeat=len(ordered)):
         if max(choice, default=0) == largest:
             yield dict(zip(ordered, choice, strict=True))
