@@ -10,7 +10,8 @@ import torch
 import triton
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "src" / "headwright" / "audit"))  # alone: torch is all that is there
+# The kernel alone: torch is all that is there.
+sys.path.insert(0, str(Path(__file__).parents[1] / "src/headwright/audit/rows"))
 import kernel  # type: ignore[import-not-found]
 
 HEADS, LENGTH = 32, 16384

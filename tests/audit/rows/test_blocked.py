@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.audit import row_statistics
-from headwright.audit.reference import reference
-from headwright.audit.scoring import Scoring
+from headwright.audit.rows.reference import reference
+from headwright.audit.rows.scoring import Scoring
 from headwright.errors import InputError
 
 FIELDS = ("lse", "largest", "entropy", "first", "distance", "sensitivity", "margin")

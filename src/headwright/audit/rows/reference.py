@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from headwright.audit.scoring import Scoring
-from headwright.audit.statistics import RowStatistics
+from headwright.audit.rows.scoring import Scoring
+from headwright.audit.rows.statistics import RowStatistics
 
 
 def reference(

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headwright.audit.scoring import Scoring
+from headwright.audit.rows.scoring import Scoring
 from headwright.errors import InputError
 
 Rows = Float[np.ndarray, "heads rows"]
@@ -84,7 +84,7 @@ def row_statistics(
     >>> bool((found.top >= found.largest).all())
     True
     """
-    from headwright.audit.blocked import received_mass, statistics
+    from headwright.audit.rows.blocked import received_mass, statistics
 
     queries, keys = (_numbers(array, name) for array, name in ((queries, "queries"), (keys, "keys")))
     scoring = Scoring.of(

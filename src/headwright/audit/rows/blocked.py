@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.audit.scoring import Scoring
-from headwright.audit.statistics import RowStatistics
+from headwright.audit.rows.scoring import Scoring
+from headwright.audit.rows.statistics import RowStatistics
 
 ROWS, KEYS = 256, 512
 UNSEEN = -1e30  # the score of a key that is not seen: finite, so that 0 times it is 0

@@ -1,0 +1,69 @@
+"""What an audit asks of a model, whatever it was loaded from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headwright.audit.rows.scoring import Scoring
+
+Tokens = Int[np.ndarray, " tokens"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What one attention layer computed on one text: positions are in queries and keys, the softmax is still to come.
+
+    The arrays are NumPy's, or torch's on a GPU; row i of the queries stands at the position that `scoring` gives it.
+    """
+
+    index: int
+    queries: Any  # heads, rows, d
+    keys: Any  # key heads, keys, d
+    values: Any  # key heads, keys, d of values
+    scoring: Scoring
+
+
+@dataclass(frozen=True, eq=False)
+class Circuits:
+    """The weights of one layer's heads, as matrices that act on rows x of the residual stream: x W.
+
+    QK of head h is query[h] @ key[g].T, OV is value[g] @ output[h], with g the key head of h.
+    """
+
+    query: Float[np.ndarray, "heads width d"]
+    key: Float[np.ndarray, "key_heads width d"]
+    value: Float[np.ndarray, "key_heads width e"]
+    output: Float[np.ndarray, "heads e width"]
+
+
+class Model(Protocol):
+    """A trained model. What it cannot say it refuses with an InputError whose sentence says why."""
+
+    name: str
+    digest: str  # sha256 of the weights: two reports on one digest speak of one model
+    layers: int
+    heads: int
+    longest: int | None  # positions it has; None if any
+
+    def encode(self, text: str) -> Tokens:
+        """The tokens of a text, with the special ones that the model expects."""
+
+    def words(self, tokens: Tokens) -> Sequence[str]:
+        """Each token as it is shown to a reader."""
+
+    def ordinary(self) -> Tokens:
+        """The tokens that a text may hold: neither special nor unused."""
+
+    def opening(self) -> Tokens:
+        """The special tokens that every text begins with; often one or none."""
+
+    def run(self, tokens: Tokens) -> Iterator[Layer]:
+        """The layers in order, one in memory at a time."""
+
+    def circuits(self, layer: int) -> Circuits:
+        """The weights of a layer's heads, for ranks."""
