@@ -25,7 +25,7 @@ def heads(seed: int, size: float) -> list[Head]:
     def vectors() -> Vectors:
         return Vectors(rng.normal(size=(V, D)) * size, 0.0)
 
-    placed = Placed(np.arange(V), [vectors() for _ in range(4)], [vectors() for _ in range(4)])
+    placed = Placed(np.arange(V), [vectors() for _ in range(4)].__getitem__, [vectors() for _ in range(4)].__getitem__)
     return [placed, Rotary(np.arange(V), vectors(), vectors(), np.array([1.0, 0.1]))]
 
 
@@ -102,7 +102,7 @@ def test_largest_output_is_that_of_all_texts(seed: int) -> None:
 
 def test_bounds_hold_where_scores_are_huge() -> None:
     vectors = Vectors(np.array([[0.0], [40.0]]), 0.0)
-    head = Placed(np.arange(2), [vectors] * 3, [vectors] * 3)
+    head = Placed(np.arange(2), lambda _: vectors, lambda _: vectors)
     found = band(sweep(head, Texts(3, 2), {"previous": [1]}), "previous")
     assert found.least.lower[1] == 0.0 and 0 <= found.least.upper[1] < 1e-300
     assert found.most.upper[1] <= 1.0
@@ -114,9 +114,11 @@ def test_refuses_a_place_that_is_not_seen() -> None:
 
 
 def test_an_error_in_the_vectors_widens_the_band() -> None:
-    exact, rough = Vectors(np.array([[0.0], [1.0]]), 0.0), Vectors(np.array([[0.0], [1.0]]), 0.01)
-    tight, wide = (
-        band(sweep(Placed(np.arange(2), [v] * 2, [v] * 2), Texts(2, 1), {"previous": [0]}), "previous").least
-        for v in (exact, rough)
-    )
-    assert wide.lower[1] < tight.lower[1] <= tight.upper[1] < wide.upper[1]
+    def least(error: float) -> tuple[float, float]:
+        vectors = Vectors(np.array([[0.0], [1.0]]), error)
+        head = Placed(np.arange(2), lambda _: vectors, lambda _: vectors)
+        found = band(sweep(head, Texts(2, 1), {"previous": [0]}), "previous").least
+        return float(found.lower[1]), float(found.upper[1])
+
+    (low, high), (lower, higher) = least(0.0), least(0.01)
+    assert lower < low <= high < higher

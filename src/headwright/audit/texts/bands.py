@@ -53,7 +53,7 @@ def band(found: Sweep, name: str) -> Band:
     >>> from headwright.audit.texts.head import Placed, Vectors
     >>> from headwright.audit.texts.sweep import sweep
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
-    >>> found = sweep(Placed(np.arange(2), [vectors] * 2, [vectors] * 2), Texts(2, 1), {"previous": [0]})
+    >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
     >>> np.round(band(found, "previous").least.lower, 4).tolist()  # token 1 meets 0 or 1 before itself
     [0.5, 0.2689]
     """

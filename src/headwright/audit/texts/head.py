@@ -8,15 +8,16 @@ norms, rotations and products), so every score has a proven slack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from flint import arb, ctx
 from jaxtyping import Float, Int
 
 from headwright.errors import InputError
-from headwright.fast.balls import gamma
+from headwright.fast.balls import TINY, UP, gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Vectors:
         """No product of two rows, computed in float64 in any order, is further than this from the exact one."""
         a, b = self.longest, other.longest
         rounding = gamma(self.rows.shape[1] + 1) * a * b
-        return (rounding + a * other.error + b * self.error + self.error * other.error) * (1 + 2.0**-40) + 2.0**-1000
+        return (rounding + a * other.error + b * self.error + self.error * other.error) * UP + TINY
 
 
 class Head(Protocol):
@@ -110,21 +111,21 @@ class Rotary:
     tokens: Int[np.ndarray, " tokens"]
     query: Vectors
     key: Vectors
-    angles: Float[np.ndarray, " half"]  # of one place; the exact ones are within a relative 2^-50 of these
+    angles: Float[np.ndarray, " half"]  # by how much a pair turns from one place to the next: exact numbers
 
     def queries(self, place: int, at: int) -> Vectors:
-        """Turned by the distance. An angle is wrong by less than 2^-49 of itself, a sine by that and a little."""
+        """Turned by the distance. Sines and cosines come from balls, and are off by less than 2^-52; three roundings
+        of each part and these two put a turned pair wrong by less than 2^-49 of its length."""
         distance = place - at
         if distance == 0:
             return self.query
-        angle = distance * self.angles
-        cos, sin = np.cos(angle), np.sin(angle)
+        with ctx.workprec(128):  # a distance below 2^40 leaves more than 52 bits
+            turns = [(arb(angle) * distance).sin_cos() for angle in self.angles.tolist()]
+        sin, cos = (np.array([float(turn[which].mid()) for turn in turns]) for which in (0, 1))
         half = len(self.angles)
-        first, second = self.query.rows[:, :half], self.query.rows[:, half : 2 * half]
-        rest = self.query.rows[:, 2 * half :]
+        first, second, rest = np.split(self.query.rows, [half, 2 * half], axis=1)
         turned = np.hstack([first * cos - second * sin, first * sin + second * cos, rest])
-        wrong = float(np.abs(angle).max(initial=0.0)) * 2.0**-49 + 2.0**-48  # of each turned pair, relatively
-        return Vectors(turned, (self.query.error + self.query.longest * wrong) * (1 + 2.0**-40))
+        return Vectors(turned, (self.query.error * (1 + 2.0**-48) + self.query.longest * 2.0**-49) * UP)
 
     def keys(self, at: int) -> Vectors:  # noqa: ARG002
         """The same at every place."""
@@ -133,20 +134,21 @@ class Rotary:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A head whose vectors are given for every place: learned positions, or none.
+    """A head whose vectors depend on their places: learned positions, or none.
 
-    >>> Placed(np.arange(1), [Vectors(np.ones((1, 2)), 0.0)], [Vectors(np.ones((1, 2)), 0.0)]).keys(0).rows.shape
-    (1, 2)
+    >>> head = Placed(np.arange(1), lambda place: Vectors(np.ones((1, 2)), 0.0), lambda place: Vectors(np.eye(1), 0.0))
+    >>> head.keys(0).rows.shape
+    (1, 1)
     """
 
     tokens: Int[np.ndarray, " tokens"]
-    at_query: list[Vectors]
-    at_key: list[Vectors]
+    at_query: Callable[[int], Vectors]
+    at_key: Callable[[int], Vectors]
 
     def queries(self, place: int, at: int) -> Vectors:  # noqa: ARG002
         """Whatever key they meet."""
-        return self.at_query[place]
+        return self.at_query(place)
 
     def keys(self, at: int) -> Vectors:
         """At this place."""
-        return self.at_key[at]
+        return self.at_key(at)

@@ -31,7 +31,7 @@ def largest_output(head: Head, texts: Texts, query: int, along: Float[np.ndarray
 
     >>> from headwright.audit.texts.head import Placed, Vectors
     >>> vectors = Vectors(np.array([[0.0], [0.0]]), 0.0)
-    >>> head = Placed(np.arange(2), [vectors] * 2, [vectors] * 2)
+    >>> head = Placed(np.arange(2), lambda _: vectors, lambda _: vectors)
     >>> largest_output(head, Texts(2, 1), 0, np.array([[0.0, 1.0], [0.0, 1.0]])).value
     0.5
     """

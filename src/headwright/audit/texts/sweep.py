@@ -91,7 +91,7 @@ def sweep(
 
     >>> from headwright.audit.texts.head import Placed, Vectors
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
-    >>> found = sweep(Placed(np.arange(2), [vectors] * 2, [vectors] * 2), Texts(2, 1), {"previous": [0]})
+    >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
     >>> found.sums["previous"].inside_high.reference.tolist()
     [0.0, 1.0]
     """

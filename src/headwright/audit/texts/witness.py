@@ -28,7 +28,7 @@ def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme
 
     >>> from headwright.audit.texts.head import Placed, Vectors
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
-    >>> witness(Placed(np.arange(2), [vectors] * 2, [vectors] * 2), Texts(2, 1), 1, [0], "least").text.tolist()
+    >>> witness(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), 1, [0], "least").text.tolist()
     [0, 1]
     """
     text = np.full(texts.length, query)
