@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -34,14 +35,12 @@ def compared(d: int) -> None:
         high, low = kernel.extremes(a[:4096], b, precision)
         truth = a[:4096].double() @ b.double().T
         off = max((high - truth.amax(1)).abs().max().item(), (low - truth.amin(1)).abs().max().item())
-        best = min(
-            (milliseconds(lambda t=tiles, a=a, b=b, p=precision: kernel.extremes(a, b, p, t)), tiles) for tiles in TILES
-        )
+        best = min((milliseconds(partial(kernel.extremes, a, b, precision, tiles)), tiles) for tiles in TILES)
         print(
             f"d = {d} {name}: {best[0]:.3f} ms, {flops / best[0] / 1e9:.0f} Tflop/s, tiles {best[1]}, off by {off:.1e}"
         )
     for name, (a, b) in (("bf16", (q.bfloat16(), k.bfloat16())), ("float32", (q, k))):
-        print(f"d = {d} torch matmul, amax, amin, {name}: {milliseconds(lambda a=a, b=b: matmul(a, b)):.3f} ms")
+        print(f"d = {d} torch matmul, amax, amin, {name}: {milliseconds(partial(matmul, a, b)):.3f} ms")
 
 
 TILES = [(64, 128, 4, 3), (64, 128, 4, 4), (128, 128, 8, 3), (128, 128, 8, 4), (64, 256, 8, 3), (128, 64, 4, 4)]

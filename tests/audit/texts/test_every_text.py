@@ -122,3 +122,10 @@ def test_an_error_in_the_vectors_widens_the_band() -> None:
 
     (low, high), (lower, higher) = least(0.0), least(0.01)
     assert lower < low <= high < higher
+
+
+def test_vectors_that_are_hardly_known_say_next_to_nothing() -> None:
+    vectors = Vectors(np.array([[0.0], [1.0]]), 50.0)
+    head = Placed(np.arange(2), lambda _: vectors, lambda _: vectors)
+    found = band(sweep(head, Texts(2, 1), {"previous": [0]}), "previous")
+    assert found.least.lower[1] < 1e-100 and found.least.upper[1] == 1.0

@@ -63,8 +63,8 @@ def band(found: Sweep, name: str) -> Band:
     )
 
 
-def share(inside: Scaled, outside: Scaled, doubt: float) -> Between:
-    """inside / (inside + outside) from both sides, where each is known up to a factor of 1 +- doubt."""
+def share(inside: Scaled, outside: Scaled, doubt: Numbers) -> Between:
+    """inside / (inside + outside) from both sides, where each is known up to a factor of 1 + doubt, either way."""
     below, above = outside.over(inside, doubt)
     return Between((1 - 2.0**-50) / (1 + above), np.minimum(1.0, (1 + 2.0**-50) / (1 + below)))
 
@@ -83,7 +83,9 @@ def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pair
     scores = (queries.rows[pairs[:, 0]] * keys.rows[pairs[:, 1]]).sum(axis=1)
     outside = found.sums[name].outside_high
     return share(
-        Scaled(scores, np.ones(len(scores))), Scaled(outside.reference[chosen], outside.factor[chosen]), found.doubt
+        Scaled(scores, np.ones(len(scores))),
+        Scaled(outside.reference[chosen], outside.factor[chosen]),
+        found.doubt[chosen],
     )
 
 

@@ -19,6 +19,8 @@ from jaxtyping import Float, Int
 from headwright.errors import InputError
 from headwright.fast.balls import TINY, UP, gamma
 
+Row = Float[np.ndarray, " half"]
+
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
@@ -113,15 +115,15 @@ class Rotary:
     key: Vectors
     angles: Float[np.ndarray, " half"]  # by how much a pair turns from one place to the next: exact numbers
 
-    def queries(self, place: int, at: int) -> Vectors:
-        """Turned by the distance. Sines and cosines come from balls, and are off by less than 2^-52; three roundings
-        of each part and these two put a turned pair wrong by less than 2^-49 of its length."""
-        distance = place - at
-        if distance == 0:
-            return self.query
+    def turns(self, distance: int) -> tuple[Row, Row]:
+        """Cosines and sines of the angles at a distance, from balls: each off by less than 2^-52."""
         with ctx.workprec(128):  # a distance below 2^40 leaves more than 52 bits
             turns = [(arb(angle) * distance).sin_cos() for angle in self.angles.tolist()]
-        sin, cos = (np.array([float(turn[which].mid()) for turn in turns]) for which in (0, 1))
+        return np.array([float(cos.mid()) for _, cos in turns]), np.array([float(sin.mid()) for sin, _ in turns])
+
+    def queries(self, place: int, at: int) -> Vectors:
+        """Turned: three roundings of each part and those of its factors are less than 2^-49 of a pair's length."""
+        cos, sin = self.turns(place - at)
         half = len(self.angles)
         first, second, rest = np.split(self.query.rows, [half, 2 * half], axis=1)
         turned = np.hstack([first * cos - second * sin, first * sin + second * cos, rest])

@@ -8,7 +8,6 @@ overflows, and with a relative error that is bounded.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,12 +36,12 @@ class Scaled:
         reference = np.maximum(self.reference, scores)
         return Scaled(reference, self.factor * _exp(self.reference - reference) + _exp(scores - reference))
 
-    def over(self, other: Scaled, doubt: float) -> tuple[Numbers, Numbers]:
-        """self / other from below and from above, where each is known up to a factor of 1 +- doubt."""
+    def over(self, other: Scaled, doubt: Numbers) -> tuple[Numbers, Numbers]:
+        """self / other from below and from above, where each is known up to a factor of 1 + doubt, either way."""
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = self.reference - other.reference
             ratio = self.factor / other.factor * exp_near(np.clip(np.nan_to_num(apart), -EXP_RANGE, EXP_RANGE))
-        below = np.where(apart < -EXP_RANGE, 0.0, ratio * (1 - doubt) ** 2 * (1 - STEP))
+        below = np.where(apart < -EXP_RANGE, 0.0, ratio / (1 + doubt) ** 2 * (1 - STEP))
         above = np.where(apart > EXP_RANGE, np.inf, ratio * (1 + doubt) ** 2 * (1 + STEP))
         empty = np.where(self.factor == 0, 0.0, np.inf)  # nothing to compare with, or nothing to compare
         sure = (self.factor == 0) | (other.factor == 0)
@@ -72,12 +71,13 @@ class Sweep:
     rows: Int[np.ndarray, " queries"]
     sets: Mapping[str, tuple[int, ...]]
     sums: Mapping[str, Sums]
-    slack: float  # no score used is further than this from the exact one
+    slack: Numbers  # no score used for a query token is further than this from the exact one
 
     @property
-    def doubt(self) -> float:
-        """No sum is further than this from the exact one, relatively: the scores' slack and a little for each place."""
-        return (math.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
+    def doubt(self) -> Numbers:
+        """A sum and the exact one differ by at most a factor of 1 + this: the scores' slack, a little for each place."""
+        found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
+        return found
 
 
 def sweep(
@@ -101,10 +101,10 @@ def sweep(
             raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
     nothing = Scaled(np.full(len(rows), -np.inf), np.zeros(len(rows)))
     sums = {name: [nothing] * 4 for name in sets}
-    slack = 0.0
+    slack = np.zeros(len(rows))
     for done, at in enumerate(texts.seen):
         high, low, wrong = place_extremes(head, texts, at, rows)
-        slack = max(slack, wrong)
+        slack = np.maximum(slack, wrong)
         for name, places in sets.items():
             four, first = sums[name], 0 if at in places else 2
             four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
