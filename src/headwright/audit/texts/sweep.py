@@ -38,11 +38,11 @@ class Scaled:
 
     def over(self, other: Scaled, doubt: Numbers) -> tuple[Numbers, Numbers]:
         """self / other from below and from above, where each is known up to a factor of 1 + doubt, either way."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             apart = self.reference - other.reference
             ratio = self.factor / other.factor * exp_near(np.clip(np.nan_to_num(apart), -EXP_RANGE, EXP_RANGE))
-        below = np.where(apart < -EXP_RANGE, 0.0, ratio / (1 + doubt) ** 2 * (1 - STEP))
-        above = np.where(apart > EXP_RANGE, np.inf, ratio * (1 + doubt) ** 2 * (1 + STEP))
+            below = np.where(apart < -EXP_RANGE, 0.0, ratio / (1 + doubt) ** 2 * (1 - STEP))
+            above = np.where(apart > EXP_RANGE, np.inf, ratio * (1 + doubt) ** 2 * (1 + STEP))
         empty = np.where(self.factor == 0, 0.0, np.inf)  # nothing to compare with, or nothing to compare
         sure = (self.factor == 0) | (other.factor == 0)
         return np.where(sure, empty, below), np.where(sure, empty, above)
@@ -75,8 +75,9 @@ class Sweep:
 
     @property
     def doubt(self) -> Numbers:
-        """A sum and the exact one differ by at most a factor of 1 + this: the scores' slack, a little for each place."""
-        found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
+        """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each place."""
+        with np.errstate(over="ignore"):
+            found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
         return found
 
 
