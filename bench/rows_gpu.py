@@ -24,11 +24,12 @@ def measured(work: Callable[[], object]) -> str:
     before = torch.cuda.memory_allocated()
     try:
         work()
+        peak = torch.cuda.max_memory_allocated() - before
         time = float(triton.testing.do_bench(work, warmup=50, rep=200, return_mode="median"))
     except torch.cuda.OutOfMemoryError:
         torch.cuda.empty_cache()
         return "out of memory"
-    return f"{time:9.3f} ms {(torch.cuda.max_memory_allocated() - before) / 2**20:9.0f} MiB"
+    return f"{time:9.3f} ms {peak / 2**20:9.0f} MiB"
 
 
 def stored(q: torch.Tensor, k: torch.Tensor) -> object:

@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-BM, BN, WARPS, STAGES = 64, 128, 4, 3
+SMALL, LARGE = (64, 128, 4, 3), (64, 64, 4, 2)  # rows, keys, warps, stages; vectors over 256 bytes need more room
 
 
 @triton.jit
@@ -40,7 +40,7 @@ def extremes(
     `precision` is that of float32 products (ieee, tf32, tf32x3); of bfloat16 they are exact and added up in float32.
     """
     (rows, d), (count, _) = queries.shape, keys.shape
-    bm, bn, warps, stages = tiles or (BM, BN, WARPS, STAGES)
+    bm, bn, warps, stages = tiles or (SMALL if d * queries.element_size() <= 256 else LARGE)
     queries, keys = queries.contiguous(), keys.contiguous()
     high, low = torch.empty((2, rows), device=queries.device)
     _extremes[(triton.cdiv(rows, bm),)](
