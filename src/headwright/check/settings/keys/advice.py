@@ -190,6 +190,7 @@ def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fracti
 
 
 LAMBDA = "lambda"
+LENGTH_ONLY = "the direction is right, the length is not"
 DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
 
@@ -209,9 +210,9 @@ def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -
         elif met:
             found["suggestion"] = shortest(exercise, decider)
         elif failed is not None:
-            found["suggestion"] = _longer(exercise, decider, failed.decision) or shortest(
-                exercise, decider, failed.decision
-            )
+            longer = _longer(exercise, decider, failed.decision)
+            found["hint"] = None if longer is None else LENGTH_ONLY
+            found["suggestion"] = longer or shortest(exercise, decider, failed.decision)
             found["curve"] = _curve(decider, failed)
     except (UndeterminedError, MisfitError, InputError, TooLong):
         pass  # advice is a gift: the verdict stands without it
@@ -276,7 +277,7 @@ def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | No
     said = ", ".join(f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors)
     yours = ", ".join(dict.fromkeys(_number(length, failure.values) for length in lengths.values()))
     here = f" at {at(failure.values)}" if failure.values else ""
-    return f"the direction is right, the length is not: {said} works from {longest}; yours is {yours}{here}"
+    return f"{LENGTH_ONLY}: {said} works from {longest}; yours is {yours}{here}"
 
 
 def _number(length: Scalar, values: Any) -> str:
