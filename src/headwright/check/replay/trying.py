@@ -39,10 +39,6 @@ SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
-TIPPED = (
-    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
-    "as the other, so it fails with a probability near 1/2"
-)
 HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
 STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
@@ -68,7 +64,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
     if one.decision.tie:
-        return _instead(one, Decision("refuted", TIPPED)) if _tips(question, random) else one
+        return one if _tips(question, random) else _instead(one, Decision("undecided", BUG))
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -110,7 +106,7 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
 
 
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" or one.decision.tie else {}
+    values = one.decision.values if one.decision.word == "refuted" else {}
     return Question(
         exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
     )
