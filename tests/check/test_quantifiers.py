@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwright.check import check
-from headwright.check.checker import Formula, Written, check_answer
+from headwright.check.checker import Written, check_answer
 from headwright.check.exercise import load_exercises
 
 AVERAGE = r"q = \lambda(k_a + k_b)"
