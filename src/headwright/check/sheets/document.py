@@ -275,7 +275,8 @@ def _key(part: Part) -> tuple[str, ...]:
 def _first(found: Found) -> int:
     """The line of its heading, or of the mark below its question."""
     part = found.parts[0]
-    return part.marked_at if part.marked_at and any(line.number < part.marked_at for line in part.lines) else part.line
+    below = part.marked_at and not part.named and any(line.number < part.marked_at for line in part.lines)
+    return part.marked_at if below else part.line
 
 
 def _moved(formula: Formula, lines: int) -> Formula:
