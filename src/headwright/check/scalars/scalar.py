@@ -91,6 +91,21 @@ class Parameter(Atom):
         super().__init__(f"{name}[{low}{high}{'integer' if known.integer else ''}]", 0)
 
 
+class Thing(Atom):
+    """A number that something else knows more about: a trace, a singular value. Here only its range is known.
+
+    Its key says all there is to what it is of.
+    """
+
+    __slots__ = ("of", "range")
+
+    def __init__(self, key: str, of: object, known: Range = REAL) -> None:
+        """By its key; `of` is for those who know what it is."""
+        self.of = of
+        self.range = known.numeric
+        super().__init__(f"~of({key})[{self.range.lower}]", 0)
+
+
 class Prime(Atom):
     """A whole number under a root; prime wherever it can be factored in no time. Exponents lie between 0 and 1."""
 
@@ -298,17 +313,6 @@ class Scalar:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def latex(self) -> str:
-        r"""The same for a page.
-
-        >>> from headwright.check.scalars import parameter, sqrt
-        >>> sqrt(parameter("lambda")).latex()
-        '\\sqrt{\\lambda}'
-        """
-        from headwright.check.scalars.text import latex
-
-        return latex(self)
-
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
         found: dict[Atom, None] = {}
@@ -423,7 +427,7 @@ def interval_of_monomial(monomial: Monomial) -> Interval:
 @lru_cache(maxsize=4096)
 def interval_of_atom(atom: Atom) -> Interval:
     """Where an atom certainly lies (wherever it is defined)."""
-    if isinstance(atom, Parameter):
+    if isinstance(atom, Parameter | Thing):
         low, high = atom.range.lower, atom.range.upper
         return Interval(
             low if isinstance(low, Fraction) else -INFINITY, high if isinstance(high, Fraction) else INFINITY,
@@ -1114,6 +1118,52 @@ def _same(value: Scalar) -> Scalar:
     return value
 
 
+def derivative(value: Scalar, name: str) -> Scalar:
+    """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0.
+
+    >>> from headwright.check.scalars import parameter
+    >>> derivative(exp(2 * parameter("x")), "x"), derivative(1 / (parameter("x") + 1), "x")
+    (<2 e^(2 x)>, <-1/(x + 1)^2>)
+    """
+    over = _terms_derivative(value.over, name)
+    if value.whole:
+        return over
+    under = Scalar(value.under, ONE)
+    return (over - value * _terms_derivative(value.under, name)) / under
+
+
+def _terms_derivative(terms: Terms, name: str) -> Scalar:
+    total = number(0)
+    for monomial, coefficient in terms.items():
+        for atom, exponent in monomial:
+            rate = _atom_derivative(atom, name)
+            if rate != 0:
+                rest = times(monomial, ((atom, Fraction(-1)),))
+                total = total + coefficient * exponent * rebuilt(rest) * rate
+    return total
+
+
+def _atom_derivative(atom: Atom, name: str) -> Scalar:
+    if isinstance(atom, Parameter):
+        return number(atom.name == name)
+    if isinstance(atom, Exp):
+        return of_atom(atom) * derivative(rebuilt(atom.power), name)
+    if not isinstance(atom, Function) or name not in atom.body.names():
+        return number(0)
+    inner = derivative(atom.body, name)
+    match atom.kind:
+        case "ln":
+            return inner / atom.body
+        case "sin":
+            return inner * cos(atom.body)
+        case "cos":
+            return -inner * sin(atom.body)
+        case "abs":
+            return inner * atom.body / of_atom(atom)
+        case _:
+            return inner
+
+
 Values = Mapping[str, arb | Number]
 
 
@@ -1166,6 +1216,8 @@ def _atom(atom: Atom, values: Values, memory: dict[Atom, arb]) -> arb:
                 f"no value was given for {atom.name}, expected one for every name: {sorted(values)} were given"
             )
         return ball_of(values[atom.name])
+    if isinstance(atom, Thing):
+        raise InputError(f"{atom.key} has no value here")
     if isinstance(atom, Prime):
         return arb(atom.number)
     if isinstance(atom, Exp):

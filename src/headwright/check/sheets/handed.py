@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from headwright.check.answer import Formula
+from headwright.check.reading.written import Written
 from headwright.errors import InputError
 
 Thing = TypeVar("Thing")
@@ -43,6 +44,8 @@ class Handed:
     line: int
     exercise_id: str
     formulas: tuple[Formula, ...]
+    written: Written | None = None  # all of its text: what is judged, where it is given; else the formulas alone
+    chosen: str = ""  # why it was taken for an answer to this exercise, where no id says so
 
     @property
     def place(self) -> str:
@@ -71,3 +74,14 @@ class Complaint:
     def place(self) -> str:
         """Where it stands, as editors read it."""
         return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Note(Complaint):
+    """What a document holds and is not judged, and why: no error.
+
+    >>> Note("homework.txt", 3, "a question").unjudged
+    False
+    """
+
+    unjudged: bool = False  # it may well be an answer
