@@ -151,8 +151,8 @@ def induction_model() -> InductionModel:
 def turned(x: Float[np.ndarray, "heads places d"]) -> Float[np.ndarray, "heads places d"]:
     """Row i of each head, turned by R(i).
 
-    >>> turned(np.eye(32)[None, :2])[0, 0, [0, 16]], np.cos(FREQUENCIES[1]).round(6)
-    (array([1., 0.]), 0.0)
+    >>> turned(np.ones((1, 2, 32)))[0, 1, [0, 16]].round(3)  # (1, 1), turned by 1.7 radians
+    array([-1.121,  0.863])
     """
     angles = np.arange(x.shape[1])[:, None] * np.array(FREQUENCIES)
     a, b = np.split(x, 2, axis=-1)
