@@ -87,7 +87,7 @@ class _Reader:
 
     def __init__(self, file: str, matcher: Matcher, root: Part, latex: bool) -> None:
         self._file, self._matcher, self._root, self._latex = file, matcher, root, latex
-        marks = any(part.mark == "solution" for part in root.walk())
+        marks = any(part.mark == "solution" and not any(each.named for each in part.path) for part in root.walk())
         self._spoken = {id(part): spoken(part, marks=marks) for part in root.walk()}
         self._asking: dict[tuple[str, ...], list[Part]] = {}
         for part in root.walk():
