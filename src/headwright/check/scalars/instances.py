@@ -319,7 +319,10 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), opposite, right.put(values)
+            try:
+                sides = left.put(values), opposite, right.put(values)
+            except InputError:
+                continue  # it is not defined there
             if sign_of_large(*sides, where.put(values), (name,)) is None:
                 continue  # quickly told, where a whole proof that fails takes long
             found = eventually(*sides, where.put(values), (name,))
@@ -383,7 +386,10 @@ def fails_far(
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), OPPOSITE[comparison], right.put(values)
+            try:
+                sides = left.put(values), OPPOSITE[comparison], right.put(values)
+            except InputError:
+                continue
             if sign_of_large(*sides, where.put(values), (name,)) is not None:
                 return name, values
     return None
