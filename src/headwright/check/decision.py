@@ -36,6 +36,7 @@ from headwright.check.scalars.instances import (
     fails_far,
     far_out,
     in_corners,
+    put_in,
     reach_large,
 )
 from headwright.check.scalars.numbers import Symbol, told
@@ -328,11 +329,14 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
         here = where.put(values)
         if not reach_large(here, large):
             continue  # a condition ties large names to others: it may not allow all large values
-        end = limit(gap.put(values), here, large)
+        ends = put_in(values, gap, left, right)
+        if ends is None:
+            continue
+        end = limit(ends[0], here, large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
         if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
-            sides = [_limit_value(side.put(values), here, large) for side in (left, right)]
+            sides = [_limit_value(side, here, large) for side in ends[1:]]
             return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
     along = _along_a_path(left, right, where, large, _approximately)
     return along or Decision("undecided", "the limit could not be found")

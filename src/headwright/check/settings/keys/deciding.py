@@ -34,7 +34,7 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, choices, reach_large
+from headwright.check.scalars.instances import allowed, certain, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
@@ -195,7 +195,7 @@ def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...
         return proved
     spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
     for values in islice(choices(sorted(spoken), where), MOST_TRIED):
-        if allowed(values, where) and all(gap.put(values) == ZERO for gap in gaps):
+        if allowed(values, where) and all(certain(gap, "=", ZERO, values) for gap in gaps):
             return Decision("refuted", "the two are the same there", values=values)
     return Decision("undecided", "they may coincide")
 
@@ -444,13 +444,10 @@ class Decider:
         where, large = self.where([gap, *slopes], given)
         names = set().union(gap.names(), *(s.names() for s in slopes), *(x.names() | y.names() for x, _, y in given))
         for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
-            try:
-                here = where.put(values)
-                if gap.put(values) == ZERO and allowed(values, where) and reach_large(here, large):
-                    steep = (decide(slope.put(values), "!=", ZERO, here, large).word == "proved" for slope in slopes)
-                    return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
-            except InputError:
-                continue  # one side is not defined there
+            here, there = where.put(values), put_in(values, gap, *slopes)
+            if there and there[0] == ZERO and allowed(values, where) and reach_large(here, large):
+                steep = (decide(slope, "!=", ZERO, here, large).word == "proved" for slope in there[1:])
+                return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
     def _slopes(self, link: Relation) -> Iterator[Scalar]:
