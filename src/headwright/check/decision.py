@@ -112,6 +112,19 @@ GONE = Symbol("gone")
 
 
 @dataclass(frozen=True)
+class Example:
+    """Explicit matrices: sizes, and exact entries for names.
+
+    Where the matrices are too large to be written out, `ones` says how many singular values are 1, all others being
+    0, along the axes.
+    """
+
+    sizes: Mapping[str, int]
+    matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
+    ones: int | None = None
+
+
+@dataclass(frozen=True)
 class Decision:
     """What was found about one comparison.
 
@@ -129,6 +142,7 @@ class Decision:
     vacuous: bool = False  # what is assumed never happens
     tie: bool = False  # both sides are equal at the values, and noise makes the inequality fail
     along: Mapping[str, Path] = field(default_factory=dict)  # how large names depend on another in the counterexample
+    example: Example | None = None  # matrices that refute it, or that show that two things differ
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 

@@ -24,6 +24,7 @@ from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, Sheet, 
 from headwright.check.sheets.text import clean, read_text, shortened
 from headwright.errors import InputError
 
+MOST_QUESTIONS = 20  # paragraphs of a part that are looked at one by one
 FARTHEST = 500  # lines between an answer and the definition that it takes over
 
 
@@ -226,35 +227,33 @@ class _Reader:
         return Complaint(self._file, _first(found), sentence)
 
     def _questions(self, found: Sequence[Found]) -> Iterator[Note]:
-        """Of a document without answers, that it is one, and which exercises it asks."""
-        if found:
-            return
-        asked = [each for each in self._asked(self._root) if each[0]]
+        """Which exercises are asked and not answered; of a document without answers, that it only asks."""
+        answered = {each.match.exercise_id for each in found}
+        asked = [(name, line) for name, line in self._asked() if name not in answered]
         known = ", ".join(f"{name} (line {line})" for name, line in asked)
-        if any(spoken.asked for spoken in self._spoken.values()):
-            line = min((line for _, line in asked), default=1)
+        if found and asked:
+            yield Note(self._file, asked[0][1], f"asked, and no answer was found: {known}")
+        elif not found and any(each.asked for each in self._spoken.values()):
             told = f"these exercises: {known}" if known else "none of them is an exercise here"
-            yield Note(self._file, line, f"questions only, nothing to judge; {told}")
+            yield Note(self._file, asked[0][1] if asked else 1, f"questions only, nothing to judge; {told}")
 
-    def _asked(self, part: Part) -> Iterator[tuple[str, int]]:
-        """The exercises that a part asks, each with its line."""
-        seen: set[str] = set()
-        for each in part.walk():
-            if each is not part and (each.parts or not each.lines):
-                continue
-            for name, line in self._questions_in(each):
-                if name not in seen:
-                    seen.add(name)
-                    yield name, line
+    def _asked(self) -> list[tuple[str, int]]:
+        """The exercises that are asked, each with the line of its first question."""
+        found: dict[str, int] = {}
+        for part in self._root.walk():
+            if self._of(part).asked and not part.parts:
+                for name in self._questions_in(part):
+                    found.setdefault(name, part.line)
+        return list(found.items())
 
-    def _questions_in(self, part: Part) -> Iterator[tuple[str, int]]:
-        around = "\n".join(
-            [*(other.title for other in part.path[:-1]), *(_text(self._of(other).asked) for other in part.path[1:-1])]
-        )
+    def _questions_in(self, part: Part) -> Iterator[str]:
+        """The exercises that one part asks: as a whole, or else in its paragraphs."""
+        above = part.path[:-1]
+        around = "\n".join([*(each.title for each in above), *(_text(self._of(each).asked) for each in above[1:])])
         asked = self._of(part).asked
-        whole = self._matcher.match(Words(part.title, _text(asked), "", around))
-        if whole.exercise_id:
-            yield whole.exercise_id, part.line
+        whole = self._matcher.match(Words(part.title, _text(asked), "", around)).exercise_id
+        each = [self._matcher.match(Words("", _text(lines), "", around)).exercise_id for lines in paragraphs(asked)]
+        yield from dict.fromkeys(name for name in (whole, *each[:MOST_QUESTIONS]) if name)
 
 
 def _carried(found: Found, missing: Sequence[str], before: Sequence[Found]) -> tuple[Line, ...]:

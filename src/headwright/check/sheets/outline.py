@@ -45,7 +45,7 @@ class Line:
     mark: str = ""  # 'solution' or 'proof', where it stands below one
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     r"""A heading or label, the lines directly below it, and the parts it has.
 
@@ -287,7 +287,7 @@ class _Builder:
 
     @property
     def _headings(self) -> set[int]:
-        return {part.line - 1 for part in self._open.path}
+        return {part.line - 1 for part in self._open.path if part.rank}
 
     def _kind(self, label: str) -> Kind:
         if label.isdigit():
