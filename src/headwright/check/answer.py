@@ -448,7 +448,7 @@ class _Sorter:
         for part in under:
             if self._is_own(part):
                 self._sort(replace(said, node=part), (), "where")
-        said = replace(said, node=_made_large(link))
+        said = replace(said, node=link)
         if said.unknown:
             self._set_aside_said(said, f"'{said.unknown}' was not understood", decides=True)
         elif case:
@@ -516,11 +516,18 @@ class _Sorter:
         self._last = None
 
     def _bounds_own(self, node: Node) -> bool:
-        """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n."""
+        """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
         if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
             return False
-        names = [term for term in _made_large(node).terms if isinstance(term, Name)]
-        return any(not self.known(name) and full_name(name) not in self.answer.definitions for name in names)
+
+        def own(term: Node) -> bool:
+            return isinstance(term, Name) and not self.known(term) and full_name(term) not in self.answer.definitions
+
+        if node.comparisons[0] in (">>", "<<"):
+            names = [part for part in walk(node.terms[node.comparisons[0] == "<<"]) if isinstance(part, Name)]
+            if any(map(own, names)) and all(own(name) or full_name(name) in ("e", "pi") for name in names):
+                return True
+        return any(map(own, node.terms))
 
     def finished(self) -> Answer:
         """The answer, once everything was said."""
@@ -561,22 +568,6 @@ class _Sorter:
 
 def _holds(listing: Node, link: Relation) -> bool:
     return isinstance(listing, Listing) and any(item in link.terms for item in listing.items)
-
-
-def _made_large(node: Relation) -> Relation:
-    """e^lambda >> n as what it says of lambda: that it is large.
-
-    >>> from headwright.formula import parse
-    >>> plain(_made_large(parse("e^lambda >> n")))
-    'lambda -> infinity'
-    """
-    match node:
-        case Relation((Call("exp" | "ln" | "sqrt", (Name() as name,)), _), (">>",)):
-            return Relation((name, Name("infinity")), ("->",), span=node.span)
-        case Relation((_, Call("exp" | "ln" | "sqrt", (Name() as name,))), ("<<",)):
-            return Relation((name, Name("infinity")), ("->",), span=node.span)
-        case _:
-            return node
 
 
 def _tends(node: Node) -> bool:

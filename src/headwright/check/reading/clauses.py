@@ -143,8 +143,6 @@ class _Cutter:
         inside = self._now.inside
         if self._now.tokens or self._now.turned or self._now.part in ("general", "absurd", "otherwise"):
             self._push()
-        elif part == "claim" and self._now.part in ("if", "suppose", "where", "goal", "reason"):
-            self._push()
         self._now = Clause(part, cue, after=after, inside=inside)
 
     def _push(self) -> None:

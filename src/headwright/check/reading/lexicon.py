@@ -43,7 +43,7 @@ class Lexicon:
 
         >>> lexicon().part(["so", "that", "the", "sum"])
         Phrase(part='claim', words=2)
-        >>> lexicon().part(["unless"]), lexicon().part(["the", "sum"])
+        >>> lexicon().part(["except"]), lexicon().part(["the", "sum"])
         (Phrase(part='turning', words=1), None)
         """
         for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
