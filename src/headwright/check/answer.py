@@ -132,6 +132,7 @@ class Answer:
     assumptions: list[Said] = field(default_factory=list)  # on what the exercise gives: assume n >= 3
     variants: list[Variant] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
 
 
@@ -306,7 +307,7 @@ class _Sorter:
         return self.exercise.keys is not None and letter in self.exercise.keys.named
 
     def take(self, one: Statement) -> None:
-        if one.role == "goal":
+        if one.role == "goal" or (one.role == "condition" and not self._states_condition(one)):
             return
         if one.why or one.node is None:
             self._set_aside(one)
@@ -315,9 +316,13 @@ class _Sorter:
         if one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
-            self._example(said, one)
+            self._example(said)
         else:
             self._sort(said, one.under, one.role)
+
+    def _states_condition(self, one: Statement) -> bool:
+        """Where a condition is asked for, 'when $k_j^T q > ...$' is the answer; elsewhere it states nothing."""
+        return self.exercise.condition and one.node is not None and _speaks_of(one.node, "q")
 
     def _set_aside(self, one: Statement) -> None:
         decides = one.role in ("definition", "where", "assumption")
@@ -331,14 +336,14 @@ class _Sorter:
         elif about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)
 
-    def _example(self, said: Said, one: Statement) -> None:
+    def _example(self, said: Said) -> None:
         node = said.node
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
             if full in self.exercise.answer or not self.known(node.terms[0]):
                 self._examples.append((full, replace(said, node=node.terms[1])))
                 return
-        self._sort(said, one.under, "claim")
+        self._set_aside_said(said, "an example that defines nothing")
 
     def _sort(self, said: Said, under: tuple[Node, ...], role: str) -> None:
         match said.node:
@@ -390,7 +395,7 @@ class _Sorter:
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
         said = self._under(said, self._with_witnesses(node, under))
-        self.answer.claims.append(said)
+        (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
 
     def _with_witnesses(self, node: Node, under: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -505,6 +510,8 @@ class _Sorter:
             one = replace(said, node=value)
             if case:
                 self._cases.append((full_name(name), one, case))
+            elif full_name(name) in self.exercise.redefines and (self.answer.claims or self.answer.elsewhere):
+                self.answer.elsewhere.append(({full_name(name): one}, []))
             else:
                 self.answer.definitions[full_name(name)] = one
         for part in under:
@@ -536,6 +543,9 @@ class _Sorter:
         # What was said of a name before its definition came is a claim about what was defined.
         answer.conditions = [said for said in answer.conditions if said not in early]
         answer.claims += [said for said in early if not _tends(said.node)]
+        used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
+                if isinstance(part, Name)}  # fmt: skip
+        answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
         self._variants()
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
@@ -568,6 +578,12 @@ class _Sorter:
 
 def _holds(listing: Node, link: Relation) -> bool:
     return isinstance(listing, Listing) and any(item in link.terms for item in listing.items)
+
+
+def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
+    """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
+    own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
+    return any(name in used for name in own)
 
 
 def _tends(node: Node) -> bool:

@@ -200,11 +200,13 @@ class _Cutter:
             return something and now.cue.startswith(("to ", "in order"))
         if now.part == "if" and not something:
             return True  # in words alone: 'if all keys are orthogonal, ...'
+        following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+        if now.part == "define":
+            return something and mark == "," and following is not None and following.kind == "word"
         if now.part not in ("if", "where", "suppose", "reason", "example", "deny", "only"):
             return False
         if mark == ":":
             return True
-        following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
         if now.part == "suppose" and following is not None and following.kind == "formula":
             return False
         if now.part == "if" and following is not None and following.kind == "formula" and self._then_follows(at + 1):
@@ -259,7 +261,10 @@ def _spread(found: Sequence[Clause]) -> None:
     """A word that may turn a meaning reaches over the clauses that hang on its own."""
     turned = ""
     for clause in found:
-        if clause.part in STRONG and clause.cue and not clause.inside:
+        if clause.inside:  # brackets keep to themselves; with a word of their own, what is outside does not reach in
+            clause.turned = clause.turned or ("" if clause.cue else turned)
+            continue
+        if clause.part in STRONG and clause.cue:
             turned = ""
         turned = clause.turned or turned
         clause.turned = turned

@@ -20,7 +20,7 @@ from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
-Role = Literal["definition", "claim", "reason", "where", "assumption", "example", "goal", "unclear"]
+Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
@@ -94,8 +94,7 @@ class _Discourse:
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
-        self._recent: list[_Condition] = []  # of the sentence before, in the same paragraph
-        self._recent_paragraph = -1
+        self._recent: list[_Condition] = []  # of a sentence before
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
@@ -106,9 +105,9 @@ class _Discourse:
             self._supposed, self._case, self._recent = [], [], []
         if not any(clause.formulas for clause in found) and lexicon().denies(words) and not self._supposed:
             self.denied, self.denied_line = self.denied or sentence.text, self.denied_line or sentence.line
-        if sentence.item or sentence.paragraph != self._case_paragraph and not self._goes_on(sentence):
+        if sentence.item or (sentence.paragraph != self._case_paragraph and not self._goes_on(sentence)):
             self._case = []
-        if sentence.paragraph != self._recent_paragraph:
+        if sentence.item or sentence.heading:
             self._recent = []
         _Sentence(self, sentence, found).say()
 
@@ -133,6 +132,7 @@ class _Sentence:
         self.last: list[int] = []  # statements of the claim clause before: a condition that follows is theirs
         self.complement: tuple[Node, ...] = ()
         self.asked = sentence.end == "?"
+        self.start = len(discourse.found)
 
     def say(self) -> None:
         for place, clause in enumerate(self.clauses):
@@ -166,8 +166,13 @@ class _Sentence:
                     self._claims(clause, "reason")
                 case _:
                     self._claims(clause, "claim")
+        if self.front and self.start == len(self.all.found):
+            for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
+                if not isinstance(node, Name):
+                    said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
+                    self.all.found.append(said)
         if self.front:
-            self.all._recent, self.all._recent_paragraph = self.front, self.sentence.paragraph
+            self.all._recent = [one for one in self.front if one.nodes]
             if self.sentence.end == ":" or any(one.part == "if" and one.closed == ":" for one in self.clauses):
                 self.all._case, self.all._case_paragraph = self.front, self.sentence.paragraph
                 self.all._open = self.sentence.end == ":"
@@ -206,16 +211,21 @@ class _Sentence:
         soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
-    def _formula(self, token: Token, role: Role, why: str, clause: Clause, denied: bool) -> None:
+    def _formula(
+        self, token: Token, role: Role, why: str, clause: Clause, denied: bool, *, remark: bool = False
+    ) -> None:
         text = token.text
         if leads_on(text) and role in ("claim", "reason", "definition"):
             implied = _IMPLIED.match(text)
             if implied:
                 text = text[implied.end() :]
-            elif self.all._chain is not None and self._continue(text):
-                return
+            elif self._goes_on(token, clause):
+                if self._continue(text):
+                    return
+            else:
+                role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
         sure, perhaps, unknown = self._in_force()
-        inside = clause.inside or role in ("goal", "example", "unclear")
+        inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
         for node, problem in parts:
             shown = _source(node, text) if len(parts) > 1 else text
@@ -226,6 +236,13 @@ class _Sentence:
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
+
+    def _goes_on(self, token: Token, clause: Clause) -> bool:
+        """A display goes on with the chain before it; within a line, only what stands right behind another formula."""
+        if clause.inside or self.all._chain is None:
+            return False
+        at = next((number for number, one in enumerate(clause.tokens) if one is token or one.text == token.text), 0)
+        return token.display or (at > 0 and clause.tokens[at - 1].kind == "formula")
 
     def _continue(self, text: str) -> bool:
         """A formula that begins with a relation goes on with the chain before it."""
@@ -347,6 +364,9 @@ class _Sentence:
         if clause.turned:
             self._add(clause, "where")
             self._void(clause.turned)
+            return
+        if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
             return
         before = len(self.all.found)
         self._add(clause, "where")
