@@ -387,6 +387,10 @@ class _Sorter:
         if any(self._supposes(part) for part in under):
             self._set_aside_said(said, "it is said of an object that is only supposed")
             return
+        exact = isinstance(node, Relation) and set(node.comparisons) == {"="}
+        if self._every(under) and not exact:
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant")
+            return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
             for part in conditions:
@@ -448,8 +452,32 @@ class _Sorter:
             for mine, link in zip(own, links, strict=True)
         ]
 
+    def _case(self, under: tuple[Node, ...]) -> tuple[Node, ...]:
+        """What is assumed of the given: not of indices, not of names of the answer's own, not 'for all n'."""
+        return tuple(p for p in under if not is_index(p) and not self._is_own(p) and not isinstance(p, Name | Listing))
+
+    def _every(self, under: tuple[Node, ...]) -> bool:
+        """'for any $lambda$': more than that all large ones are meant."""
+        large = {full_name(p.terms[0]) for p in under if _tends(p) and isinstance(p.terms[0], Name)}  # type: ignore[attr-defined]
+        own = [p for p in under if isinstance(p, Name) and not self.known(p) and not self._is_letter(p)]
+        return any(full_name(name) not in large for name in own)
+
+    def _is_letter(self, name: Name) -> bool:
+        """Letters that stand for keys, rows or tokens."""
+        return name.base in ("i", "j", "l", "m", "k", "r") and name.index is None
+
+    def _refuse_the_output(self, value: Node) -> None:
+        """q = c (k_a + k_b), and c is the output here: then it is said what c is."""
+        keys = self.exercise.keys
+        if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
+            return
+        for part in walk(value):
+            if part == Name("c"):
+                fix = "call the number otherwise, or introduce it: 'with a large constant c'"
+                raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
+
     def _bound(self, said: Said, link: Relation, under: tuple[Node, ...]) -> None:
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        case = self._case(under)
         for part in under:
             if self._is_own(part):
                 self._sort(replace(said, node=part), (), "where")
@@ -497,7 +525,12 @@ class _Sorter:
         terms = node.terms
         names = _names(terms[0])
         wanted = any(full_name(name) in self.exercise.answer for name in names)
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        if wanted:
+            self._refuse_the_output(terms[1])
+        case = self._case(under)
+        if self._every(under):
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant", decides=True)
+            return
         if any(self._supposes(part) for part in case) or (said.unknown and wanted):
             why = f"'{said.unknown}' was not understood" if said.unknown else "it is only supposed"
             self._set_aside_said(said, why, decides=True)
@@ -505,6 +538,8 @@ class _Sorter:
         if case and not wanted:
             self._set_aside_said(said, "a name is defined for a case only", decides=True)
             return
+        under = (*under, *(part for part in said.perhaps if self._is_own(part)))
+        said = replace(said, perhaps=self._case(said.perhaps))
         values = terms[1].items if len(names) > 1 and isinstance(terms[1], Listing) else (terms[1],)
         for name, value in zip(names, values, strict=True):
             one = replace(said, node=value)

@@ -263,7 +263,8 @@ def _beyond(bench: _Bench, variant: Variant, there: Answer, court: Court) -> lis
         return []
     if all(about_parameters(node, bench.exercise) for node in variant.under):
         return general
-    found = [one for node in variant.under for one in court.decide(Claim(node, "condition", variant.said))]
+    wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
+    found = bench.decided(court, there, wide)
     return found if any(one.decision.word == "refuted" for one in found) else []
 
 

@@ -13,6 +13,7 @@ from headwright.check.reading.sentences import Sentence, Token
 
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny")
+FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
 
@@ -259,12 +260,17 @@ def is_condition(text: str) -> bool:
 
 def _spread(found: Sequence[Clause]) -> None:
     """A word that may turn a meaning reaches over the clauses that hang on its own."""
-    turned = ""
+    turned, bare = "", False
     for clause in found:
         if clause.inside:  # brackets keep to themselves; with a word of their own, what is outside does not reach in
             clause.turned = clause.turned or ("" if clause.cue else turned)
             continue
-        if clause.part in STRONG and clause.cue:
+        if (
+            clause.part in STRONG
+            and clause.cue
+            and not (bare and clause.after not in (",", ":") and clause.cue not in FRESH)
+        ):
             turned = ""
         turned = clause.turned or turned
         clause.turned = turned
+        bare = bool(clause.turned) and not clause.formulas  # 'do not' before 'take'

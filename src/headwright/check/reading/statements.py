@@ -133,10 +133,12 @@ class _Sentence:
         self.complement: tuple[Node, ...] = ()
         self.asked = sentence.end == "?"
         self.start = len(discourse.found)
+        self.supposing = False  # the clause before was 'suppose ...'
 
     def say(self) -> None:
         for place, clause in enumerate(self.clauses):
             self._notes(clause)
+            self.supposing = self.supposing and clause.part == "where"
             following = self.clauses[place + 1 :]
             match clause.part:
                 case "general":
@@ -196,6 +198,12 @@ class _Sentence:
         return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
 
     def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:
+        if role != "goal" and not clause.formulas and self._said_in_words(clause):
+            said = self._words(clause).strip()
+            why = why or "it is said in words"
+            self.all.found.append(
+                Statement("unclear", said, clause.tokens[0].line, None, sentence=self.sentence.text, why=why)
+            )
         if self.asked and not why:
             role, why = "unclear", "a question"
         elif clause.turned and role != "goal" and not self._softly(clause):
@@ -205,6 +213,15 @@ class _Sentence:
                 self._formula(
                     replace(token, text=text), "reason" if reason else role, why, clause, denied and number == 0
                 )
+
+    def _said_in_words(self, clause: Clause) -> bool:
+        """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
+        kinds = [token.kind if token.kind != "word" else token.text for token in clause.tokens]
+        terms = kinds.count("term")
+        if terms > 1 and clause.turned in lexicon().denying:
+            return True
+        joined = " ".join(kinds)
+        return "term is term" in joined or "term is not term" in joined or "term are term" in joined
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
@@ -275,7 +292,8 @@ class _Sentence:
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []
         for token in clause.tokens:
-            if token.kind == "formula" or (token.kind == "term" and clause.part == "if" and _letters(token.text)):
+            every = clause.cue in EVERY and _letters(token.text)
+            if token.kind == "formula" or (token.kind == "term" and (every or _LETTER.fullmatch(token.text))):
                 found += [node for node, _ in self._parsed(token.text) if node is not None]
         return tuple(found)
 
@@ -358,12 +376,16 @@ class _Sentence:
         if not clause.formulas and not _mentions(clause):
             return  # 'we assume the setting above'
         self.all._supposed.append(_Condition(nodes, unknown))
-        self.last = []
+        self.last, self.supposing = [], True
 
     def _where(self, clause: Clause) -> None:
         if clause.turned:
             self._add(clause, "where")
             self._void(clause.turned)
+            return
+        if self.supposing and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            last = self.all._supposed.pop()  # 'suppose a = b with c > 0'
+            self.all._supposed.append(replace(last, nodes=(*last.nodes, *self._nodes(clause))))
             return
         if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
             self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
@@ -437,7 +459,7 @@ class _Sentence:
         if clause.part in ("if", "goal"):
             return  # a case: it becomes a condition there
         for node in _notes(clause):
-            shown = f"{node.terms[0].base} {'large' if node.terms[1] == INFINITY else 'small'}"  # type: ignore[attr-defined]
+            shown = plain(node)
             self.all.found.append(Statement("where", shown, clause.tokens[0].line, node, sentence=self.sentence.text))
 
 
@@ -454,11 +476,14 @@ def _notes(clause: Clause) -> Iterator[Relation]:
             continue
         words = [one.text for one in tokens[at : at + 7]]
         found = table.adjective(words)
-        if found is None or found.part == "positive":
+        if found is None:
             continue
         until = at + found.words
         for named in _described(tokens, at, until):
-            yield Relation((named, INFINITY if found.part == "large" else ZERO), ("->",))
+            if found.part == "positive":
+                yield Relation((named, ZERO), (">",))
+            else:
+                yield Relation((named, INFINITY if found.part == "large" else ZERO), ("->",))
 
 
 def _described(tokens: Sequence[Token], start: int, stop: int) -> list[Name]:
@@ -655,6 +680,8 @@ def _source(node: Node | None, text: str) -> str:
     return node.span.source[node.span.start : node.span.stop].strip() or text
 
 
+EVERY = ("for all", "for every", "for each", "for any", "over all")
+_LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
 _LETTERS = re.compile(r"\s*[a-zA-Z]'?(?:\s*,\s*[a-zA-Z]'?)*\s*")
 
 
