@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
-from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, mapped, walk
 
 
 class MisfitError(InputError):
@@ -155,10 +155,26 @@ def read_answer(exercise: Exercise, formulas: Sequence[Formula], known: Callable
     sayings: list[Said] = []
     for formula in formulas:
         sayings += [Said(node, formula) for node in parse_lines(formula.text, names=tuple(exercise.parameters))]
-    for said in sayings:
+    defined = {name.base for said in sayings for name in _defined(said.node) if name.index is None}
+    also = {name: given for name, given in exercise.also.items() if name not in defined}
+    for said in sayings if not also else [replace(said, node=_renamed(said.node, also)) for said in sayings]:
         _sort(said, exercise, answer, known)
     _judge_late(answer, known)
     return answer
+
+
+def _defined(node: Node) -> Iterator[Name]:
+    """The names on the left of equations: what an answer may define."""
+    for part in walk(node):
+        if isinstance(part, Relation) and part.comparisons[0] == "=":
+            yield from _names(part.terms[0])
+
+
+def _renamed(node: Node, also: Mapping[str, str]) -> Node:
+    """With the names that the exercise gives, where an answer has others for the same."""
+    if isinstance(node, Name) and full_name(node) in also:
+        return replace(named(also[full_name(node)]), span=node.span)
+    return mapped(node, lambda part: _renamed(part, also))
 
 
 def _judge_late(answer: Answer, known: Callable[[Name], bool]) -> None:

@@ -299,7 +299,8 @@ class Sizes:
 
         A free index runs over the members there are; where no member can ever exist, nothing is granted.
         """
-        if (low.names() | high.names()) <= set(self.known.sized) and not self.at_most(low, high):
+        given = {*self.known.dimensions, *self.known.given.sizes, *self.known.given.shapes}
+        if (low.names() | high.names()) <= given and not self.at_most(low, high):
             if self.below(high, low):
                 raise NoForm("a member is spoken of that never exists")
             self.known.doubts.append("a member is spoken of that does not exist for all sizes")

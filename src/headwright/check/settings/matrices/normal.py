@@ -111,6 +111,8 @@ class Normal:
                 return algebra.times(algebra.transposed(first), second)
             case Norm(body, kind):
                 return plain(self.norm(self.of(body), kind))
+            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+                return self.big_sum(run, along=self.of(Name("I", size)).rows)
             case Call(function, arguments):
                 return self.call(function, [self.of(part) for part in arguments])
             case BigSum():
@@ -270,8 +272,8 @@ class Normal:
 
     # Sums over an index
 
-    def big_sum(self, node: BigSum) -> Form:
-        """A sum with its conditions turned into bounds."""
+    def big_sum(self, node: BigSum, along: Size | None = None) -> Form:
+        """A sum with its conditions turned into bounds; or its terms along the diagonal of a matrix of a size."""
         if node.lower is None or node.upper is None:
             raise NoForm(f"the sum over {node.index} has no bounds")
         symbol = Index(len(self.bound))
@@ -281,7 +283,11 @@ class Normal:
         for condition in node.conditions:
             for left, sign, right in links(condition):
                 ends = self.restricted(Name(node.index), (left, sign, right), ends, left_out)
-        total = Summation(self.algebra, symbol, *ends).of(inside.of(node.body))
+        body = inside.of(node.body)
+        if along is not None:  # the sum of x_i e_i e_i^T
+            unit = Unit(thing(symbol), along)
+            body = form(along, along, [((unit, replace(unit, turned=True)), body.scalar)])
+        total = Summation(self.algebra, symbol, *ends).of(body)
         for place in left_out:
             without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
             total = minus(total, without)
