@@ -314,8 +314,12 @@ class MatricesCourt:
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
+        open_names = self._unsaid(found, claim)
         if found.word == "refuted" and not understood:
             found = Decision("undecided", "it is not always true; whether it is under this condition is not known")
+        elif found.word == "refuted" and open_names:
+            which = " and ".join(open_names)
+            found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
         if found.word == "proved" and given != self.given and never(given, link):
             found = Decision("undecided", "no case that can occur satisfies what is assumed")
         words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
@@ -323,6 +327,12 @@ class MatricesCourt:
         if found.example is None:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
+
+    def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
+        """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""
+        given = {*self.given.sizes, *self.given.shapes, *Known(self.given).sized}
+        said = {name.base for part in claim.under for name in names_in(part)}
+        return sorted(name for name in (found.example.sizes if found.example else ()) if name not in given | said)
 
     def _under(self, under: tuple[Node, ...]) -> tuple[Given, bool]:
         """What is given with the conditions 'for all i <= k', and whether these are all."""

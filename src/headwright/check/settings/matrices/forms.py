@@ -417,6 +417,8 @@ class Algebra:
                 if first == second:
                     return ONE, ()
                 return (ZERO, ()) if self.sizes.below(first, second) or self.sizes.below(second, first) else None
+            case Unit(first, rows, False), Unit(second, _, True) if first == second == ONE:
+                return ONE, self.diagonal((), ONE, rows)
             case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:

@@ -503,22 +503,27 @@ def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
     if not found:
         return ZERO
     (first, last, _), sizes = found[0], [size for _, _, size in found]
-    if not algebra.sizes.at_most(first, last) or any(size > sizes[0] for size in sizes):
+    if not algebra.sizes.at_most(first, last) or not all(algebra.sizes.at_most(size, sizes[0]) for size in sizes):
         raise NoForm("a spectral norm that may be found in two places")
     return sizes[0] * algebra.members(profile(given, algebra).powers, first)
 
 
-def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Fraction]]:
+def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Scalar]]:
     """The first and last place of each block, and the number there; the norm is the largest number x entry."""
     found = profile(given, algebra)
     families = [algebra.known.families.get(family) for family, _ in found.powers]
     falling = all(family is not None and family.kind == "singular values" for family in families)
     if not falling or any(exponent < 0 for _, exponent in found.powers):
         raise NoForm("the largest of numbers that are not known to decrease")
-    sizes = [block.coefficient.rational for block in found.blocks]
-    if None in sizes:
-        raise NoForm("a spectral norm that depends on numbers that are not known")
-    return [(block.first, block.last, abs(size)) for block, size in zip(found.blocks, sizes, strict=True) if size]
+    return [(block.first, block.last, _size(block.coefficient, algebra)) for block in found.blocks]
+
+
+def _size(value: Scalar, algebra: Algebra) -> Scalar:
+    """|value|, for a number whose sign is known."""
+    for one in (value, -value):
+        if algebra.sizes.at_most(ZERO, one):
+            return one
+    raise NoForm("a spectral norm that depends on numbers that are not known")
 
 
 def exact_rank(given: Form, algebra: Algebra) -> Scalar:
