@@ -256,8 +256,15 @@ def _mentions(node: Node, full: str) -> bool:
 
 
 def _bounds_own(node: Node, answer: Answer, known: Callable[[Name], bool]) -> bool:
-    """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n."""
+    """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
     if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
         return False
-    names = [term for term in node.terms if isinstance(term, Name)]
-    return any(not known(name) and full_name(name) not in answer.definitions for name in names)
+
+    def own(term: Node) -> bool:
+        return isinstance(term, Name) and not known(term) and full_name(term) not in answer.definitions
+
+    if node.comparisons[0] in (">>", "<<"):
+        names = [part for part in walk(node.terms[node.comparisons[0] == "<<"]) if isinstance(part, Name)]
+        if any(map(own, names)) and all(own(name) or full_name(name) in ("e", "pi") for name in names):
+            return True
+    return any(map(own, node.terms))
