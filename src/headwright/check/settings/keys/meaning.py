@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.settings.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.formula.shapes import mapped
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -24,11 +25,13 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    walk,
 )
 
 Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
+WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
 VARIANCE = "a"  # of vanishing noise
 INTERNAL = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")  # names of the checker's own
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
@@ -277,7 +280,8 @@ class Reader:
             return members
         if not all(name.isdigit() for name in self.scene.classes.named) or first > len(self.scene.classes.named) + 1:
             raise MisfitError("where this sum starts has no meaning here", node, fix="write \\sum_{i \\ne a}")
-        return [which for which in members if which == REST or int(which) >= first]
+        counted = self.scene.classes.named  # whoever has no number comes after those that have one
+        return [which for which in members if which not in counted or int(which) >= first]
 
     def _allowed(self, which: str, condition: Relation, index: str) -> bool:
         match condition:
@@ -306,7 +310,10 @@ class Reader:
         return Vec(value.space, spread, value.row)
 
     def _summed_unlike(self, node: BigSum) -> Value:
-        """The same where the other keys may differ: only sums of exp(score) and of constants are known."""
+        """The same where the other keys may differ: only sums of exp(score), of weights and of constants are known."""
+        weights = self._summed_weights(node)
+        if weights is not None:
+            return weights
         if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
             raise UndeterminedError("it depends on how the other keys lie to one another")
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
@@ -318,6 +325,35 @@ class Reader:
             if {"score", "closeness"} & (value / score).names():
                 raise UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
+
+    def _summed_weights(self, node: BigSum) -> Scalar | None:
+        """The sum over the other keys of something linear in their weights, which is all that it knows of them.
+
+        Their scores may differ, but their weights add up to as many times the weight at the common score: see
+        `score_name`.
+        """
+
+        def speaks(part: Node) -> bool:
+            return isinstance(part, Name) and node.index in (full_name(part), label(part.index))
+
+        spoken = [part for part in walk(node.body) if speaks(part)]
+        own = [part for part in spoken if isinstance(part, Name) and part.base == "alpha"]
+        indices = [part.index for part in own]
+        if not own or any(part not in own and part not in indices for part in spoken) or len(self.scene.queries) > 1:
+            return None
+
+        def stood_for(part: Node) -> Node:
+            return Name(WEIGHT) if part in own else mapped(part, stood_for)
+
+        inner = replace(self, scene=self.scene.knowing(**{WEIGHT: parameter(WEIGHT)}), sums=self.sums + 1, memo={})
+        value = inner.value(stood_for(node.body))
+        if isinstance(value, Vec):
+            return None
+        at_none = value.put({WEIGHT: 0})
+        slope = value.put({WEIGHT: 1}) - at_none
+        if value != at_none + slope * parameter(WEIGHT):
+            return None
+        return self.scene.classes.rest * (at_none + slope * self.scene.pattern(self.query(self.scene.queries[0]))[REST])
 
 
 def scalars_in(value: Value) -> list[Scalar]:
