@@ -38,6 +38,9 @@ def test_a_sum_that_is_linear_in_the_weights_is_known(claim: str) -> None:
         r"\sum_{i \ne j} \alpha_i^2 = \frac{(1 - \alpha_j)^2}{n - 1}",  # true where the other scores are all the same
         r"\sum_{i \ne j} \alpha_i e^{k_i^\top q} = \frac{1 - \alpha_j}{n - 1} \sum_{i \ne j} e^{k_i^\top q}",
         r"\alpha_i = \frac{1 - \alpha_j}{n - 1}",
+        r"\sum_i i \alpha_i = i",
+        r"\sum_i \alpha_i \sum_i \alpha_i^2 = \sum_i \alpha_i",
+        r"\sum_i \alpha_i k_i^\top q = k_i^\top q",
         r"\sum_{i \ne j} \sqrt{\alpha_i} = \sqrt{(n - 1)(1 - \alpha_j)}",
     ],
 )
