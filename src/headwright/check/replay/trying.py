@@ -118,10 +118,9 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
 
 
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" else {}
-    return Question(
-        exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
-    )
+    values, along = (one.decision.values, one.decision.along) if one.decision.word == "refuted" else ({}, {})
+    node = one.link if exercise.integers is None else one.claim.node
+    return Question(exercise, answer, node, one.claim.under, values, along)
 
 
 def _instead(one: Judged, decision: Decision) -> Judged:

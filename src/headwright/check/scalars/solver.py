@@ -30,6 +30,7 @@ from headwright.check.scalars.scalar import (
 )
 from headwright.check.scalars.where import OPPOSITE, Comparison, Hypothesis
 
+HIGHEST = 64  # power of one variable; higher ones become variables of their own
 FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 
 
@@ -93,7 +94,7 @@ class Encoder:
     def power(self, atom: Atom, exponent: Fraction) -> Any:
         """A power of an atom."""
         steps = exponent * self.root(atom)
-        if steps.denominator > 1:
+        if steps.denominator > 1 or abs(steps) > HIGHEST:
             return self._loose_power(atom, exponent)
         if steps >= 0:
             return _repeated(self.variables[atom], steps.numerator)
@@ -103,9 +104,15 @@ class Encoder:
         if (atom, exponent) not in self._loose:
             variable = self.new(f"p{len(self._loose)}")
             self._loose[atom, exponent] = variable
-            self.facts.append(variable >= 0)
             if interval_of_atom(atom).positive:
+                base = self.atom(atom)
+                lower, higher = (base, variable) if exponent > 0 else (1, variable * base)
                 self.facts.append(variable > 0)
+                if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
+                    self.facts += [self.z3.Implies(base >= 1, higher >= lower if exponent > 0 else higher <= lower)]
+                    self.facts += [self.z3.Implies(base <= 1, higher <= lower if exponent > 0 else higher >= lower)]
+            elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
+                self.facts.append(variable >= 0)
         return self._loose[atom, exponent]
 
     def _inverse(self, atom: Atom) -> Any:
@@ -242,7 +249,7 @@ def size_facts(encoder: Encoder) -> Iterator[Any]:
             power = encoder.monomial(atom.power) / encoder.root(atom)
             yield variable >= 1 + power
             yield variable * (1 - power) <= 1
-            yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power * power / 2)
+            yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power**2 / 2 + power**3 / 6)
         elif isinstance(atom, Function) and atom.kind == "ln":
             body, value = encoder.scalar(atom.body), encoder.atom(atom)
             yield value <= body - 1
@@ -278,7 +285,6 @@ def _large(encoder: Encoder, atom: Atom) -> Any:
 
 
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
-HIGHEST = 64  # power of one variable
 LONGEST_SUM = 60  # terms; longer ones are not worth the wait
 
 Sign = tuple[Scalar, Comparison]  # a whole scalar compared with 0
@@ -292,25 +298,12 @@ def cannot_fail(goal: Sign, hypotheses: Sequence[Hypothesis], seconds: float) ->
     >>> cannot_fail((x**2 - 2 * x + 2, ">"), (), 2.0), cannot_fail((x**2 - 2 * x, ">"), (), 2.0)
     (True, False)
     """
-    if len(goal[0].over) > LONGEST_SUM or _degree(goal[0]) > HIGHEST:
+    if len(goal[0].over) > LONGEST_SUM:
         return False
     for facts in ((plain_facts, sign_facts), (plain_facts, sign_facts, order_facts, size_facts)):
         if _unsatisfiable(goal, hypotheses, facts, seconds / 2):
             return True
     return False
-
-
-def _degree(value: Scalar) -> Fraction:
-    roots = all_atoms([value])
-    return max(
-        (
-            abs(exponent) * roots[atom]
-            for monomial in value.over
-            for atom, exponent in monomial
-            if roots[atom] <= FINEST_ROOT
-        ),
-        default=Fraction(0),
-    )
 
 
 def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence[Any], seconds: float) -> bool:
