@@ -210,9 +210,9 @@ class _Sentence:
             role, why = "unclear", f"'{clause.turned}' was not understood"
         for number, token in enumerate(clause.formulas):
             for text, reason in _remarks(token.text):
-                self._formula(
-                    replace(token, text=text), "reason" if reason else role, why, clause, denied and number == 0
-                )
+                first = denied and number == 0
+                part: Role = "reason" if reason else role
+                self._formula(replace(token, text=text), part, why, clause, first, remark=reason)
 
     def _said_in_words(self, clause: Clause) -> bool:
         """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
@@ -237,7 +237,7 @@ class _Sentence:
             if implied:
                 text = text[implied.end() :]
             elif self._goes_on(token, clause):
-                if self._continue(text):
+                if self._continue(text, token.line):
                     return
             else:
                 role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
@@ -246,10 +246,11 @@ class _Sentence:
         parts = self._parsed(text)
         for node, problem in parts:
             shown = _source(node, text) if len(parts) > 1 else text
+            line = token.line + _newlines(node)
             if denied and node is not None:
                 node = flipped(node)
             self.all.found.append(
-                Statement(role, shown, token.line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
+                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
@@ -258,22 +259,25 @@ class _Sentence:
         """A display goes on with the chain before it; within a line, only what stands right behind another formula."""
         if clause.inside or self.all._chain is None:
             return False
-        at = next((number for number, one in enumerate(clause.tokens) if one is token or one.text == token.text), 0)
+        at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
         return token.display or (at > 0 and clause.tokens[at - 1].kind == "formula")
 
-    def _continue(self, text: str) -> bool:
-        """A formula that begins with a relation goes on with the chain before it."""
+    def _continue(self, text: str, line: int) -> bool:
+        """A formula that begins with a relation goes on with the chain before it; its lines stay where they are."""
         chain = self.all._chain
         if chain is None or self.all.found[chain].why:
             return False
         before = self.all.found[chain]
-        parts = self._parsed(f"{before.text} \\\\ {text}")
+        gap = "\n" * max(0, line - before.line - before.text.count("\n"))
+        whole = f"{before.text} \\\\{gap} {text}"
+        parts = self._parsed(whole)
         if any(problem is not None for _, problem in parts):
             return False
         first, *more = parts
-        self.all.found[chain] = replace(before, text=f"{before.text} {text}", node=first[0])
+        self.all.found[chain] = replace(before, text=whole, node=first[0])
         for node, problem in more:
-            again = replace(before, text=_source(node, text), node=node, problem=problem)
+            at = before.line + _newlines(node)
+            again = replace(before, text=_source(node, text), line=at, node=node, problem=problem)
             self.all.found.append(again)
         return True
 
@@ -671,6 +675,11 @@ def _plain_condition(node: Node) -> bool:
 
 def _mentions(clause: Clause) -> bool:
     return any(token.kind == "term" for token in clause.tokens)
+
+
+def _newlines(node: Node | None) -> int:
+    """How many lines below the start of a formula a statement begins."""
+    return 0 if node is None else node.span.source.count("\n", 0, node.span.start)
 
 
 def _source(node: Node | None, text: str) -> str:
