@@ -12,7 +12,7 @@ from typing import Literal
 
 from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Judged, at, contrasted, judged
 from headwright.check.scalars import (
@@ -26,7 +26,6 @@ from headwright.check.scalars import (
     number,
     parameter,
     pi,
-    prove,
     sqrt,
 )
 from headwright.check.verdict import Verdict
@@ -420,16 +419,10 @@ class TokensCourt:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        found = [decide(a, sign, b, where, large, vanishing=vanishing) for a, b in pairs]
-        if sign == "!=" and len(pairs) > 1:
-            return self._different(pairs, found, where)
-        return most_telling(found)
-
-    def _different(self, pairs: list[tuple[Scalar, Scalar]], found: list[Decision], where: Where) -> Decision:
-        """Vectors differ where one entry does; they are the same only if all entries are."""
-        if all(prove(a, "=", b, where) is not None for a, b in pairs):
-            return Decision("refuted", "the two are the same")
-        return next((one for one in found if one.word == "proved"), Decision("undecided", "they may coincide"))
+        tends = Tending(large, frozenset(vanishing))
+        if len(pairs) == 1:
+            return decide(pairs[0][0], sign, pairs[0][1], where, tends)
+        return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
 
     def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
         """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""

@@ -15,7 +15,7 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all, most_telling
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
@@ -34,7 +34,7 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, certain, choices, put_in, reach_large
+from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
@@ -146,30 +146,28 @@ MOST_TRIED = 200
 
 
 def decide_vectors(
-    scene: Scene,
-    link: Relation,
-    sides: tuple[Value, Value],
-    where: Where,
-    large: tuple[str, ...],
-    small: tuple[str, ...] = (),
+    scene: Scene, link: Relation, sides: tuple[Value, Value], where: Where, tending: Tending
 ) -> Decision:
-    """Decide a comparison of two vectors, coordinate by coordinate."""
+    """Decide a comparison of two vectors, coordinate by coordinate.
+
+    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
+    """
     a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
     if a.space != b.space:
         raise MisfitError("the two sides are vectors of different kinds", link)
     sign = link.comparisons[0]
-    if sign == "!=":
-        return _different(scene, a, b, where, large)
-    if sign not in ("=", "~", "->"):
+    if sign not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
-    found = []
+    pairs: dict[str, tuple[Scalar, Scalar]] = {}
+    found: list[Decision] = []
     for name in sorted({*a.coordinates, *b.coordinates}):
-        one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
-        if one is None:
+        one = _at_the_limit(scene, name, a, b, where, tending.large) if sign in ("~", "->") else None
+        if one is not None:
+            found.append(replace(one, about=_coordinate(a.space, name)))
+        else:
             count = scene.classes.count(name)
-            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
-        found.append(replace(one, about=_coordinate(a.space, name)))
-    return most_telling(found)
+            pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
+    return most_telling([*found, decide_all(pairs, sign, where, tending)] if pairs else found)
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
@@ -178,26 +176,6 @@ def _vector(value: Value, other: Value, link: Relation) -> Vec:
     if value == ZERO and isinstance(other, Vec):
         return Vec(other.space, {}, other.row)
     raise MisfitError("a number is compared with a vector", link)
-
-
-def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision:
-    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere.
-
-    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
-    """
-    names = sorted({*a.coordinates, *b.coordinates})
-    gaps = [scene.classes.count(name) * (a.of(name) - b.of(name)) for name in names]
-    if all(decide(gap, "=", ZERO, where).word == "proved" for gap in gaps):
-        return Decision("refuted", "the two are the same")
-    found = [decide(gap, "!=", ZERO, where, large) for gap in gaps]
-    proved = next((one for one in found if one.word == "proved"), None)
-    if proved is not None:
-        return proved
-    spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
-    for values in islice(choices(sorted(spoken), where), MOST_TRIED):
-        if allowed(values, where) and all(certain(gap, "=", ZERO, values) for gap in gaps):
-            return Decision("refuted", "the two are the same there", values=values)
-    return Decision("undecided", "they may coincide")
 
 
 def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
@@ -446,7 +424,7 @@ class Decider:
         for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
             here, there = where.put(values), put_in(values, gap, *slopes)
             if there and there[0] == ZERO and allowed(values, where) and reach_large(here, large):
-                steep = (decide(slope, "!=", ZERO, here, large).word == "proved" for slope in there[1:])
+                steep = (decide(slope, "!=", ZERO, here, Tending(large)).word == "proved" for slope in there[1:])
                 return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
@@ -490,12 +468,12 @@ class Decider:
         if isinstance(a, Vec) or isinstance(b, Vec):
             if self.vanishing:
                 return Decision("undecided", "limits of vectors are found for large names only")
-            return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
+            return decide_vectors(self.scene, link, (a, b), where, Tending(large, small=self.small(given)))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, large, self.small(given), self.vanishing)
+        return decide(a, sign, b, where, Tending(large, self.vanishing, self.small(given)))
 
     def _leaves_to_chance(self, link: Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
@@ -524,7 +502,7 @@ class Decider:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
             if any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses()):
                 break  # a condition binds them: they may not
-            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
+            found = decide(a.put(along), sign, b.put(along), where, Tending(large, small=self.scene.small))
             if found.word == "refuted":
                 return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
         return Decision("undecided", "how large is large enough depends on the other scores")
@@ -540,7 +518,7 @@ class Decider:
             if found is not None and found.word == "proved":
                 return found
         small = self.small(self.given(Reader(self.scene, {})) or ())
-        return decide(a, sign, b, where, small=small, vanishing=self.vanishing)
+        return decide(a, sign, b, where, Tending((), self.vanishing, small))
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""
