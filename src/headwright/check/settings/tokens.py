@@ -28,6 +28,7 @@ from headwright.check.scalars import (
     pi,
     sqrt,
 )
+from headwright.check.settings.tending import Way, way
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import (
@@ -323,25 +324,12 @@ class Told:
         return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
 
 
-def tending(link: Relation) -> Told | None:
-    """beta -> infinity, s >> 1: what becomes large, or small; None if this is another kind of condition.
-
-    >>> from headwright.check.exercise import parsed
-    >>> sorted(tending(parsed(r"\\beta \\to 0")).vanishing)
-    ['beta']
-    """
-    sign = link.comparisons[0]
-    if sign not in ("->", ">>", "<<"):
-        return None
-    big, other = link.terms if sign != "<<" else reversed(link.terms)
-    if isinstance(big, Name):
-        if sign != "->" and not isinstance(other, Name):
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Name) and full_name(other) == "infinity":
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Number) and other.value == 0:
-            return Told(vanishing=frozenset({full_name(big)}))
-    raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+def _going(found: Way, link: Relation) -> Told:
+    """What becomes large, or small."""
+    if found.to == "-infinity":
+        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    names = frozenset({found.name})
+    return Told(growing=names) if found.to == "infinity" else Told(vanishing=names)
 
 
 SAME = "the two tend to the same"
@@ -432,8 +420,13 @@ class TokensCourt:
             raise MisfitError("this condition is not understood", condition)
         told = Told()
         for link in comparisons(condition):
-            told = told.and_(tending(link) or self._bounding(reader, link, own))
+            found = way(link, self._still, reader.definitions, lambda node, _: reader.scalar(node))
+            told = told.and_(self._bounding(reader, link, own) if found is None else _going(found, link))
         return told
+
+    def _still(self, name: Name) -> bool:
+        known = self.exercise.parameters.get(full_name(name))
+        return full_name(name) in ("pi", "e") if known is None else not known.large
 
     def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
         left, right = (reader.scalar(term) for term in link.terms)

@@ -28,7 +28,6 @@ from headwright.check.scalars import (
     counterexample,
     derivative,
     exp,
-    limit,
     ln,
     number,
     parameter,
@@ -55,6 +54,7 @@ from headwright.check.settings.keys.scene import (
     score_name,
 )
 from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
+from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
@@ -228,20 +228,6 @@ def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
     return name, -rest if slope == own else rest
 
 
-def grows_with(value: Scalar, name: str) -> bool:
-    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds."""
-    where = Where({name: POSITIVE})
-    try:
-        if prove(derivative(value, name), ">=", 0, where) is None:
-            return False
-        return limit(value, where, (name,)) == "infinity"
-    except InputError:
-        return False
-
-
-GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
-
-
 @dataclass(frozen=True)
 class Finding:
     """One comparison of a statement and what was found about it, in the scene where it was decided."""
@@ -294,8 +280,9 @@ class Decider:
     def _told(self, link: Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
-        if sign in GROWS:
-            return self._tending(link)
+        found = way(link, self._still, self.scene.definitions, self._read)
+        if found is not None:
+            return self._tending(found)
         if sign == "~":
             raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
         names = [node for node in walk(link) if isinstance(node, Name)]
@@ -306,48 +293,26 @@ class Decider:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
-    def _tending(self, link: Relation) -> Decider:
-        """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
-        big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
-        name = full_name(big) if isinstance(big, Name) else ""
-        if link.comparisons[0] != "->":
-            if isinstance(other, Name) and not self.scene.gives(other):
-                raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
-            free = name and name not in self.scene.definitions
-            return replace(self, growing=self.growing | {name}) if free else self._made_large(big, link)
-        if not name or name in self.scene.definitions:
-            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
-        match other:
-            case Name("infinity", None):
-                return replace(self, growing=self.growing | {name})
-            case Negative(Name("infinity", None)):
-                return self._falling(name)
-            case Number(value) if value == 0:
-                return replace(self, vanishing=self.vanishing | {name})
-        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    def _tending(self, found: Way) -> Decider:
+        """The same with a name that goes somewhere."""
+        if found.to == "infinity":
+            return replace(self, growing=self.growing | {found.name})
+        if found.to == "0":
+            return replace(self, vanishing=self.vanishing | {found.name})
+        if found.name in self.scene.own:
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", Name(found.name))
+        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
-    def _made_large(self, big: Node, link: Relation) -> Decider:
-        """e^t >> n, 1/s >> n: what makes something large is that t is large, s small, or t far below 0."""
-        value = Reader(self.scene, {}).scalar(big)
-        names = value.names() - set(self.scene.ranges)
-        if len(names) == 1 and names == value.names():
-            (name,) = names
-            if grows_with(value, name):
-                return replace(self, growing=self.growing | {name})
-            if grows_with(value.put({name: 1 / parameter(name, POSITIVE)}), name):
-                return replace(self, vanishing=self.vanishing | {name})
-            anywhere = Reader(replace(self.scene, own={**self.scene.own, name: REAL}), {}).scalar(big)
-            if grows_with(anywhere.put({name: -parameter(name, POSITIVE)}), name):
-                return self._falling(name)
-        raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+    def _still(self, name: Name) -> bool:
+        """Whether the exercise gives a name, and it does not go to infinity."""
+        known = self.scene.exercise.parameters.get(full_name(name))
+        return self.scene.gives(name) and (known is None or not known.large)
 
-    def _falling(self, name: str) -> Decider:
-        """lambda -> -infinity: -lambda is large."""
-        if name in self.scene.own:
-            raise MisfitError(f"{name} is said to be bounded and to go to -infinity", Name(name))
-        return replace(
-            self, scene=self.scene.knowing(**{name: -parameter(Symbol("minus", name, f"-{name}"), POSITIVE)})
-        )
+    def _read(self, node: Node, known: Range) -> Scalar:
+        """A formula, where names of the answer's own lie in that range."""
+        names = [full_name(name) for name in walk(node) if isinstance(name, Name) and not self.scene.gives(name)]
+        return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
