@@ -252,14 +252,14 @@ class Reader:
         return value
 
     def pattern(self, place: int) -> list[Scalar]:
-        """The weights that one token gives to all."""
+        """The weights that one token gives to all; those that a mask hides get none."""
         query = self._projected("Q", place)
-        scores = [self._projected("K", j).turned().on(query).scalar for j in range(len(self.tokens))]
-        weights = [exp(score) for score in scores]
+        seen = range(place + 1 if self.setting.mask == "causal" else len(self.tokens))
+        weights = [exp(self._projected("K", j).turned().on(query).scalar) for j in seen]
         total = ZERO
         for weight in weights:
             total = total + weight
-        return [weight / total for weight in weights]
+        return [weight / total for weight in weights] + [ZERO] * (len(self.tokens) - len(weights))
 
     def output(self, place: int) -> Grid:
         """The output of one token."""
