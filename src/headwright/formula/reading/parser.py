@@ -1103,10 +1103,6 @@ class Parser:
             )
         return word.kind == "relation" or (word.kind == "logic" and word.text in ("implies", "iff"))
 
-    def terms_read(self) -> list[Part]:
-        """The parts of the outermost level that were read so far."""
-        return self.parts_read or []
-
 
 def _remedy(last: Word) -> str:
     if last.kind == "sign" and last.text in "+-*/.":
