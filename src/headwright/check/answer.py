@@ -10,7 +10,19 @@ from operator import eq, ge, gt, le, lt, ne
 from headwright.check.exercise import Exercise
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
-from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import (
+    Bond,
+    Domain,
+    Listing,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Power,
+    Quantified,
+    Relation,
+    walk,
+)
 
 
 class MisfitError(InputError):
@@ -177,8 +189,10 @@ def _sort(said: Said, exercise: Exercise, answer: Answer, known: Callable[[Name]
             _sort(Said(condition, said.formula), exercise, answer, known)  # q = ..., hence ...
             _sort(Said(conclusion, said.formula), exercise, answer, known)
         case Quantified(body, conditions) if _defines(body, exercise, answer, known):
-            for item in (body, *conditions):
+            for item in (body, *(part for part in conditions if not isinstance(part, Name))):
                 _sort(Said(item, said.formula), exercise, answer, known)
+        case Bond("in", _, Domain("R") | Power(Domain("R"), _)):
+            pass  # lambda is a real number: what else?
         case Relation(terms, _) if _defines(said.node, exercise, answer, known):
             _define(said, terms, exercise, answer, known)
         case Relation() if any(_bounds_own(link, answer, known) for link in comparisons(said.node)):

@@ -19,9 +19,7 @@ from headwright.formula.tree import (
     Call,
     Cases,
     Domain,
-    Dots,
     Exists,
-    Gap,
     Inner,
     Listing,
     Logic,
@@ -39,6 +37,7 @@ from headwright.formula.tree import (
     Span,
     Sum,
     Transpose,
+    called,
     walk,
 )
 from headwright.formula.tree import mapped as mapped
@@ -507,9 +506,7 @@ class Typer:
             case Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                known = {Listing: "a list", Dots: "what the dots stand for", Domain: "a set of numbers", Gap: "nothing"}
-                what = known.get(type(node), "a statement")
-                raise misfit(f"{what} stands where a number, a vector or a matrix is needed", span=node.span)
+                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", span=node.span)
 
     def name(self, node: Name) -> Term:
         """A known name; I; a prime that means a transpose."""

@@ -27,8 +27,11 @@ from headwright.errors import InputError
 from headwright.formula.evaluate import evaluate
 from headwright.formula.show import plain
 from headwright.formula.tree import (
+    Bond,
     Call,
     Comparison,
+    Domain,
+    Exists,
     Logic,
     Name,
     Negative,
@@ -81,6 +84,8 @@ class Encoder:
             case Quantified(body, conditions):
                 given = [self.statement(c) for c in conditions if not isinstance(c, Name)]
                 return z3.Implies(z3.And(*given), self.statement(body))
+            case Exists(body, conditions):
+                return self._some(body, conditions, node)
             case Relation():
                 return z3.And(*(self._link(link) for link in comparisons(node)))
             case _:
@@ -94,6 +99,16 @@ class Encoder:
         claimed = self.statement(conclusion)
         some = [self.names[name] for name in sorted(new) if name in self.integers and name in ("k", "m")]
         return z3.Implies(given, z3.Exists(some, claimed) if some else claimed)
+
+    def _some(self, body: Node, conditions: tuple[Node, ...], node: Node) -> Any:
+        """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
+        some = []
+        for condition in conditions:
+            name = condition.left if isinstance(condition, Bond) and condition.right == Domain("Z") else condition
+            if name not in (Name("k"), Name("m")) or not isinstance(name, Name) or name.base not in self.integers:
+                raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
+            some.append(self._name(name))
+        return z3.Exists(some, self.statement(body))
 
     def _link(self, link: Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons

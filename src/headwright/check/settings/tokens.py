@@ -46,6 +46,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
 )
 
 ZERO, ONE = number(0), number(1)
@@ -173,8 +174,7 @@ class Reader:
             case Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
-                what = node.function if isinstance(node, Call) else type(node).__name__.lower()
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Grid:
         """The value of a name."""

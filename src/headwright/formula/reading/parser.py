@@ -569,6 +569,8 @@ class Parser:
             signs.append(self.take().text)
             terms.append(self.expression())
         self.no_aside()
+        if signs == ["="]:
+            return [self.new(Relation((terms[0], terms[1]), ("=",), span=terms[0].span.to(terms[1].span)))]
         return [self.new(node) for node in chain(terms, signs)] if signs else terms
 
     def summed(self, word: Word, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:

@@ -35,6 +35,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
 )
 
 Value = Scalar | Vec
@@ -93,8 +94,7 @@ class Reader:
             case BigSum():
                 return self._big_sum(node)
             case _:
-                what = type(node).__name__.lower() if not isinstance(node, Call) else node.function
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Value:
         """The value of a name."""
