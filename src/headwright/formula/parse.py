@@ -12,6 +12,7 @@ from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
 from headwright.formula.reading.lexer import arranged, words
 from headwright.formula.reading.macros import Expanded, Macro, expanded
 from headwright.formula.reading.parser import Parser
+from headwright.formula.reading.statements import Interval
 from headwright.formula.tree import (
     STATEMENTS,
     BigCall,
@@ -117,6 +118,9 @@ def _first(node: Node) -> Node:
 
 
 def _check_part(node: Node, child: Node, first: bool) -> None:
+    if isinstance(child, Interval):
+        fix = "write x \\in [0, 1), and nothing more on that side"
+        raise FormulaError("an interval is read after 'in', alone", "", child.span, fix=fix)
     if isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
         fix = "write the sum with \\sum, or list every term"
         raise FormulaError("dots leave open what is meant", "", child.span, fix=fix)
