@@ -22,6 +22,7 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
+from headwright.check.replay.matrices import drawn, world_of
 from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
@@ -32,6 +33,7 @@ SEARCHED = 200  # sequences in which a counterexample is sought, where only scor
 TRIED = 10  # sequences of worlds for one decision
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
+MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
@@ -56,7 +58,7 @@ def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Jud
 
 def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged:
     if exercise.matrices is not None:
-        return one  # the court tries its proofs on instances itself, in balls, apart from its algebra
+        return _matrices(exercise, answer, one, Random(seed))  # noqa: S311
     question = _question(exercise, answer, one)
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
@@ -83,11 +85,30 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     return replace(one, part=replace(one.part, replayed=tally.agree))
 
 
+def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
+    """A counterexample must satisfy all that is given and break the claim; a proof must hold at random matrices."""
+    decision = one.decision
+    if decision.word not in ("proved", "refuted"):
+        return one
+    wanted = (decision.word == "proved") != one.claim.negated
+    if decision.example is not None:
+        world = world_of(exercise, answer, decision.example)
+        agree = int(world.admissible() and world.says(one.link) is wanted)
+        return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
+    agree = against = 0
+    for world in drawn(exercise, answer, random, MATRICES):
+        said = world.says(one.link)
+        agree += said is wanted or (decision.word == "refuted" and world.misshapen(one.link))
+        against += said is (not wanted)
+    if against or (decision.word == "refuted" and not agree):
+        return _instead(one, Decision("undecided", BUG))
+    return replace(one, part=replace(one.part, replayed=agree))
+
+
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" else {}
-    return Question(
-        exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
-    )
+    values, along = (one.decision.values, one.decision.along) if one.decision.word == "refuted" else ({}, {})
+    node = one.link if exercise.integers is None else one.claim.node
+    return Question(exercise, answer, node, one.claim.under, values, along)
 
 
 def _instead(one: Judged, decision: Decision) -> Judged:

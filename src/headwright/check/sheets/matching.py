@@ -43,7 +43,8 @@ _SPELLED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"\|\|"), "|"),
     (re.compile(r"\\sim(?![a-z])"), "~"),
     (re.compile(r"\\[{}]"), ""),
-    (re.compile(r"[$*{}&\\]"), ""),
+    (re.compile(r"\\"), " "),
+    (re.compile(r"[$*{}&]"), ""),
     (re.compile(r"\s*([+\-=/,|~<>])\s*"), r"\1"),
     (re.compile(r"\(\s+"), "("),
     (re.compile(r"\s+\)"), ")"),
@@ -111,7 +112,8 @@ class Matcher:
         self.ids = {each.lower(): each for each in exercises}
         self.names = tuple(dict.fromkeys(name for each in exercises.values() for name in each.answer))
         self._cues = {
-            each.id: [(_pattern(cue), weight) for cue, weight in each.cues.items()] for each in exercises.values()
+            each.id: [(cue.lower().rstrip("*"), _pattern(cue), weight) for cue, weight in each.cues.items()]
+            for each in exercises.values()
         }
         told = {each.id: _content(f"{each.title} {each.statement}") for each in exercises.values()}
         count = len(told) or 1
@@ -164,7 +166,10 @@ class Matcher:
         self, exercise: Exercise, texts: Mapping[str, str], defines: Sequence[str], carried: Collection[str]
     ) -> tuple[float, str]:
         total, heard = 0.0, []
-        for pattern, weight in self._cues[exercise.id]:
+        everything = "\n".join(texts.values())
+        for literal, pattern, weight in self._cues[exercise.id]:
+            if literal not in everything:  # most are not, and this is fast
+                continue
             best, words = max(
                 ((_WEIGHTS[kind], found[0]) for kind, text in texts.items() if (found := pattern.search(text))),
                 default=(0.0, ""),

@@ -8,6 +8,7 @@ enclosed in balls. Single points have probability 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,7 @@ from headwright.check.answer import MisfitError, label
 from headwright.check.decision import Decision
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
 from headwright.formula.tree import Call, Comparison, Name, Node, Relation, walk
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from headwright.check.settings.keys.deciding import Decider
 
 
-GROWN = "length"  # a large name enters scores as itself or as its logarithm; this stands for either
+GROWN = Symbol("length")  # a large name enters scores as itself or as its logarithm; this stands for either
 
 
 def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
@@ -82,18 +84,18 @@ def _shared(
 
 @dataclass(frozen=True)
 class Region:
-    """The factors between two numbers (None: no end), the limit of the output there, and its probability."""
+    """The factors between two numbers (None: no end), and the limit of the output there."""
 
     low: Fraction | None
     high: Fraction | None
     output: Vec
-    probability: arb
 
 
 @dataclass(frozen=True)
 class Chances:
-    """All regions; `given` is the probability of those that count, where some cases are ruled out."""
+    """All regions under a law, and those that count, where some cases are ruled out."""
 
+    law: NormalLaw
     regions: tuple[Region, ...]
     counted: tuple[Region, ...]
 
@@ -105,8 +107,13 @@ class Chances:
         among = self.counted if conditional else self.regions
         if not among or any(not same(r.output, wanted) and _may_agree(r.output, wanted) for r in among):
             return None
-        works = sum((r.probability for r in among if same(r.output, wanted)), arb(0))
-        return works / sum((r.probability for r in among), arb(0))
+        return self.mass([r for r in among if same(r.output, wanted)]) / self.mass(among)
+
+    def mass(self, regions: Sequence[Region]) -> arb:
+        """The probability of some regions; where two of them meet nothing is rounded, so that 1/2 is 1/2."""
+        ends = Counter(r.high for r in regions)
+        ends.subtract(r.low for r in regions if r.low is not None)
+        return sum((count * _below(self.law, end) for end, count in ends.items() if count), arb(0))
 
     def always(self, wanted: Vec) -> bool:
         """In every case that counts."""
@@ -124,8 +131,8 @@ class Chances:
             if weight is None:
                 return None
             ball = arb(fmpq(weight.numerator, weight.denominator))
-            mean += region.probability * ball
-            square += region.probability * ball * ball
+            mean += self.mass([region]) * ball
+            square += self.mass([region]) * ball * ball
         variance = square - mean * mean
         return mean, variance.sqrt() if variance > 0 else arb(0)
 
@@ -170,7 +177,7 @@ def chances(
         output = _mean_output(reader, heads, large, here)
         if output is None:
             return None
-        region = Region(low, high, output, _probability(law, low, high))
+        region = Region(low, high, output)
         regions.append(region)
         inside = {scale: _middle(low, high)}
         met = [_holds(condition, inside, where, large) for condition in given]
@@ -178,7 +185,7 @@ def chances(
             return None
         if all(met):
             counted.append(region)
-    return Chances(tuple(regions), tuple(counted))
+    return Chances(law, tuple(regions), tuple(counted))
 
 
 def _cuts(rates: list[dict[str, Scalar]], given: Sequence[Hypothesis], scale: str) -> list[Fraction] | None:
@@ -250,13 +257,10 @@ def _mean_output(reader: Reader, heads: Sequence[str], large: Sequence[str], whe
     return total.times(number(Fraction(1, len(heads))))
 
 
-def _probability(law: NormalLaw, low: Fraction | None, high: Fraction | None) -> arb:
-    return _below(law, high) - _below(law, low, at_start=True)
-
-
-def _below(law: NormalLaw, end: Fraction | None, *, at_start: bool = False) -> arb:
+def _below(law: NormalLaw, end: Fraction | None) -> arb:
+    """How likely the factor lies below an end; it has none on the right where that is None."""
     if end is None:
-        return arb(0) if at_start else arb(1)
+        return arb(1)
     z = arb(fmpq(*(end - law.mean).as_integer_ratio())) / arb(fmpq(*(2 * law.variance).as_integer_ratio())).sqrt()
     return (1 + z.erf()) / 2
 
@@ -292,7 +296,7 @@ def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
     tolerance = arb(NEAR) if sign == "~" else arb(0)
     if sign in ("=", "~", "->"):
         gap = abs(value - target)
-        return False if gap > tolerance else True if sign == "~" and gap < tolerance else None
+        return False if gap > tolerance else True if gap == 0 or (sign == "~" and gap < tolerance) else None
     if value < target:
         return sign in ("<", "<=", "!=")
     return sign in (">", ">=", "!=") if value > target else None
