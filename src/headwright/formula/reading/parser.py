@@ -1004,7 +1004,10 @@ class Parser:
             parts.append(Part("aside", self.aside.span, node=self.aside))
             self.aside = None
         if before is not None:
+            term = parts[-1]
             self.qualified(parts, before)
+            if self.next.kind == "relation":  # for large t > n
+                parts += [Part("and", term.span), term]
 
     def qualified(self, parts: list[Part], word: Word) -> None:
         """'t large' says that t tends to infinity, 'k integer' that it is in Z."""

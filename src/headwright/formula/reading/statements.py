@@ -148,14 +148,18 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
     Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
     """
     for place in range(start + 1, len(items)):
-        if not _is_apart(items, place) or not items[place - 1].signs:
+        if not _is_apart(items, place):
             continue
-        if items[place].terms[0] in {part for term in items[place - 1].terms for part in _indices(term)}:
+        first = place
+        while first > start + 1 and items[first - 1].is_bare and _is_letter(items[first - 1].terms[0]):
+            first -= 1  # s, t in {0, ..., T - 1}
+        letters = {item.terms[0] for item in items[first : place + 1]}
+        if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
             stop = place + 1
             while stop < len(items) and _is_apart(items, stop):
                 stop += 1
             more, ends = _following(items, stop)
-            return place, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
+            return first, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
     return None
 
 
@@ -329,7 +333,7 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        return [Bond("in", left, right, span=span)]
+        return [Bond("in", one, right, span=span) for one in (left.items if isinstance(left, Listing) else (left,))]
     terms, signs = [left], list[str]()
     if right.low not in (INFINITY, _minus_infinity(right.low)):
         terms, signs = [right.low, *terms], [right.signs[0]]
@@ -397,7 +401,10 @@ def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[
         if values and letter in indices and len(nodes) * len(values) <= MOST_VALUES:
             nodes = [put(node, letter.base, value) for value in values for node in nodes]
         else:
-            kept.append(_counted(condition, indices))
+            said = _counted(condition, indices)
+            spoken = isinstance(said, Name) and said is not condition
+            if not spoken or not any(said in walk(other) for other in conditions if other is not condition):
+                kept.append(said)
     if not kept:
         return nodes
     return [Quantified(both(nodes), tuple(kept), span=span)]
