@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bench.measure import Contender, Measurement, measure
 
-TOPICS = ["startup", "sampling", "positions", "lowrank", "design", "commands", "wishes", "heads", "check"]
+TOPICS = ["startup", "sampling", "positions", "lowrank", "design", "commands", "wishes", "heads", "check", "house"]
 
 
 def main(topics: list[str]) -> None:

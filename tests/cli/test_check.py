@@ -43,6 +43,15 @@ def test_a_wrong_answer_is_refuted_with_a_counterexample(headwright: Headwright)
     assert "  suggestion " in ran.out
 
 
+@pytest.mark.parametrize("how", [(), ("--json",)])
+def test_hints_hold_back_the_remedy(how: tuple[str, ...], headwright: Headwright) -> None:
+    full, less = headwright("check", "wrong.md", *how), headwright("check", "wrong.md", "--hints", "direction", *how)
+    assert (full.code, less.code) == (1, 1)
+    assert "works from lambda" in full.out
+    assert "lambda" not in less.out
+    assert headwright("check", "wrong.md", "--hints", "some").code == 2
+
+
 def test_an_error_in_a_formula_is_shown_with_its_caret(headwright: Headwright) -> None:
     ran = headwright("check", "--formula", r"q = \frac{1}{", "--exercise", "averaging-two")
     assert ran.code == 2

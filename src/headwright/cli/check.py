@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -32,11 +32,15 @@ def check(
     json: Json = False,
     gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
+    hints: Annotated[
+        Literal["none", "direction", "full"],
+        typer.Option(help="How much is told: right or not; which statement fails, and where; everything."),
+    ] = "full",
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
     make_autograder: Annotated[
-        Path | None, typer.Option(help="Write an autograder for Gradescope into this folder, and check nothing.")
+        Path | None, typer.Option(help="Write an autograder for Gradescope into this folder or .zip; check nothing.")
     ] = None,
     points: Annotated[
         str | None, typer.Option(help="For --make-autograder: exercises and points, such as copying=2,energy=5.")
@@ -61,6 +65,9 @@ def check(
         found, complaints = _answers(answers or [], formula or [], exercise, known)
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
+    from headwright.check.telling.hints import hinted
+
+    checked = [hinted(each, hints) for each in checked]
     _show(checked, complaints, seed, json)
     _write(checked, complaints, known, gradescope, html, plot)
     raise typer.Exit(_code(checked, complaints))
@@ -123,9 +130,11 @@ def _write(
 
     titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
+        from headwright.check.autograder.assignment import Assignment
         from headwright.check.autograder.gradescope import as_bytes, grade
 
-        write_whole(gradescope, as_bytes(grade(checked, complaints, titles=titles)))
+        as_told = Assignment(hints="full", after_deadline="full")  # what is not to be told is gone from the verdicts
+        write_whole(gradescope, as_bytes(grade(checked, complaints, assignment=as_told, titles=titles)))
         say(f"The results for Gradescope are in {gradescope}.")
     if html is not None:
         from headwright.check.telling.report import report
@@ -157,4 +166,8 @@ def _make(folder: Path, exercises: Path | None, points: str | None) -> None:
 
     written = make_autograder(folder, exercises, points)
     say(f"The autograder is in {folder} ({', '.join(written)}).")
-    say(f"Look through {folder / 'assignment.toml'}, then zip what is in the folder and upload it: see its README.md.")
+    if folder.suffix == ".zip":
+        say("Look through its assignment.toml, then upload it: see its README.md.")
+    else:
+        inside = folder / "assignment.toml"
+        say(f"Look through {inside}, then zip what is in the folder and upload it: see its README.md.")

@@ -81,7 +81,7 @@ def _as_json(each: Exercise) -> dict[str, Any]:
 
 
 def _list(chosen: list[Exercise]) -> None:
-    from headwright.check.telling.told import readable
+    from headwright.check.telling.spelling import readable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("exercise", "title", "an answer names"):
@@ -95,8 +95,8 @@ def _list(chosen: list[Exercise]) -> None:
 
 
 def _show(each: Exercise) -> None:
+    from headwright.check.telling.spelling import readable, readable_text
     from headwright.check.telling.statements import sheet
-    from headwright.check.telling.told import readable, readable_text
 
     OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
     OUT.print()

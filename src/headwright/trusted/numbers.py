@@ -102,7 +102,7 @@ def exp_fixed(x: int, bits: int) -> tuple[int, int]:
     e = (e * third[r >> POINT - 24 & 255] >> POINT) * last >> POINT
     e = e << bits + k - POINT if bits + k > POINT else e >> POINT - bits - k
     slack = (e >> 80) + 1
-    return max(0, e - slack), e + slack
+    return max(0, e - slack), e + slack + 1  # the shift cut off less than 1
 
 
 def exp_above(x: Fraction, bits: int) -> int:

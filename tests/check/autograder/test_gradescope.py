@@ -8,13 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from headwright import __version__
 from headwright.check.answer import Formula
 from headwright.check.autograder import make_autograder
+from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Handed
@@ -59,7 +60,8 @@ def check_schema(results: dict[str, Any]) -> None:
             assert isinstance(value, of_test[name]), name
         assert 0 <= test["score"] <= test["max_score"]
         assert test["status"] in ("passed", "failed")
-        assert (test["output_format"], test["visibility"]) == ("text", "visible")
+        assert test["output_format"] == "text"
+        assert test["visibility"] in ("visible", "after_due_date", "after_published", "hidden")
         assert test["output"]
         assert all(isinstance(tag, str) for tag in test["tags"])
 
@@ -97,7 +99,10 @@ def _run(base: Path) -> tuple[dict[str, Any], float]:
 
 
 def _scores(results: dict[str, Any]) -> list[float]:
-    return [test["score"] for test in results["tests"]]
+    """Of what counts: what is told after the deadline is worth nothing."""
+    afterwards = [test for test in results["tests"] if test["name"].endswith("(all that was found)")]
+    assert all(test["max_score"] == 0 and test["visibility"] != "visible" for test in afterwards)
+    return [test["score"] for test in results["tests"] if test not in afterwards]
 
 
 def test_a_right_answer_earns_its_points_and_a_missing_one_none(base: Path) -> None:
@@ -115,6 +120,29 @@ def test_a_wrong_answer_earns_none_and_shows_the_counterexample(base: Path) -> N
     results, _ = _run(base)
     assert _scores(results) == [0.0, 0.0]
     assert "counterexample" in results["tests"][0]["output"]
+
+
+def test_what_is_found_is_told_after_the_deadline(base: Path) -> None:
+    (base / "submission" / "answers.md").write_text(WRONG)
+    results, _ = _run(base)
+    shown = {test["visibility"]: test["output"] for test in reversed(results["tests"])}
+    assert "the direction is right, the length is not: q = lambda" in shown["after_due_date"]
+    assert "the direction is right, the length is not\n" in shown["visible"]
+    assert "lambda" not in shown["visible"]
+    assert "lambda" not in json.dumps(results["extra_data"])
+
+
+@pytest.mark.parametrize("visibility", ["after_due_date", "after_published", "hidden"])
+def test_nothing_is_seen_before_the_results_are(visibility: Literal["after_due_date", "hidden"]) -> None:
+    results = grade([_checked("refuted")], assignment=Assignment(visibility=visibility))
+    assert {results["visibility"], *(test["visibility"] for test in results["tests"])} == {visibility}
+
+
+def test_what_holds_may_earn_a_share() -> None:
+    results = grade([_checked("holds")], assignment=Assignment(points={"copying": 4}, holds=0.25))
+    assert _scores(results) == [1.0]
+    assert "some points were given by machine" in results["tests"][0]["output"]
+    assert results["tests"][0]["status"] == "failed"
 
 
 def test_guessing_does_not_pay(base: Path) -> None:
@@ -187,7 +215,7 @@ def test_results_are_valid_whatever_is_handed_in(hostile: Callable[[Path], None]
     hostile(base / "submission")
     results, megabytes = _run(base)
     assert megabytes < MEGABYTES
-    assert len(results["tests"]) == 2
+    assert len(_scores(results)) == 2
     assert "root:" not in json.dumps(results)
     if hostile not in (_names, _unreadable):
         assert sum(_scores(results)) == 0
@@ -236,7 +264,7 @@ def _checked(word: Word, exercise: str = "copying") -> Checked:
     ],
 )
 def test_points_follow_the_verdict(word: Word, score: float, note: str) -> None:
-    results = grade([_checked(word)], points={"copying": 3.0})
+    results = grade([_checked(word)], assignment=Assignment(points={"copying": 3.0}))
     check_schema(results)
     assert _scores(results) == [score]
     assert note in results["tests"][0]["output"]
@@ -244,14 +272,13 @@ def test_points_follow_the_verdict(word: Word, score: float, note: str) -> None:
 
 def test_without_points_each_answered_exercise_is_worth_one() -> None:
     results = grade([_checked("proved"), _checked("refuted", "energy")])
-    assert [(test["score"], test["max_score"]) for test in results["tests"]] == [(1.0, 1.0), (0.0, 1.0)]
+    assert [(test["score"], test["max_score"]) for test in results["tests"][:2]] == [(1.0, 1.0), (0.0, 1.0)]
     check_schema(grade([]))
 
 
 def test_what_was_not_asked_for_is_mentioned() -> None:
-    assert (
-        "energy: answered, but not asked for" in grade([_checked("proved", "energy")], points={"copying": 1})["output"]
-    )
+    results = grade([_checked("proved", "energy")], assignment=Assignment(points={"copying": 1}))
+    assert "energy: answered, but not asked for" in results["output"]
 
 
 def test_results_stay_small() -> None:
@@ -266,7 +293,8 @@ def test_the_folder_is_complete_and_pinned(tmp_path: Path) -> None:
     (own / "mine.toml").write_text(exercise.read_text().replace('id = "copying"', 'id = "my-copying"'))
     make_autograder(tmp_path / "made", own, "my-copying=4, energy")
     names = {path.name for path in (tmp_path / "made").iterdir()}
-    assert names == {"setup.sh", "run_autograder", "README.md", "assignment.toml", "exercises"}
+    more = {"assignment.toml", "requirements.txt", "wheels", "exercises"}
+    assert names == {"setup.sh", "run_autograder", "README.md", *more}
     assert os.access(tmp_path / "made" / "run_autograder", os.X_OK)
     assert f"'headwright=={__version__}'" in (tmp_path / "made" / "setup.sh").read_text()
     assert "my-copying = 4\nenergy = 1\n" in (tmp_path / "made" / "assignment.toml").read_text()

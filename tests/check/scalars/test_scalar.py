@@ -11,6 +11,7 @@ from headwright.check.scalars import (
     POSITIVE,
     Range,
     Scalar,
+    Thing,
     TooBig,
     Where,
     absolute,
@@ -20,9 +21,11 @@ from headwright.check.scalars import (
     number,
     parameter,
     pi,
+    prove,
     sin,
     sqrt,
 )
+from headwright.check.scalars.scalar import of_atom
 from headwright.errors import InputError
 from tests.check.scalars.names import LOG, beta, c, eps, g, lam, n, t
 
@@ -205,3 +208,14 @@ def test_rejects_names_that_could_be_mistaken_for_formulas(name: str) -> None:
 def test_rejects_an_empty_range() -> None:
     with pytest.raises(InputError, match="empty"):
         Range(1, 0)
+
+
+def test_a_thing_is_known_by_its_key_and_its_range_alone() -> None:
+    one, other = of_atom(Thing("a", None, Range(0))), of_atom(Thing("b", None))
+    assert sqrt(one**2) == one
+    assert sqrt(other**2) != other
+    assert prove(one + 1, ">", 0) is not None
+    assert prove(other, ">=", 0) is None
+    assert prove(ln(one), ">=", 0) is None  # it is no constant
+    with pytest.raises(InputError, match="has no value"):
+        one.value()

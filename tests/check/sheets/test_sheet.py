@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_FORMULAS, Sheet, find_formulas, parse_sheet, read_sheet
+from headwright.check.reading.marks import find_formulas
+from headwright.check.reading.written import Written
+from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_FORMULAS, Sheet, parse_sheet, read_sheet
 from headwright.check.sheets.text import LARGEST_BYTES, clean
 from headwright.errors import InputError
 
@@ -282,3 +284,10 @@ def test_words_that_may_turn_what_is_meant_are_kept_beside_the_formula(text: str
 def test_for_which_keys_a_formula_is_meant_belongs_to_it(text: str, formulas: list[str]) -> None:
     sheet = parse_sheet(f"## copying\n\n{text}\n", "sheet.md", ["copying"])
     assert [formula.text for formula in sheet.answers[0].formulas] == formulas
+
+
+def test_an_answer_carries_its_text_and_the_line_where_that_begins() -> None:
+    text = "# My sheet\n\n## copying\n\nTake it,\nthen $q = k_j$.\n\n## averaging-two\nNothing yet: $q = 0$"
+    first, second = parse_sheet(text, "sheet.md", ["copying", "averaging-two"]).answers
+    assert first.written == Written("\nTake it,\nthen $q = k_j$.\n", 4)
+    assert second.written == Written("Nothing yet: $q = 0$", 9)

@@ -48,13 +48,13 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     folder = base / "source" / "exercises"
     own = folder if folder.is_dir() else None
     known = load_exercises(own)
-    assignment = read_assignment(base / "source" / "assignment.toml", list(known))
+    assignment = read_assignment(base / "source" / "assignment.toml", known)
     answers, complaints = _submission(base / "submission", list(known), started + READING)
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(answers, own, seed=assignment.seed, timeout=assignment.timeout, workers=1, memory=MEMORY, within=left)
     titles = {exercise.id: exercise.title for exercise in known.values()}
-    return grade(checked, complaints, points=assignment.points, titles=titles)
+    return grade(checked, complaints, assignment=assignment, titles=titles)
 
 
 def _submission(folder: Path, ids: list[str], until: float) -> tuple[list[Handed], list[Complaint]]:

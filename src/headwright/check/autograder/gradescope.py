@@ -1,55 +1,65 @@
 """Verdicts as Gradescope's results.json.
 
-proved earns the points; refuted, unreadable and no answer earn none; holds and undecided earn none by machine, and say
-to ask the teacher. An exercise that is answered more than once counts with its worst answer, so that guessing does not
-pay. Every text is shown as plain text.
+What a verdict earns is said in `points`, and what students are told of it by the assignment's `hints`: what goes beyond
+them is kept for the time after the deadline. Every text is shown as plain text.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from headwright.check.autograder.assignment import Assignment, Visibility
+from headwright.check.autograder.points import Worth, awards, most
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
+from headwright.check.telling.hints import Hints, hinted
 from headwright.check.telling.results import as_json
 from headwright.check.telling.told import told
-from headwright.check.verdict import worst
+from headwright.check.verdict import Word, worst
 
 LONGEST_OUTPUT = 20_000  # characters of one text
 LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
 NOTES = {
     "proved": "",
-    "holds": "No counterexample was found, and no proof: no points were given by machine. Please ask your teacher.",
+    "holds": "No counterexample was found, and no proof: {given} by machine. Please ask your teacher.",
     "no answer": "",
     "refuted": "",
     "unreadable": "",
     "undecided": "No verdict was reached, so no points were given by machine. Please ask your teacher.",
 }
+TELLING: tuple[Hints, ...] = ("none", "direction", "full")
+LATER: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published", "hidden")
+AFTER = "after_due_date"
 
 
 def grade(
     checked: Sequence[Checked],
     complaints: Sequence[Complaint] = (),
     *,
-    points: Mapping[str, float] | None = None,
+    assignment: Assignment | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The results for a submission; `points` says which exercises are expected (else: one point for each answered).
+    """The results for a submission; without points, each exercise that is answered is worth one.
 
-    >>> grade([], points={"copying": 2})["tests"][0]["output"]
+    >>> grade([], assignment=Assignment(points={"copying": 2}))["tests"][0]["output"]
     "There is no answer to 'copying' in the submission: write a heading '## copying' and the formulas below it."
     """
+    assignment = assignment or Assignment()
     answered: dict[str, list[Checked]] = {}
     for each in checked:
         answered.setdefault(each.answer.exercise_id, []).append(each)
-    expected = dict(points) if points else dict.fromkeys(answered, 1.0)
+    expected: dict[str, Worth] = dict(assignment.points) if assignment.points else dict.fromkeys(answered, 1.0)
     names = titles or {}
-    tests = [
-        _test(number, name, worth, answered.get(name, []), names.get(name, ""))
+    asked = [
+        _Asked(str(number), name, names.get(name, ""), worth, tuple(answered.get(name, [])), assignment)
         for number, (name, worth) in enumerate(expected.items(), start=1)
     ]
+    tests = [_test(each) for each in asked]
+    if TELLING.index(assignment.hints) < TELLING.index(assignment.after_deadline):
+        tests += [_afterwards(each) for each in asked if each.answers]
     lines = [f"{c.place}: {c.sentence}" for c in complaints]
     lines += [f"{name}: answered, but not asked for here" for name in answered if name not in expected]
     if not checked and not complaints:
@@ -57,10 +67,10 @@ def grade(
     results: dict[str, Any] = {
         "output": _bounded("\n".join(lines) or "Every answer was read."),
         "output_format": "text",
-        "visibility": "visible",
+        "visibility": assignment.visibility,
         "stdout_visibility": "hidden",
         "tests": tests,
-        "extra_data": {"answers": _data(checked)},
+        "extra_data": {"answers": _data([hinted(each, assignment.hints) for each in checked])},
     }
     if not tests:
         results["score"] = 0.0  # without tests there is nothing to add up
@@ -85,27 +95,75 @@ def as_bytes(results: dict[str, Any]) -> bytes:
     return (json.dumps(results, indent=2, allow_nan=False) + "\n").encode("ascii")
 
 
-def _test(number: int, name: str, worth: float, answers: Sequence[Checked], title: str) -> dict[str, Any]:
-    word = worst([each.verdict.word for each in answers]) if answers else None
-    passed = word == "proved"
+@dataclass(frozen=True)
+class _Asked:
+    """One exercise of the assignment, and what was answered."""
+
+    number: str
+    name: str
+    title: str
+    worth: Worth
+    answers: tuple[Checked, ...]
+    assignment: Assignment
+
+    @property
+    def word(self) -> Word | None:
+        return worst([each.verdict.word for each in self.answers]) if self.answers else None
+
+    @property
+    def heading(self) -> str:
+        return f"{self.name}: {self.title}" if self.title else self.name
+
+    def told(self, hints: Hints) -> str:
+        return "\n\n".join("\n".join(told(hinted(each, hints))) for each in self.answers)
+
+
+def _test(asked: _Asked) -> dict[str, Any]:
+    assignment, word = asked.assignment, asked.word
+    given = awards(
+        [each.verdict for each in asked.answers],
+        asked.worth,
+        holds=assignment.holds,
+        least_steps=assignment.least_steps.get(asked.name, 0),
+    )
+    score, best = sum(award.points for award in given), most(asked.worth)
+    passed = word == "proved" and score == best
     if word is None:
         output = (
-            f"There is no answer to '{name}' in the submission: write a heading '## {name}' and the formulas below it."
+            f"There is no answer to '{asked.name}' in the submission: "
+            f"write a heading '## {asked.name}' and the formulas below it."
         )
     else:
-        blocks = ["\n".join(told(each)) for each in answers]
-        several = "There are several answers to this exercise; the worst of them counts." if len(answers) > 1 else ""
-        output = "\n\n".join(part for part in [several, *blocks, NOTES[word]] if part)
+        several = "There are several answers to this exercise; the worst of them counts."
+        note = NOTES[word].format(given="some points were given" if score else "no points were given")
+        counted = [str(award) for award in given] if len(given) > 1 or (word == "proved" and not passed) else []
+        parts = [several if len(asked.answers) > 1 else "", asked.told(assignment.hints), "\n".join(counted), note]
+        output = "\n\n".join(part for part in parts if part)
     return {
-        "name": f"{name}: {title}" if title else name,
-        "number": str(number),
-        "score": float(worth) if passed else 0.0,
-        "max_score": float(worth),
+        "name": asked.heading,
+        "number": asked.number,
+        "score": float(score),
+        "max_score": best,
         "status": "passed" if passed else "failed",
         "output": _bounded(output),
         "output_format": "text",
-        "visibility": "visible",
+        "visibility": assignment.visibility,
         "tags": [word or "missing"],
+    }
+
+
+def _afterwards(asked: _Asked) -> dict[str, Any]:
+    """What is told besides once the deadline has passed: worth nothing, and not seen before."""
+    return {
+        "name": f"{asked.heading} (all that was found)",
+        "number": f"{asked.number}.1",
+        "score": 0.0,
+        "max_score": 0.0,
+        "status": "passed" if asked.word == "proved" else "failed",
+        "output": _bounded(asked.told(asked.assignment.after_deadline)),
+        "output_format": "text",
+        "visibility": max(AFTER, asked.assignment.visibility, key=LATER.index),
+        "tags": [asked.word or "missing"],
     }
 
 

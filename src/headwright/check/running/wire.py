@@ -25,6 +25,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "threshold": verdict.threshold,
         "probability": plain(verdict.probability),
         "suggestion": verdict.suggestion,
+        "hint": verdict.hint,
         "parts": [
             {
                 "statement": part.statement,
@@ -81,6 +82,7 @@ def from_json(given: dict[str, Any]) -> Verdict:
         threshold=given["threshold"],
         probability=given["probability"],
         suggestion=given["suggestion"],
+        hint=given["hint"],
         curve=None
         if curve is None
         else Curve(

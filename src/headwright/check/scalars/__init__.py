@@ -4,7 +4,7 @@ from headwright.check.scalars.instances import Instance, counterexample, smalles
 from headwright.check.scalars.large import Eventually, Never, eventually, limit, never
 from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
-from headwright.check.scalars.scalar import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.scalar import Scalar, Thing, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.scalars.where import COMPARISONS, Comparison, Hypothesis, Where
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Proof",
     "Range",
     "Scalar",
+    "Thing",
     "TooBig",
     "Where",
     "absolute",

@@ -91,6 +91,21 @@ class Parameter(Atom):
         super().__init__(f"{name}[{low}{high}{'integer' if known.integer else ''}]", 0)
 
 
+class Thing(Atom):
+    """A number that something else knows more about: a trace, a singular value. Here only its range is known.
+
+    Its key says all there is to what it is of.
+    """
+
+    __slots__ = ("of", "range")
+
+    def __init__(self, key: str, of: object, known: Range = REAL) -> None:
+        """By its key; `of` is for those who know what it is."""
+        self.of = of
+        self.range = known.numeric
+        super().__init__(f"~of({key})[{self.range.lower}]", 0)
+
+
 class Prime(Atom):
     """A whole number under a root; prime wherever it can be factored in no time. Exponents lie between 0 and 1."""
 
@@ -423,7 +438,7 @@ def interval_of_monomial(monomial: Monomial) -> Interval:
 @lru_cache(maxsize=4096)
 def interval_of_atom(atom: Atom) -> Interval:
     """Where an atom certainly lies (wherever it is defined)."""
-    if isinstance(atom, Parameter):
+    if isinstance(atom, Parameter | Thing):
         low, high = atom.range.lower, atom.range.upper
         return Interval(
             low if isinstance(low, Fraction) else -INFINITY, high if isinstance(high, Fraction) else INFINITY,
@@ -1166,6 +1181,8 @@ def _atom(atom: Atom, values: Values, memory: dict[Atom, arb]) -> arb:
                 f"no value was given for {atom.name}, expected one for every name: {sorted(values)} were given"
             )
         return ball_of(values[atom.name])
+    if isinstance(atom, Thing):
+        raise InputError(f"{atom.key} has no value here")
     if isinstance(atom, Prime):
         return arb(atom.number)
     if isinstance(atom, Exp):

@@ -161,7 +161,7 @@ def is_constant(atom: Atom) -> bool:
     if isinstance(atom, Exp):
         return all(is_constant(inner) for inner, _ in atom.power)
     if isinstance(atom, Function):
-        return not atom.body.names()
+        return all(is_constant(inner) for inner in atom.body.atoms())
     return isinstance(atom, Prime) or atom.key == "#pi"
 
 

@@ -18,6 +18,7 @@ from headwright.check.scalars.scalar import (
     Prime,
     Scalar,
     Terms,
+    Thing,
     atoms_in,
     factors,
     folded,
@@ -468,6 +469,8 @@ class _Writer:
     def atom(self, atom: Atom) -> Piece:
         if isinstance(atom, Parameter):
             return self.style.name(atom.name)
+        if isinstance(atom, Thing):
+            return self.style.name("x")
         if isinstance(atom, Prime):
             return self.style.rational(Fraction(atom.number))
         if isinstance(atom, Function):

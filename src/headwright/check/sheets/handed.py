@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from headwright.check.answer import Formula
+from headwright.check.reading.written import Written
 from headwright.errors import InputError
 
 Thing = TypeVar("Thing")
@@ -43,6 +44,7 @@ class Handed:
     line: int
     exercise_id: str
     formulas: tuple[Formula, ...]
+    written: Written | None = None  # all of its text: what is judged, where it is given; else the formulas alone
 
     @property
     def place(self) -> str:

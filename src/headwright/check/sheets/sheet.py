@@ -4,191 +4,27 @@
     Any $\\lambda$ that is large enough:
     $$q = \\lambda (k_a + k_b)$$
 
-The block structure (headings, lists, quotes, fences) is markdown-it's; formulas in running text are found here, in one
-pass over any text. Prose is ignored, and so are names in it ($n$) that state nothing. Every line number is that of the
-file. A sheet may be hostile: what it can cost is bounded.
+Prose is ignored, and so are names in it ($n$) that state nothing. Every line number is that of the file. A sheet may be
+hostile: what it can cost is bounded.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from headwright.check.answer import Formula
+from headwright.check.reading.blocks import blocks
+from headwright.check.reading.marks import Piece, find_formulas
+from headwright.check.reading.written import Form, Written
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import clean, read_text
 from headwright.errors import InputError
-
-ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math"
-_MARK = re.compile(rf"\\[\\()\[\]$]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}|\$+|\\?`+")
-_COMPARES = re.compile(
-    r"[=<>≤≥≠≈∼~≪≫→≡]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
-    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim)(?![a-zA-Z])"
-)
-_CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A formula found in text: what stands between its marks, and at which character of the text it starts.
-
-    >>> Piece("n = 2", 4).start
-    4
-    """
-
-    text: str
-    start: int
-    mention: bool = False  # a name or term in running prose, such as $n$, which states nothing
-
-
-def closing(mark: str) -> str | None:
-    r"""The mark that ends a formula begun with this one; None if it begins none.
-
-    >>> closing(r"\["), closing(r"\begin{align}"), closing("$$$")
-    ('\\]', '\\end{align}', None)
-    """
-    if mark.startswith("\\begin"):
-        return mark.replace("begin", "end")
-    return _CLOSING.get(mark)
-
-
-def find_formulas(text: str) -> tuple[list[Piece], list[Piece]]:
-    r"""The formulas of a text, and the marks that begin a formula which never ends. Code spans are left alone.
-
-    >>> found, open_ended = find_formulas(r"Take $q = k_a$, or \(q = k_b\); `$x$` is code, \$5 is money; $n")
-    >>> [piece.text for piece in found], [piece.text for piece in open_ended]
-    (['q = k_a', 'q = k_b'], ['$'])
-    """
-    marks = [(match[0], match.start()) for match in _MARK.finditer(text)]
-    places: dict[str, list[int]] = {}
-    for number, (mark, _) in enumerate(marks):
-        places.setdefault(mark.lstrip("\\") if mark.endswith("`") else mark, []).append(number)
-    found, open_ended = [], []
-    number = 0
-    while number < len(marks):
-        mark, start = marks[number]
-        code = mark.startswith("`")
-        end = mark if code else closing(mark)
-        if end is not None:
-            later = places.get(end, [])
-            at = bisect_right(later, number)
-            if at < len(later):
-                inner = start + len(mark)
-                if not code:
-                    found.append(_piece(text[inner : marks[later[at]][1]], inner, mark in ("$", r"\(")))
-                number = later[at]
-            elif not code:
-                open_ended.append(Piece(mark, start))
-        number += 1
-    return [piece for piece in found if piece.text], open_ended
-
-
-def _piece(inside: str, start: int, in_prose: bool) -> Piece:
-    """Without the blanks around it, and without the backticks of $`..`$."""
-    if len(inside) > 1 and inside[0] == inside[-1] == "`":
-        inside, start = inside[1:-1], start + 1
-    mention = in_prose and not _COMPARES.search(inside)
-    return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)
-
-
-DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
-_DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")
-_HEADING = re.compile(r"[\s>]*#{1,6}\s")
-_OTHER = re.compile(r">|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$)|#{1,6}(?:\s|$)|```|~~~")  # begins a block of another kind
-_SECTION = re.compile(r"\s*\\((?:sub){0,2})section\*?\{(.*)\}\s*")
-
-
-def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
-    r"""Tokens of headings (an opening one, then its words), paragraphs and code, in order.
-
-    >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
-    [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
-    """
-    text = _without_comments(text)
-    lines = text.split("\n")
-    if latex:
-        lines = [_as_markdown(line) for line in lines]
-    marks: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):
-        for mark in set(_DISPLAY.findall(line)):
-            marks.setdefault(mark, []).append(number)
-    environment = {"marks": marks, "walls": [number for number, line in enumerate(lines) if _HEADING.match(line)]}
-    for token in _PARSER.parse("\n".join(lines), environment):
-        if token.type in ("heading_open", "inline", "fence", "code_block"):
-            yield token
-
-
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
-    parser.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
-    parser.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
-    return parser
-
-
-def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    if state.is_code_block(start):
-        return False
-    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
-    wanted = None if _OTHER.match(line) else _left_open(line)
-    if wanted is None:
-        return False
-    env: dict[str, Any] = dict(state.env)
-    places: list[int] = env["marks"].get(wanted, [])
-    at = bisect_right(places, start)
-    if at == len(places) or places[at] >= end:
-        return False
-    last, walls = places[at], env["walls"]
-    if bisect_left(walls, last + 1) > bisect_right(walls, start):  # a heading in between: the end was forgotten
-        return False
-    if not silent:
-        state.line = last + 1
-        token = state.push("inline", "", 0)
-        token.content = state.getLines(start, last + 1, state.blkIndent, False)
-        token.map = [start, last + 1]
-    return True
-
-
-def _left_open(line: str) -> str | None:
-    """The mark that would end a displayed formula which starts in this line and goes on in the next."""
-    if "$$" not in line and "\\" not in line:
-        return None
-    wanted: str | None = None
-    for mark in _DISPLAY.findall(line):
-        if wanted is None:
-            wanted = closing(mark)
-        elif mark == wanted:
-            wanted = None
-    return wanted
-
-
-def _as_markdown(line: str) -> str:
-    """A line of LaTeX: sections are headings, and what follows a % is a comment."""
-    section = _SECTION.fullmatch(line)
-    if section:
-        return f"{'#' * (2 + len(section[1]) // 3)} {section[2]}"
-    return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
-
-
-def _without_comments(text: str) -> str:
-    """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
-    parts, done = [], 0
-    while (start := text.find("<!--", done)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
-        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start : stop + 3])]
-        done = stop + 3
-    return "".join([*parts, text[done:]])
-
-
-_PARSER = _parser()
-
 
 MOST_ANSWERS = 500
 MOST_FORMULAS = 200  # of one answer
@@ -231,7 +67,7 @@ def parse_sheet(
     >>> parse_sheet("## coping\\n$q = k_j$", "sheet.md", ["copying"]).complaints[0].sentence
     'no exercise coping; did you mean copying?'
     """
-    reader = _Reader(file, {each.lower(): each for each in ids}, exercise)
+    reader = _Reader(file, {each.lower(): each for each in ids}, exercise, text, "latex" if latex else "markdown")
     heading = 0
     for token in blocks(text, latex=latex):
         line = (token.map or [0])[0] + 1
@@ -277,8 +113,9 @@ class _Section:
 class _Reader:
     """Puts formulas into sections and sections into answers."""
 
-    def __init__(self, file: str, ids: dict[str, str], only: str | None) -> None:
+    def __init__(self, file: str, ids: dict[str, str], only: str | None, text: str, form: Form) -> None:
         self._file, self._ids, self._only = file, ids, only
+        self._lines, self._form = text.split("\n"), form
         self._section = _Section(1, 0, only, None if only else "a formula before any heading that names an exercise: "
                                  "write '## ' and the exercise's id above it, or give --exercise ID")  # fmt: skip
         self._answers: list[Handed] = []
@@ -322,7 +159,7 @@ class _Reader:
             self._complain(mark.line, f"{mark.text} begins a formula that never ends: close it in the same paragraph")
 
     def sheet(self) -> Sheet:
-        self._close()
+        self._close(len(self._lines) + 1)
         if self._only is not None and not any(answer.formulas for answer in self._answers):
             self._answers = self._answers[:1] or [Handed(self._file, 1, self._only, ())]
         if not self._answers and not self._complaints:
@@ -331,10 +168,10 @@ class _Reader:
         return Sheet(self._file, tuple(self._answers), tuple(self._complaints))
 
     def _start(self, section: _Section) -> None:
-        self._close()
+        self._close(section.line)
         self._section = section
 
-    def _close(self) -> None:
+    def _close(self, until: int) -> None:
         section = self._section
         wanted = section.exercise is not None and (self._only is None or section.exercise == self._only)
         # With --exercise a section may well hold prose alone; without, a heading that names an exercise answers it.
@@ -348,7 +185,9 @@ class _Reader:
             return
         line = section.line if section.level or not given else given[0].line
         formulas = tuple(given[:MOST_FORMULAS])
-        self._answers.append(Handed(self._file, line, section.exercise or "", formulas))
+        start = section.line + (section.level > 0)
+        written = Written("\n".join(self._lines[start - 1 : until - 1]), start, self._form)
+        self._answers.append(Handed(self._file, line, section.exercise or "", formulas, written))
 
     def _guess(self, words: str, below: bool) -> str | None:
         """A complaint about a heading that was meant to name an exercise, most likely."""

@@ -13,6 +13,7 @@ from typing import Any
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
+from headwright.check.telling.spelling import in_words, instance, value_in_words
 from headwright.check.telling.typeset import as_written, typeset
 from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict
 
@@ -106,8 +107,9 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
         f'<div class="verdict">{_badge(verdict.word)}{_said(verdict.reason)}</div>',
         _facts(verdict),
     ]
-    if verdict.counterexample:
-        parts.append(_counterexample(verdict.counterexample, "Counterexample"))
+    where = instance(verdict.counterexample)
+    if where:
+        parts.append(_counterexample(where, "Counterexample"))
     if drawn and verdict.curve is not None:
         parts.append(_figure(number, verdict.curve))
     if len(verdict.parts) > 1 or (verdict.parts and failing is not None and not verdict.counterexample):
@@ -137,14 +139,9 @@ def _facts(verdict: Verdict) -> str:
 
 
 def _counterexample(values: Mapping[str, Any], caption: str) -> str:
-    pairs = [
-        pair
-        for name, value in values.items()
-        for pair in (value.items() if isinstance(value, Mapping) else [(name, value)])
-    ]
     rows = "".join(
         f'<tr><th scope="row">{_name(str(name))}</th><td>{html.escape(value_in_words(value))}</td></tr>'
-        for name, value in pairs
+        for name, value in values.items()
     )
     return f'<table class="counterexample"><caption>{caption}</caption><tbody>{rows}</tbody></table>'
 
@@ -152,7 +149,7 @@ def _counterexample(values: Mapping[str, Any], caption: str) -> str:
 def _step(part: Part, failing: bool, verdict: Verdict) -> str:
     mark = ' class="failing"' if failing else ""
     own = part.counterexample if failing and part.counterexample != verdict.counterexample else None
-    table = _counterexample(own, "with") if own else ""
+    table = _counterexample(instance(own), "with") if instance(own) else ""
     used = f' <span class="used">(by {html.escape(part.used)})</span>' if part.used else ""
     head = f'<div class="statement">{typeset(part.statement)} {_badge(part.word)}{used}</div>'
     return f"<li{mark}>{head}{_said(part.reason)}{table}</li>"
@@ -189,27 +186,3 @@ def _words(checked: Iterable[Checked]) -> str:
 
 def _name(name: str) -> str:
     return typeset(name) if _NAME.fullmatch(name) else html.escape(name)
-
-
-def in_words(values: Mapping[str, Any]) -> str:
-    """Named values in a line.
-
-    >>> in_words({"n": 10, "alpha_a": 0.16799999999})
-    'n = 10, alpha_a = 0.168'
-    """
-    return ", ".join(f"{name} = {value_in_words(value)}" for name, value in values.items())
-
-
-def value_in_words(value: Any) -> str:
-    """A number to six digits, a list in brackets, a matrix row by row, anything else as it is.
-
-    >>> value_in_words([1, 0.25, "x"]), value_in_words([[1, 0], [0, 1]])
-    ('(1, 0.25, x)', '[1, 0; 0, 1]')
-    """
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        if value and all(isinstance(row, list | tuple) for row in value):
-            return f"[{'; '.join(', '.join(map(value_in_words, row)) for row in value)}]"
-        return f"({', '.join(map(value_in_words, value))})"
-    return f"({in_words(value)})" if isinstance(value, Mapping) else str(value)

@@ -951,7 +951,7 @@ class Parser:
     def whole(self) -> Node:
         """The whole source."""
         if self.next.kind == "end":
-            self.fail("the formula is empty", self.next.span, "write a formula, such as q = \\lambda(k_a + k_b)")
+            self.fail("the formula is empty", self.next.span, "write a formula, ... = ...")
         node = self.inside()
         if self.next.kind != "end":
             self.unexpected()

@@ -18,6 +18,9 @@ if [ -z "$python" ]; then
 fi
 
 "$python" -m venv "$base/venv"
-# A wheel that lies in wheels/ is used before anything is downloaded.
-"$base/venv/bin/pip" install --no-cache-dir --find-links "$base/source/wheels" 'headwright==@VERSION@'
+pip() { "$base/venv/bin/python" -m pip --disable-pip-version-check "$@"; }
+# Headwright is the wheel of this zip and nothing else: its name is never looked up in an index.
+pip install --no-cache-dir --no-index --no-deps --find-links "$base/source/wheels" 'headwright==@VERSION@'
+# What it needs is looked for in wheels/ too, for places without an index.
+pip install --no-cache-dir --find-links "$base/source/wheels" -r "$base/source/requirements.txt"
 "$base/venv/bin/headwright" --version

@@ -7,26 +7,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from flint import arb
 
-from headwright import design as designing
 from headwright.check.answer import MisfitError, label
 from headwright.check.claims import claims
 from headwright.check.decision import Decision, Threshold
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at, shown
-from headwright.check.scalars import POSITIVE, Scalar, Where, number, parameter, smallest
+from headwright.check.scalars import POSITIVE, Scalar, Where, ln, number, parameter, smallest, sqrt
 from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth
 from headwright.check.settings.keys.deciding import Decider
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.verdict import Curve
-from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.formula.tree import Call, Listing, Name, Norm, Relation, walk
-from headwright.noise import Noise, Normal, World, exact
 
 KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
 NEAR = Fraction(1, 20)
@@ -79,6 +75,10 @@ def _event(decider: Decider) -> Call | None:
 
 def _at_one_length(decider: Decider, law: Any) -> dict[str, Any]:
     """The same for KEYS keys and free names so large that every query has a factor of LENGTH."""
+    import numpy as np  # with what integrates it takes longer to import than most verdicts take
+
+    from headwright.noise import Noise, Normal, World, exact
+
     scene = decider.scene
     queries = np.zeros((len(scene.queries), KEYS))
     names = scene.classes.named
@@ -108,50 +108,54 @@ def _grown(coordinate: Scalar) -> arb:
 
 
 INSTANCE = {"n": Fraction(10), "epsilon": Fraction(1, 10)}  # where nothing else is known
-MOST_KEYS = 200
-WORTH_SAYING = 1.005
+WORTH_SAYING = arb("1.005")
 
 
 def shortest(exercise: Exercise, decider: Decider, failure: Decision | None = None) -> str | None:
-    """How long the shortest query is at one instance, and how long this one has to be; None where that says nothing."""
+    """How long the shortest query is at one instance, and how long this one has to be; None where that says nothing.
+
+    The shortest of all that work is one alone, so it does not change where keys that play one part are exchanged: k
+    targets with the bound p have one score, and n - k others another. These are apart by ln(p (n - k)/(1 - k p)) at
+    least, and of all such queries the one whose scores have mean 0 is shortest.
+    """
     scene = decider.scene
     if scene.setting.are != "orthonormal" or scene.setting.scales or len(scene.queries) != 1:
         return None
     values = {**INSTANCE, **({} if failure is None else failure.values)}
     values = {name: value for name, value in values.items() if name in scene.ranges}
-    bounds = _bounds(exercise, decider, values)
-    if "n" not in values or not bounds or not 2 <= values["n"] <= MOST_KEYS:
+    floors = _floors(exercise, decider, values)
+    n, targets = values.get("n", Fraction(0)), len(floors)
+    if len(set(floors.values())) != 1 or n <= targets:
         return None
-    n = int(values["n"])
-    found = designing.design(np.eye(n), designing.at_least(bounds))
-    if found.verdict != "designed" or found.norm == 0:
-        return None
-    best = f"at {at(values)} the shortest query that works has length {shown_above(found.norm, 4)} (proven)"
+    (floor,) = set(floors.values())
+    if floor * targets >= 1 or floor * n <= 1:
+        return None  # no query works, or all do
+    apart = ln(floor * (n - targets) / (1 - floor * targets))
+    least = (apart * sqrt(targets * (n - targets) / n)).value()
+    best = f"at {at(values)} the shortest query that works has length {shown(least)} (proven)"
     if failure is not None:
         return best
     mine = _length(decider, values)
-    if mine is None or mine < WORTH_SAYING * found.norm:
+    if mine is None or not mine > least * WORTH_SAYING:
         return None
-    rest = found.queries[0][-1]
-    how = f": it also turns away from the other keys ({rest:.3g} each)" if n > len(bounds) and abs(rest) > 1e-6 else ""
-    return f"{best}, this one {mine:.4g}{how}"
+    each = shown((-apart * targets / n).value(), 3)
+    return f"{best}, this one {mine:.4g}: it also turns away from the other keys ({each} each)"
 
 
-def _bounds(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]) -> dict[int, str]:
-    """The goals as least weights, by the place of the key."""
+def _floors(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The goals as least weights of keys; nothing where they are not."""
     reader = Reader(decider.scene, {})
-    bounds: dict[int, str] = {}
+    floors: dict[str, Fraction] = {}
     for source in exercise.goals:
         match parsed(source):
-            case Relation((Name("alpha", Name() | _ as index), least), (">=",)):
-                which = decider.scene.classes.named.index(str(getattr(index, "base", getattr(index, "value", ""))))
+            case Relation((Name("alpha", index), least), (">=",)) if label(index) in decider.scene.classes.named:
                 floor = reader.scalar(least).put(dict(values)).rational
                 if floor is None:
                     return {}
-                bounds[which] = str(floor)
-            case _:
-                continue
-    return bounds
+                floors[label(index)] = floor
+            case goal if not any(isinstance(node, Norm) for node in walk(goal)):
+                return {}
+    return floors
 
 
 def _length(decider: Decider, values: Mapping[str, Fraction]) -> float | None:
@@ -186,6 +190,7 @@ def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fracti
 
 
 LAMBDA = "lambda"
+LENGTH_ONLY = "the direction is right, the length is not"
 DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
 
@@ -205,9 +210,9 @@ def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -
         elif met:
             found["suggestion"] = shortest(exercise, decider)
         elif failed is not None:
-            found["suggestion"] = _longer(exercise, decider, failed.decision) or shortest(
-                exercise, decider, failed.decision
-            )
+            longer = _longer(exercise, decider, failed.decision)
+            found["hint"] = None if longer is None else LENGTH_ONLY
+            found["suggestion"] = longer or shortest(exercise, decider, failed.decision)
             found["curve"] = _curve(decider, failed)
     except (UndeterminedError, MisfitError, InputError, TooLong):
         pass  # advice is a gift: the verdict stands without it
@@ -272,7 +277,7 @@ def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | No
     said = ", ".join(f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors)
     yours = ", ".join(dict.fromkeys(_number(length, failure.values) for length in lengths.values()))
     here = f" at {at(failure.values)}" if failure.values else ""
-    return f"the direction is right, the length is not: {said} works from {longest}; yours is {yours}{here}"
+    return f"{LENGTH_ONLY}: {said} works from {longest}; yours is {yours}{here}"
 
 
 def _number(length: Scalar, values: Any) -> str:

@@ -1,0 +1,103 @@
+"""The blocks of a text, by markdown-it: headings, paragraphs, items of lists, code; displayed formulas stay whole."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+
+from headwright.check.reading.marks import ENVIRONMENTS, closing
+
+DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
+_DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")
+_HEADING = re.compile(r"[\s>]*#{1,6}\s")
+_OTHER = re.compile(r">|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$)|#{1,6}(?:\s|$)|```|~~~")  # begins a block of another kind
+_SECTION = re.compile(r"\s*\\((?:sub){0,2})section\*?\{(.*)\}\s*")
+
+
+def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
+    r"""Tokens of headings (an opening one, then its words), paragraphs and code, in order.
+
+    >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
+    [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
+    """
+    text = _without_comments(text)
+    lines = text.split("\n")
+    if latex:
+        lines = [_as_markdown(line) for line in lines]
+    marks: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for mark in set(_DISPLAY.findall(line)):
+            marks.setdefault(mark, []).append(number)
+    environment = {"marks": marks, "walls": [number for number, line in enumerate(lines) if _HEADING.match(line)]}
+    for token in _PARSER.parse("\n".join(lines), environment):
+        if token.type in ("heading_open", "inline", "fence", "code_block"):
+            yield token
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).disable(["reference", "html_block"])
+    parser.core.ruler.enableOnly(["normalize", "block"])  # formulas are found in the text as it was written
+    parser.block.ruler.before("code", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
+    return parser
+
+
+def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    if state.is_code_block(start):
+        return False
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    wanted = None if _OTHER.match(line) else _left_open(line)
+    if wanted is None:
+        return False
+    env: dict[str, Any] = dict(state.env)
+    places: list[int] = env["marks"].get(wanted, [])
+    at = bisect_right(places, start)
+    if at == len(places) or places[at] >= end:
+        return False
+    last, walls = places[at], env["walls"]
+    if bisect_left(walls, last + 1) > bisect_right(walls, start):  # a heading in between: the end was forgotten
+        return False
+    if not silent:
+        state.line = last + 1
+        token = state.push("inline", "", 0)
+        token.content = state.getLines(start, last + 1, state.blkIndent, False)
+        token.map = [start, last + 1]
+    return True
+
+
+def _left_open(line: str) -> str | None:
+    """The mark that would end a displayed formula which starts in this line and goes on in the next."""
+    if "$$" not in line and "\\" not in line:
+        return None
+    wanted: str | None = None
+    for mark in _DISPLAY.findall(line):
+        if wanted is None:
+            wanted = closing(mark)
+        elif mark == wanted:
+            wanted = None
+    return wanted
+
+
+def _as_markdown(line: str) -> str:
+    """A line of LaTeX: sections are headings, and what follows a % is a comment."""
+    section = _SECTION.fullmatch(line)
+    if section:
+        return f"{'#' * (2 + len(section[1]) // 3)} {section[2]}"
+    return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
+
+
+def _without_comments(text: str) -> str:
+    """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
+    parts, done = [], 0
+    while (start := text.find("<!--", done)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start : stop + 3])]
+        done = stop + 3
+    return "".join([*parts, text[done:]])
+
+
+_PARSER = _parser()
