@@ -54,18 +54,21 @@ class Handmade:
         return np.array([0])
 
     def run(self, tokens: Tokens) -> Iterator[Layer]:
+        return self._run(tokens, np.arange(len(tokens)))
+
+    def _run(self, tokens: Tokens, positions: Tokens) -> Iterator[Layer]:
         x = np.zeros((len(tokens), self.width))
         x[np.arange(len(tokens)), tokens] = 1.0
-        x[np.arange(len(tokens)), self.vocabulary + np.arange(len(tokens))] = 1.0
+        x[np.arange(len(tokens)), self.vocabulary + positions] = 1.0
         for index in range(self.layers):
             weights = self.circuits(index)
-            q, k, v = (np.einsum("tw,hwd->htd", x, W) for W in (weights.query, weights.key, weights.value))
+            q, k, v = (x @ W for W in (weights.query, weights.key, weights.value))
             layer = Layer(index, q, k, v, Scoring.of(q.shape, k.shape, scale=1.0))
             yield layer
             s = np.where(np.tri(len(tokens), dtype=bool), q @ k.swapaxes(1, 2), -np.inf)
             alpha = np.exp(s - s.max(axis=2, keepdims=True))
             alpha /= alpha.sum(axis=2, keepdims=True)
-            x = x + np.einsum("htj,hjd,hdw->tw", alpha, v, weights.output)
+            x = x + (alpha @ v @ weights.output).sum(axis=0)
 
     def circuits(self, layer: int) -> Circuits:
         made = [self._head(name) for name in LAYERS[layer]]
@@ -95,3 +98,11 @@ class Handmade:
             query[token, :V], key[token, :V] = SHARP * np.eye(V), np.eye(V)
             value[token, :V], output[:V, token] = np.eye(V), np.eye(V)
         return query, key, value, output
+
+
+@dataclass(frozen=True, eq=False)
+class Placeless(Handmade):
+    """The same, and it can run with every token at position 0."""
+
+    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+        return self._run(tokens, np.zeros(len(tokens), dtype=int))

@@ -1,32 +1,27 @@
 """An audit from beginning to end: documents, work, findings, and all of it as data.
 
-    documents   what the model is read on
-    engine      the model runs, and each layer of each document becomes a summary
-    findings    from the merged summary to what is said of each head
-    gallery     heads worth looking at, with rows that show why (explain)
-    report      the same numbers as a page, and the summary in plain words
+documents   what the model is read on
+engine      the model runs, and each layer of each document becomes a summary
+findings    from the merged summary to what is said of each head
+gallery     heads worth looking at, with rows that show why (explain)
+report      the same numbers as a page, and the summary in plain words
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-from headwright.audit.documents import Document, default_text, digest_of, repeated_documents, text_documents
+from headwright.audit.documents import Document, default_text, repeated_documents, text_documents
 from headwright.audit.engine import local
 from headwright.audit.engine.work import Plan, Progress
-from headwright.audit.findings.heads import Head, Quantiles, heads
+from headwright.audit.findings.heads import Head, heads
 from headwright.audit.findings.order import Order, order
 from headwright.audit.findings.places import Places, places
-from headwright.audit.findings.rank import Spectrum
-from headwright.audit.findings.summary import Mean
-from headwright.audit.findings.words import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.audit.gallery import Example, gallery
 from headwright.audit.models.model import Model
 from headwright.errors import InputError
@@ -36,7 +31,7 @@ LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found, and on what. `as_json` has every number; a report shows the same ones.
+    """What was found, and on what. `report.data` has every number, and a page shows the same ones.
 
     >>> from headwright.audit.models import induction_model
     >>> found = audit(induction_model(), tokens=400)
@@ -66,37 +61,6 @@ class Audit:
         """How many rows of each head the text, or what stands for it, has."""
         mean = self.heads[0].means.get("sink") if self.heads else None
         return 0 if mean is None else mean.rows
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything, for scripts: numbers, null and text only."""
-        return {
-            "model": {
-                "name": self.model, "weights_sha256": self.digest, "layers": self.shape[0], "heads": self.shape[1],
-            },
-            "measured_on": {
-                "text": self.text, "text_sha256": self.text_digest, "tokens_sha256": digest_of(self.documents),
-                "documents": [
-                    {"name": d.name, "tokens": len(d.tokens), "period": d.period or None, "repeats": d.repeats or None}
-                    for d in self.documents
-                ],
-                "rows": self.rows,
-            },
-            "heads": [_head(head) | {"order": self._order(head)} for head in self.heads],
-            "order": {
-                "tokens": self.order.tokens, "shuffles": self.order.shuffles,
-                "first_layer_without_positions": None if self.order.without is None else self.order.without.tolist(),
-            },
-            "positions": None if self.places is None else _places(self.places),
-            "not_measured": self.not_measured,
-            "examples": [asdict(example) for example in self.examples],
-            "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
-            "reproduce": {
-                "command": self.command, "seed": self.seed, "date": self.date, "versions": self.versions,
-            },
-        }  # fmt: skip
-
-    def _order(self, head: Head) -> float:
-        return float(self.order.with_positions[self.layers.index(head.layer), head.head])
 
 
 def audit(
@@ -183,61 +147,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _head(head: Head) -> dict[str, Any]:
-    return {
-        "layer": head.layer,
-        "head": head.head,
-        "roles": [{"name": role.name, "sure": role.sure} for role in head.roles],
-        **{name: None if mean is None else _mean(mean) for name, mean in head.means.items()},
-        **{name: None if held is None else _quantiles(held) for name, held in head.quantiles.items()},
-        "rounding": {
-            name: {"tv": _mean(one.tv), "bound": one.bound, "worst": one.worst, "flips": one.flips}
-            for name, one in head.rounding.items()
-        },
-        "share": head.share,
-        "rank": {name: _spectrum(one) for name, one in head.spectra.items()},
-    }
-
-
-def _mean(mean: Mean) -> dict[str, Any]:
-    return {"value": mean.value, "low": mean.low, "high": mean.high, "rows": mean.rows, "draws": mean.draws,
-            "over": mean.over}  # fmt: skip
-
-
-def _quantiles(held: Quantiles) -> dict[str, Any]:
-    values = {f"{share:g}": value if math.isfinite(value) else None for share, value in held.values.items()}
-    return {"rows": held.rows, "quantiles": values}
-
-
-def _spectrum(one: Spectrum) -> dict[str, Any]:
-    ks = [k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256) if k <= len(one.lower)]
-    return {
-        "of": len(one.lower),
-        "rank": one.rank,
-        "stable_rank": one.stable_rank,
-        "frobenius": one.frobenius,
-        "singular_values": [
-            {"k": k, "lower": float(one.lower[k - 1]), "upper": float(one.upper[k - 1]),
-             "guarantee": one.frobenius / math.sqrt(k)}
-            for k in ks
-        ],
-    }  # fmt: skip
-
-
-def _places(found: Places) -> dict[str, Any]:
-    report = found.report
-    return {
-        "scheme": repr(found.scheme) if not hasattr(found.scheme, "table") else type(found.scheme).__name__,
-        "precision": vars(found.precision),
-        "length": found.length,
-        "collisions": report.collisions,
-        "first_pair": report.first_pair,
-        "closest_pair": report.closest_pair,
-        "distance": [report.distance.lower, report.distance.upper]
-        if math.isfinite(report.distance.upper)
-        else None,
-        "how_collisions": report.how_collisions,
-        "how_distance": report.how_distance,
-    }  # fmt: skip

@@ -46,8 +46,8 @@ def text_documents(model: Model, text: str, name: str, length: int | None = None
     length = fitting(model, length)
     tokens, opening = np.asarray(model.encode(text)), np.asarray(model.opening())
     if len(tokens) < SHORTEST:
-        raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something to "
-                         "measure; give a longer text")  # fmt: skip
+        raise InputError(f"{name} has {len(tokens)} tokens: expected at least {SHORTEST}, so that there is something "
+                         "to measure; give a longer text")  # fmt: skip
     if len(tokens) <= length:
         return [Document(name, tokens, len(opening))]
     begins = len(opening) if np.array_equal(tokens[: len(opening)], opening) else 0
@@ -82,13 +82,13 @@ def repeated_documents(
     each = len(opening) + period * repeats
     count = SEQUENCES if tokens is None else max(1, tokens // each)
     rng = np.random.default_rng(seed)
+    random = [rng.choice(ordinary, size=period, replace=False) for _ in range(count)]
     return [
         Document(
-            f"random tokens {k + 1}",
-            np.concatenate([opening, np.tile(rng.choice(ordinary, size=period, replace=False), repeats)]).astype(np.int64),
-            len(opening), period, repeats, everything,
+            f"random tokens {k + 1}", np.concatenate([opening, np.tile(one, repeats)]).astype(np.int64), len(opening),
+            period, repeats, everything,
         )
-        for k in range(count)
+        for k, one in enumerate(random)
     ]  # fmt: skip
 
 

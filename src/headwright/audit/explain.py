@@ -83,7 +83,9 @@ def parse_head(text: str, model: Model) -> tuple[int, int]:
     return layer, head
 
 
-def explain(model: Model, document: Document, layer: int, head: int, *, rows: int = 3, queries: bool = True) -> Explained:
+def explain(
+    model: Model, document: Document, layer: int, head: int, *, rows: int = 3, queries: bool = True
+) -> Explained:
     """Rows of a head that show what it does: those that give one key, not the first, the most; spread over the text.
 
     With `queries`, each says how short a query could be that does the same.
@@ -108,7 +110,7 @@ def explain_layer(
     chosen = _telling(found, head, rows)
     return Explained(
         layer.index, head, document.name,
-        tuple(_row(layer, found, looked, head, index, words, queries) for index in chosen),
+        tuple(_row(layer, found, looked, index, words, queries) for index in chosen),
     )  # fmt: skip
 
 
@@ -126,9 +128,7 @@ def _telling(found: Away, head: int, count: int) -> list[int]:
     return [int(part[::-1][np.argmax(weight[part[::-1]])]) for part in stretches if len(part)]
 
 
-def _row(
-    layer: Layer, found: Away, looked: Looked, head: int, index: int, words: Sequence[str], queries: bool
-) -> Row:  # fmt: skip
+def _row(layer: Layer, found: Away, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:
     alpha = looked.pattern[index]
     position = int(found.positions[index])
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:KEYS] if alpha[j] >= LEAST]
@@ -143,10 +143,11 @@ def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shor
     scoring = layer.scoring
     seen = np.flatnonzero(looked.seen[index])
     if scoring.softcap is not None or scoring.sinks is not None:
-        return Shortest("not asked", "the head's scores have a softcap or a sink, which a design does not know", own=own)
+        return Shortest(
+            "not asked", "the head's scores have a softcap or a sink, which a design does not know", own=own
+        )
     if len(seen) > MOST_KEYS:
-        return Shortest("not asked", f"the row sees {len(seen)} keys, more than the {MOST_KEYS} a design is made for here",
-                        own=own)  # fmt: skip
+        return Shortest("not asked", f"the row sees {len(seen)} keys, and more than {MOST_KEYS} take long", own=own)
     keys: Float[np.ndarray, "n d"] = looked.keys[seen]
     target = int(np.flatnonzero(seen == winner.position)[0])
     weight = min(winner.weight * (1 - HAIR), 1 - 1e-12)

@@ -58,9 +58,9 @@ def audit(
             heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
         )  # fmt: skip
     if json:
-        from headwright.audit.report.sentences import sentences
+        from headwright.audit.report.data import data
 
-        show_json({"summary": sentences(found), **found.as_json()})
+        show_json(data(found))
     else:
         _show(found)
     if out is not None:
@@ -98,7 +98,7 @@ def _numbers(text: str | None, option: str) -> list[int] | None:
 def _show(found: Audit) -> None:
     from rich.table import Table
 
-    from headwright.audit.report.page import COLUMNS
+    from headwright.audit.report.columns import COLUMNS
     from headwright.audit.report.sentences import sentences
 
     OUT.print(f"[bold]{found.model}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
@@ -111,14 +111,18 @@ def _show(found: Audit) -> None:
     told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
     for head in told[:MOST_LINES]:
         values = [column.value(head) for column in shown]
-        numbers = ["-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)]
+        numbers = [
+            "-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)
+        ]
         table.add_row(head.name, *numbers, ", ".join(role.name + ("" if role.sure else "?") for role in head.roles))
     OUT.print()
     OUT.print(table)
     rest = len(found.heads) - len(told[:MOST_LINES])
     if rest:
         OUT.print(f"and {rest} more heads: --out report.html and --json have them all")
-    OUT.print("Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half.")
+    OUT.print(
+        "Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half."
+    )
 
 
 ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "largest", "dist.", "ball", "int4", "QK", "OV")

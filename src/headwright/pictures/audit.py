@@ -35,7 +35,9 @@ def head_map(
     for row, (layer, line) in enumerate(zip(layers, values, strict=True)):
         y = top + row * height
         if height == LARGE_CELL[1] or row % EVERY == 0 or row == len(layers) - 1:
-            parts.append(f'<text class="axis" x="{left - 5}" y="{y + height / 2 + 3.5:g}" text-anchor="end">{layer}</text>')
+            parts.append(
+                f'<text class="axis" x="{left - 5}" y="{y + height / 2 + 3.5:g}" text-anchor="end">{layer}</text>'
+            )
         for column, (head, value) in enumerate(zip(heads, line, strict=True)):
             parts.append(_cell(left + column * width, y, (width, height), f"{layer}.{head}", value, most, shown))
     size = (left + len(heads) * width + 2, top + len(layers) * height + 2)
@@ -68,7 +70,8 @@ def _cell(
     text = ""
     if size == LARGE_CELL:
         side = "over" if share > INVERTED else "on"
-        text = f'<text class="{side}" x="{x + width / 2:g}" y="{y + height / 2 + 4:g}" text-anchor="middle">{number}</text>'
+        place = f'x="{x + width / 2:g}" y="{y + height / 2 + 4:g}"'
+        text = f'<text class="{side}" {place} text-anchor="middle">{number}</text>'
     return f"<g><title>head {name}: {number}</title>{rect}{text}</g>"
 
 

@@ -61,8 +61,8 @@ def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None 
     """Work one piece off."""
     kept = Layered(plan.layers, plan.heads)
     if piece.document is None:
-        for layer in piece.layers:
-            ranks(kept, layer, model.circuits(layer))
+        for index in piece.layers:
+            ranks(kept, index, model.circuits(index))
         return kept.summary()
     document, last = plan.documents[piece.document], max(piece.layers)
     for layer in model.run(document.tokens):

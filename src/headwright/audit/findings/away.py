@@ -59,8 +59,9 @@ def numbers(array: Any) -> Float[np.ndarray, ...]:
     """
     if hasattr(array, "detach"):
         array = array.detach().float().cpu().numpy()
-    array = np.asarray(array)
-    return array.astype(np.result_type(np.float32, array.dtype), copy=False)
+    held = np.asarray(array)
+    found: Float[np.ndarray, ...] = held.astype(np.result_type(np.float32, held.dtype), copy=False)
+    return found
 
 
 def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:

@@ -6,8 +6,9 @@ every key by any vector e_j of length at most r. Then
     s_w - s_j  changes by  c <q, e_w - e_j>  >=  -c |q| (|e_w| + |e_j|)  >=  -2 c |q| r,
 
 so the winner stays as long as 2 c |q| r < m, that is for every r < m / (2 c |q|). For c = 1/sqrt(d) this is
-m sqrt(d) / (2 |q|). No larger ball will do: e_w = -r q/|q| and e_j = r q/|q| reach the bound. A softcap t -> a tanh(t/a)
-keeps the order of scores and never widens their differences, so the ball from the margin after it is safe, not sharp.
+m sqrt(d) / (2 |q|). No larger ball will do: e_w = -r q/|q| and e_j = r q/|q| reach the bound. A softcap,
+t -> a tanh(t/a), keeps the order of scores and never widens their differences, so the ball from the margin after it is
+safe, not sharp.
 
 Shortening. If the winning key alone is shortened to x k_w, 0 <= x <= 1, its score becomes x s_w (before any softcap).
 It keeps winning down to x = s_2 / s_w if the runner-up's score s_2 is above 0; down to 0 if s_2 <= 0, and also if
@@ -47,7 +48,8 @@ def ball_radius(margin: Rows, queries: Float[np.ndarray, "heads rows d"], scorin
     array([[0.5]])
     """
     steep = 2 * abs(scoring.scale) * np.linalg.norm(queries.astype(np.float64), axis=2)
-    return np.divide(margin, steep, out=np.full_like(margin, np.inf), where=steep > 0)
+    radius: Rows = np.divide(margin, steep, out=np.full_like(margin, np.inf), where=steep > 0)
+    return radius
 
 
 def length_needed(best: Rows, margin: Rows, scoring: Scoring) -> Rows:
@@ -59,7 +61,8 @@ def length_needed(best: Rows, margin: Rows, scoring: Scoring) -> Rows:
     """
     winner, second = _raw(best, scoring), _raw(best - margin, scoring)
     breaks = (winner > 0) & (second > 0)
-    return np.clip(np.divide(second, winner, out=np.zeros_like(winner), where=breaks), 0.0, 1.0)
+    part: Rows = np.clip(np.divide(second, winner, out=np.zeros_like(winner), where=breaks), 0.0, 1.0)
+    return part
 
 
 def _raw(s: Rows, scoring: Scoring) -> Rows:

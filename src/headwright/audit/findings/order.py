@@ -1,8 +1,8 @@
 """Does a head see the order of the tokens, and would it without positions?
 
-The tokens between the first and the last are shuffled, and what each head writes at the last place is compared. The last
-place sees all others, causal or not, so a first layer without positions writes the same there, whatever their order: its
-defect is rounding. Deeper causal layers see order even without positions, since earlier places see less.
+The tokens between the first and the last are shuffled, and what each head writes at the last place is compared. The
+last place sees all others, causal or not, so a first layer without positions writes the same there, whatever their
+order: its defect is rounding. Deeper causal layers see order even without positions, since earlier places see less.
 """
 
 from __future__ import annotations

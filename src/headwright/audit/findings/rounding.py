@@ -39,7 +39,8 @@ def bf16(keys: Keys) -> Keys:
     >>> bf16(np.array([[1.0, 1.001]])).tolist()
     [[1.0, 1.0]]
     """
-    return keys.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+    rounded: Keys = keys.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+    return rounded
 
 
 def fp8(keys: Keys) -> Keys:
@@ -49,7 +50,8 @@ def fp8(keys: Keys) -> Keys:
     [[1.0, 1.0, 448.0]]
     """
     held = np.clip(keys, -LARGEST_FP8, LARGEST_FP8).astype(np.float32)
-    return held.astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
+    rounded: Keys = held.astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
+    return rounded
 
 
 def whole(keys: Keys, levels: int, axis: int) -> Keys:

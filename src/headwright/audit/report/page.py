@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib.resources import files
 from statistics import median
 
@@ -18,7 +17,8 @@ from headwright.audit.findings.heads import Head
 from headwright.audit.findings.rounding import FORMATS
 from headwright.audit.findings.words import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.audit.gallery import Example
-from headwright.audit.report.sentences import ball, sentences
+from headwright.audit.report.columns import COLUMNS
+from headwright.audit.report.sentences import sentences
 from headwright.pictures.audit import head_map
 
 LONGEST_TOKEN = 24
@@ -26,61 +26,6 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 LEAST_TV = 0.05  # has the full colour in the map of rounding where all is less
 FAR = 0.01  # weight of a key far back that is shown among the tokens
 HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
-
-
-@dataclass(frozen=True)
-class Column:
-    """A number of a head: for a map, for the table, or both."""
-
-    title: str
-    short: str
-    value: Callable[[Head], float | None]
-    shown: str = ".2f"
-    most: float | None = 1.0  # what has the full colour in a map; None: the largest value there is
-    mapped: str = ""  # the caption of its map; no map if empty
-
-
-def _mean(name: str) -> Callable[[Head], float | None]:
-    return lambda head: head.value(name)
-
-
-def _quantile(name: str) -> Callable[[Head], float | None]:
-    def value(head: Head) -> float | None:
-        held = head.quantiles.get(name)
-        return None if held is None or held.values[0.5] == float("inf") else held.values[0.5]
-
-    return value
-
-
-def _tv(name: str) -> Callable[[Head], float | None]:
-    return lambda head: head.rounding[name].tv.value if name in head.rounding else None
-
-
-def _rank(name: str) -> Callable[[Head], float | None]:
-    return lambda head: float(head.spectra[name].rank) if name in head.spectra else None
-
-
-COLUMNS = (
-    Column("First token", "first", _mean("sink"), mapped="mean weight of the first token"),
-    Column("Previous token", "prev.", _mean("previous_away"), mapped="mean weight of the token before*"),
-    Column("Own token", "self", _mean("self_away"), mapped="mean weight of the row's own token*"),
-    Column("Equal tokens", "equal", _mean("duplicate_away"), mapped="mean weight of earlier equal tokens*"),
-    Column("Induction", "induct.", _mean("induction_away"),
-           mapped="on repeated random tokens: what followed the same token before*"),
-    Column("Copying", "copies", _mean("copying_away"), mapped="rows that give one key 10/11 or more*"),
-    Column("Averaging", "avg.", _mean("averaging_away"), mapped="rows that are even over 3 keys or more*"),
-    Column("Largest weight", "largest", _mean("largest_away"), mapped="mean of the largest weight*"),
-    Column("Entropy", "entropy", _mean("entropy_away"), most=None, mapped="mean entropy of a row, nats*"),
-    Column("Distance", "dist.", _mean("distance_away"), ".1f", None, "mean places back*"),
-    Column("Margin", "margin", _quantile("margin_away"), ".2f", None, ""),
-    Column("Key ball", "ball", ball, ".2%", None,
-           "how far all keys may move, of their length, before half of the rows change their winner"),
-    Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, ""),
-    Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4"),
-    Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)"),
-    Column("OV rank", "OV", _rank("ov"), ".0f", None, "smallest rank that keeps 90 % of OV (proven)"),
-    Column("Written", "written", lambda head: head.share, ".2f", 1.0, "share of what the layer writes"),
-)  # fmt: skip
 
 
 def page(found: Audit) -> str:
@@ -95,31 +40,41 @@ def page(found: Audit) -> str:
     style, script = (
         (files("headwright.audit.report") / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
+    said = _text(title)
     sections = [
-        _section("summary", "In short", _summary(found)),
-        _section("maps", "Maps", _maps(found)),
-        _section("gallery", "Heads worth looking at", _gallery(found.examples)),
-        _section("heads", "All heads", _table(found)),
-        _section("rounding", "Rounding the keys", _rounding(found.heads)),
-        _section("rank", "Rank of the circuits", _ranks(found.heads)),
-        _section("order", "Order and positions", _order(found)),
-        _section("definitions", "What the numbers mean", _definitions()),
-        _section("again", "How to reproduce", _again(found)),
+        ("summary", "In short", _summary(found)),
+        ("maps", "Maps", _maps(found)),
+        ("gallery", "Heads worth looking at", _gallery(found.examples)),
+        ("heads", "All heads", _table(found)),
+        ("rounding", "Rounding the keys", _rounding(found.heads)),
+        ("rank", "Rank of the circuits", _ranks(found.heads)),
+        ("order", "Order and positions", _order(found)),
+        ("definitions", "What the numbers mean", _definitions()),
+        ("again", "How to reproduce", _again(found)),
     ]
     links = "".join(f'<a href="#{name}">{said}</a>' for name, said, body in sections if body)
-    bodies = "\n".join(f'<section id="{name}"><h2>{said}</h2>\n{body}</section>' for name, said, body in sections if body)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark"><title>{_text(title)}</title>\n<style>\n{style}</style></head>\n'
-        f"<body>\n<header><h1>{_text(title)}</h1>\n{_subtitle(found)}<nav aria-label='Sections'>{links}</nav></header>\n"
-        f"<main>\n{bodies}\n</main>\n<footer>Made by Headwright.</footer>\n<script>\n{script}</script>\n</body>\n</html>\n"
+    bodies = "\n".join(
+        f'<section id="{name}"><h2>{said}</h2>\n{body}</section>' for name, said, body in sections if body
     )
-
-
-def _section(name: str, said: str, body: str) -> tuple[str, str, str]:
-    return name, said, body
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>{said}</title>
+<style>
+{style}</style></head>
+<body>
+<header><h1>{said}</h1>
+{_subtitle(found)}<nav aria-label="Sections">{links}</nav></header>
+<main>
+{bodies}
+</main>
+<footer>Made by Headwright.</footer>
+<script>
+{script}</script>
+</body>
+</html>
+"""
 
 
 def _subtitle(found: Audit) -> str:
@@ -138,7 +93,9 @@ def _subtitle(found: Audit) -> str:
 
 def _summary(found: Audit) -> str:
     lines = "".join(f"<li>{_text(line)}</li>" for line in sentences(found))
-    missing = "".join(f"<li>Not measured: {_text(what)}; {_text(why)}.</li>" for what, why in found.not_measured.items())
+    missing = "".join(
+        f"<li>Not measured: {_text(what)}; {_text(why)}.</li>" for what, why in found.not_measured.items()
+    )
     return (
         f'<ul class="summary">{lines}{missing}</ul>\n<p class="quiet">Heads are named layer.head, from 0. Numbers are '
         f"floating-point means over rows, unless they are called proven; intervals are in the table below, and every "
@@ -246,8 +203,8 @@ def _table(found: Audit) -> str:
 
 def _line(head: Head) -> str:
     cells = []
-    for column, name in zip(COLUMNS, NAMES, strict=True):
-        value, mean = column.value(head), head.means.get(name)
+    for column in COLUMNS:
+        value, mean = column.value(head), head.means.get(column.mean)
         told = ""
         if mean is not None and mean.low is not None and mean.high is not None:
             told = f' title="{mean.low:{column.shown}} to {mean.high:{column.shown}}, over {mean.draws} {mean.over}"'
@@ -260,11 +217,6 @@ def _line(head: Head) -> str:
     )
 
 
-# The mean that each column shows, where it is one.
-NAMES = ("sink", "previous_away", "self_away", "duplicate_away", "induction_away", "copying_away", "averaging_away",
-         "largest_away", "entropy_away", "distance_away", "", "", "", "", "", "", "")  # fmt: skip
-
-
 def _rounding(heads: Sequence[Head]) -> str:
     lines = []
     for name in FORMATS:
@@ -272,8 +224,10 @@ def _rounding(heads: Sequence[Head]) -> str:
         if not mine:
             return ""
         worst = max(mine, key=lambda head: head.rounding[name].tv.value)
-        middle = [median(getter(head.rounding[name]) for head in mine) for getter in (
-            lambda one: one.tv.value, lambda one: one.bound, lambda one: one.flips)]  # fmt: skip
+        held = [head.rounding[name] for head in mine]
+        middle = [
+            median(values) for values in zip(*((one.tv.value, one.bound, one.flips) for one in held), strict=True)
+        ]
         lines.append(
             f'<tr><th scope="row" class="words">{name}</th><td>{middle[0]:.4f}</td>'
             f"<td>{worst.rounding[name].tv.value:.4f} ({worst.name})</td><td>{middle[1]:.4f}</td>"
@@ -304,7 +258,9 @@ def _ranks(heads: Sequence[Head]) -> str:
                 for head in mine
                 if head.spectra[name].frobenius > 0
             ]
-            cells.append(f"<td>{median(shares):.4f}</td><td>{max(shares):.4f}</td>" if shares else "<td>–</td><td>–</td>")
+            cells.append(
+                f"<td>{median(shares):.4f}</td><td>{max(shares):.4f}</td>" if shares else "<td>–</td><td>–</td>"
+            )
         lines.append(f'<tr><th scope="row">{k}</th>{"".join(cells)}<td>{k**-0.5:.4f}</td></tr>')
     heading = "".join(
         f'<th scope="col">{said}</th>'
@@ -324,13 +280,13 @@ def _order(found: Audit) -> str:
     layers = ", ".join(f"layer {layer}: {value:.2g}" for layer, value in zip(found.layers, worst, strict=True))
     without = found.order.without
     parts = [
-        f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: what "
-        f"a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
+        f"<p>{found.order.shuffles} shuffles of the tokens between the first and the last of {found.order.tokens}: "
+        f"what a head writes at the last place moves, relatively, by up to this much. {layers}.</p>"
     ]
     if without is not None:
         parts.append(
-            f"<p>With every token at position 0, the first layer moves by {float(without.max()):.1e}: without positions "
-            "a head sees a set of keys, not a sequence.</p>"
+            f"<p>With every token at position 0, the first layer moves by {float(without.max()):.1e}: without "
+            "positions a head sees a set of keys, not a sequence.</p>"
         )
     if found.places is not None:
         told, where = found.places.report, found.places

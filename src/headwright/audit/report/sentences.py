@@ -7,11 +7,13 @@ from statistics import median
 
 from headwright.audit.audit import Audit
 from headwright.audit.findings.heads import BY_MEAN, Head
+from headwright.enclosure import shown_below
 
 ROUNDING = 1e-4  # a smaller relative difference is what floats lose
 FEW = 4  # heads named in a sentence
 SAID = {
-    "first token": ("rests on the first token more than half the time", "rest on the first token more than half the time"),
+    "first token": ("rests on the first token more than half the time",
+                    "rest on the first token more than half the time"),
     "previous token": ("is a previous-token head", "are previous-token heads"),
     "induction": ("is an induction head", "are induction heads"),
     "duplicate token": ("is a duplicate-token head", "are duplicate-token heads"),
@@ -35,7 +37,11 @@ def _role(heads: Sequence[Head], role: str) -> str:
     if not mine:
         return f"None of {len(heads)} heads {one}."
     sure = sum(each.sure for head in mine for each in head.roles if each.name == role)
-    doubt = "" if sure == len(mine) or role == "dead" else f" (in {len(mine) - sure} of them the interval reaches below half)"
+    doubt = (
+        ""
+        if sure == len(mine) or role == "dead"
+        else f" (in {len(mine) - sure} of them the interval reaches below half)"
+    )
     mean = BY_MEAN.get(role)
     if mean is None:
         return f"{len(mine)} of {len(heads)} heads {one if len(mine) == 1 else many}: {_names([h.name for h in mine])}."
@@ -83,7 +89,8 @@ def _rounded(heads: Sequence[Head]) -> str | None:
             return None
         worst = tv[2].rounding[name].tv.value
         parts.append(f"{name} {tv[0]:.3f} (worst head {tv[2].name}: {worst:.3f}; proven bound, median: {bound[0]:.3f})")
-    return f"Keys rounded as a cache would move the pattern of the median head, in total variation, by: {'; '.join(parts)}."
+    said = "Keys rounded as in a cache of few bits move the pattern of the median head, in total variation, by"
+    return f"{said}: {'; '.join(parts)}."
 
 
 def _ranks(heads: Sequence[Head]) -> str | None:
@@ -117,6 +124,6 @@ def _places(found: Audit) -> str | None:
             f"first {report.first_pair}."
         )
     return (
-        f"No two of {length} positions coincide in the model's number type; the closest two, {report.closest_pair}, are "
-        f"{report.distance.lower:.4g} apart."
+        f"No two of {length} positions coincide in the model's number type; the closest two, {report.closest_pair}, "
+        f"are {shown_below(report.distance.lower, 4)} apart or more."
     )
