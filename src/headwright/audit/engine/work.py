@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headwright.audit.documents import Document
-from headwright.audit.findings.away import numbers, rows_away
+from headwright.audit.findings.away import rows_away
 from headwright.audit.findings.behaviour import behaviour, induction, induction_offsets
+from headwright.audit.findings.device import numbers
 from headwright.audit.findings.fragility import fragility
 from headwright.audit.findings.rank import ranks
 from headwright.audit.findings.rounding import looked_at, rounding

@@ -1,6 +1,7 @@
 """What is found out about each head, and how it is kept while texts stream past.
 
 summary     sums, counts and peaks that merge; means with intervals, quantiles
+device      row statistics where the tensors are
 away        the rows of a layer, with the first token and away from it
 behaviour   first, previous, own and equal tokens, induction; copying and averaging; how sharp, how far
 fragility   margins; the ball of key changes that cannot move the winner; shortening

@@ -14,15 +14,15 @@ the score s_0 alone. The other way round, 1 - f would lose all its digits where 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from headwright.audit.findings.device import numbers, statistics
 from headwright.audit.models.model import Layer, Tokens
 from headwright.audit.rows.scoring import Scoring
-from headwright.audit.rows.statistics import RowStatistics, row_statistics
+from headwright.audit.rows.statistics import RowStatistics
 
 Rows = Float[np.ndarray, "heads rows"]
 FROM = 2  # the first position whose row is measured: the key before it is not the first token
@@ -51,19 +51,6 @@ class Away:
         return np.arange(self.scoring.heads) * self.scoring.key_heads // self.scoring.heads
 
 
-def numbers(array: Any) -> Float[np.ndarray, ...]:
-    """A NumPy array of float32 or wider, wherever the array was.
-
-    >>> numbers(np.ones(2, dtype=np.float16)).dtype
-    dtype('float32')
-    """
-    if hasattr(array, "detach"):
-        array = array.detach().float().cpu().numpy()
-    held = np.asarray(array)
-    found: Float[np.ndarray, ...] = held.astype(np.result_type(np.float32, held.dtype), copy=False)
-    return found
-
-
 def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     """The statistics of a layer's rows; `offsets` are those of `row_statistics`.
 
@@ -73,15 +60,12 @@ def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     >>> rows.first.shape, bool(np.allclose(rows.first + rows.rest, 1.0))
     ((2, 7), True)
     """
-    queries, keys, scoring = numbers(layer.queries), numbers(layer.keys), layer.scoring
+    scoring = layer.scoring
     start = max(0, FROM - scoring.shift)
     positions = np.arange(start, scoring.rows) + scoring.shift
-    queries = queries[:, start:]
-    away = row_statistics(
-        queries, keys[:, 1:], scale=scoring.scale, causal=scoring.causal, window=scoring.window,
-        softcap=scoring.softcap, sinks=scoring.sinks,
-        key_mask=None if scoring.key_mask is None else scoring.key_mask[1:], offsets=tuple(offsets),
-    )  # fmt: skip
+    mask = None if scoring.key_mask is None else scoring.key_mask[1:]
+    away = statistics(layer.queries[:, start:], layer.keys[:, 1:], replace(scoring, key_mask=mask), offsets)
+    queries, keys = numbers(layer.queries)[:, start:], numbers(layer.keys)
     s0 = first_scores(queries, keys, scoring, positions)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.where(np.isfinite(away.lse), away.lse - s0, -np.inf)

@@ -14,7 +14,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from headwright.audit.findings.away import capped, numbers, visible
+from headwright.audit.findings.away import capped, visible
+from headwright.audit.findings.device import numbers
 from headwright.audit.findings.rounding import softmax
 from headwright.audit.models.model import Layer, Model, Tokens
 

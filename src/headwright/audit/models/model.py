@@ -44,11 +44,25 @@ class Circuits:
 class Model(Protocol):
     """A trained model. What it cannot say it refuses with an InputError whose sentence says why."""
 
-    name: str
-    digest: str  # sha256 of the weights: two reports on one digest speak of one model
-    layers: int
-    heads: int
-    longest: int | None  # positions it has; None if any
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the weights: two reports on one digest speak of one model."""
+
+    @property
+    def layers(self) -> int:
+        """How many attention layers it has."""
+
+    @property
+    def heads(self) -> int:
+        """How many heads each of them has."""
+
+    @property
+    def longest(self) -> int | None:
+        """How many positions it has; None if any number."""
 
     def encode(self, text: str) -> Tokens:
         """The tokens of a text, with the special ones that the model expects."""
