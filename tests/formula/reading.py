@@ -6,8 +6,15 @@ from pathlib import Path
 
 from headwright.formula.reading.spellings import FUNCTIONS
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
+    Domain,
+    Dots,
+    Exists,
+    Gap,
     Inner,
     Listing,
     Logic,
@@ -75,11 +82,19 @@ def compact(node: Node | None) -> str:
         case Relation():
             signs = (*node.comparisons, "")
             return "(" + " ".join(f"{compact(t)} {s}" for t, s in zip(node.terms, signs, strict=True)).strip() + ")"
-        case BigSum():
+        case BigSum() | BigCall():
             bounds = f"{compact(node.lower)} {compact(node.upper)} [{_all(node.conditions)}]"
-            return f"(sum {node.index} {bounds} {compact(node.body)})"
-        case Quantified():
-            return f"(for {compact(node.body)} | {_all(node.conditions)})"
+            word = node.word if isinstance(node, BigCall) else "sum"
+            return f"({word} {node.index} {bounds} {compact(node.body)})"
+        case Quantified() | Exists():
+            word = "some" if isinstance(node, Exists) else "for"
+            return f"({word} {compact(node.body)} | {_all(node.conditions)})"
+        case Dots():
+            return "..."
+        case Gap():
+            return "_"
+        case Domain():
+            return f"<{node.letter}>"
         case _:
             return f"({_head(node)} {_all(tuple(node.children()))})"
 
@@ -94,8 +109,10 @@ def _head(node: Node) -> str:
             return f"norm{node.kind}"
         case Call():
             return node.function
-        case Logic():
+        case Logic() | Bond():
             return node.word
+        case Cases():
+            return "cases"
         case _:
             signs = {Sum: "+", Negative: "-", Product: "*", Quotient: "/", Power: "^", Transpose: "T", Inner: "."}
             return signs.get(type(node), "matrix") if not isinstance(node, Matrix) else "matrix"

@@ -15,7 +15,7 @@ from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.keys.scene import UndeterminedError
-from headwright.check.settings.matrices.court import MatricesSetting
+from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError

@@ -37,6 +37,7 @@ from headwright.check.scalars.instances import (
     in_corners,
     reach_large,
 )
+from headwright.check.scalars.numbers import Symbol, told
 from headwright.check.scalars.where import OPPOSITE, Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -59,7 +60,7 @@ class Threshold:
     def __str__(self) -> str:
         """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
         sign = ">" if self.strict else ">="
-        said = " and ".join(f"{name} {sign} {value}" for name, value in self.least.items())
+        said = " and ".join(f"{told(name)} {sign} {value}" for name, value in self.least.items())
         return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
 
     def covers(self, other: Threshold, where: Where) -> bool:
@@ -84,7 +85,20 @@ def _isolated(condition: Hypothesis) -> str:
 
 NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
 MOST_COUNTED = 20_000
-INVERSE, GONE = "inverse", "gone"
+GONE = Symbol("gone")
+
+
+@dataclass(frozen=True)
+class Example:
+    """Explicit matrices: sizes, and exact entries for names.
+
+    Where the matrices are too large to be written out, `ones` says how many singular values are 1, all others being
+    0, along the axes.
+    """
+
+    sizes: Mapping[str, int]
+    matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
+    ones: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,8 @@ class Decision:
     threshold: Threshold | None = None
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
-    tie: bool = False  # an inequality that holds where nothing is random, with equality at the values
+    tie: bool = False  # both sides are equal at the values, and noise makes the inequality fail
+    example: Example | None = None  # matrices that refute it, or that show that two things differ
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
@@ -188,7 +203,8 @@ def _tried(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) ->
     """How many instances were tried, and where."""
     names = sorted((left.names() | right.names()) - set(large))
     tried = list(islice(choices(names, where), MOST_COUNTED))
-    ranges = ", ".join(f"{name} from {min(v[name] for v in tried)} to {max(v[name] for v in tried)}" for name in names)
+    ends = {told(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}
+    ranges = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ends.items())
     return f"no counterexample among {len(tried)} plain instances ({ranges})"
 
 
@@ -242,7 +258,7 @@ def _finite(ball: arb) -> arb | None:
 
 def _growing(large: Sequence[str]) -> str:
     """'lambda grows and epsilon goes to 0'."""
-    said = [f"{n.partition('_')[2]} goes to 0" if n.startswith(f"{INVERSE}_") else f"{n} grows" for n in large]
+    said = [f"{n.of} goes to 0" if isinstance(n, Symbol) and n.kind == "inverse" else f"{told(n)} grows" for n in large]
     return " and ".join(said)
 
 
@@ -256,7 +272,7 @@ def _inverted(
 ) -> tuple[Scalar, Scalar, Where, tuple[str, ...]]:
     """The same with names that go to 0 as 1 over names that go to infinity."""
     for name in sorted(set(small) & (left.names() | right.names())):
-        inverse = f"{INVERSE}_{name}"
+        inverse = Symbol("inverse", name, f"1/{name}")
         turned = {name: 1 / parameter(inverse, POSITIVE)}
         where = replace(where.put(turned), ranges={**where.put(turned).ranges, inverse: POSITIVE})
         left, right, large = left.put(turned), right.put(turned), (*large, inverse)

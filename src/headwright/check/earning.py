@@ -19,8 +19,8 @@ from headwright.check.replay import says_something
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.settings.matrices.court import MatricesCourt
-from headwright.check.settings.matrices.deciding import follows, is_leap, leads
+from headwright.check.settings.matrices.deciding import MatricesCourt
+from headwright.check.settings.matrices.derivations import follows, is_leap, leads
 from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain

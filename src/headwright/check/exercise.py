@@ -171,6 +171,9 @@ class Exercise(Strict):
     parameters: dict[str, Parameter] = {}
     definitions: dict[str, Source] = {}
     samples: Samples = Samples()
+    cues: dict[Annotated[str, Field(min_length=1, max_length=60)], float] = Field(
+        {}, max_length=100
+    )  # words that tell it
     keys: Keys | None = None
     tokens: Tokens | None = None
     matrices: Matrices | None = None

@@ -12,6 +12,7 @@ from flint import arb
 from headwright.check.answer import Answer, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
+from headwright.check.scalars.numbers import told
 from headwright.check.verdict import Part, Verdict, worst
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import Name, Relation
@@ -74,7 +75,7 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
     """A decided comparison as a part of a verdict."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
-        counterexample = {name: plain_number(value) for name, value in decision.values.items()}
+        counterexample = {told(name): plain_number(value) for name, value in decision.values.items()}
         if decision.left is not None and decision.right is not None:
             digits = min(MOST_DIGITS, telling_digits(decision.left, decision.right))
             counterexample |= {"left": shown(decision.left, digits), "right": shown(decision.right, digits)}
@@ -140,7 +141,9 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     >>> at({"n": Fraction(3), "epsilon": Fraction(1, 10)})
     'n = 3 and epsilon = 1/10'
     """
-    said = [f"{name} = {value if isinstance(value, str) else plain_number(value)}" for name, value in values.items()]
+    said = [
+        f"{told(name)} = {value if isinstance(value, str) else plain_number(value)}" for name, value in values.items()
+    ]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
 
 

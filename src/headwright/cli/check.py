@@ -15,14 +15,17 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
     from headwright.check.running.run import Checked
-    from headwright.check.sheets.handed import Complaint, Handed
+    from headwright.check.sheets.handed import Complaint, Handed, Note
 
 NO, UNREADABLE, OPEN = 1, 2, 3
 
 
 def check(
     answers: Annotated[
-        list[Path] | None, typer.Argument(help="Answer sheets (Markdown), or - for standard input.", show_default=False)
+        list[Path] | None,
+        typer.Argument(
+            help="Answer sheets or whole documents (.md, .tex, .txt), or - for standard input.", show_default=False
+        ),
     ] = None,
     formula: Annotated[
         list[str] | None, typer.Option(help="A formula instead of a sheet; give several for one answer.")
@@ -62,23 +65,24 @@ def check(
 
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
-        found, complaints = _answers(answers or [], formula or [], exercise, known)
+        found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
     from headwright.check.telling.hints import hinted
 
     checked = [hinted(each, hints) for each in checked]
-    _show(checked, complaints, seed, json)
+    _show(checked, complaints, notes, seed, json)
     _write(checked, complaints, known, gradescope, html, plot)
-    raise typer.Exit(_code(checked, complaints))
+    raise typer.Exit(_code(checked, complaints, notes))
 
 
 def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
-) -> tuple[list[Handed], list[Complaint]]:
+) -> tuple[list[Handed], list[Complaint], list[Note]]:
     from headwright.check.answer import Formula
+    from headwright.check.sheets.document import read_document
     from headwright.check.sheets.handed import Complaint, Handed, find
-    from headwright.check.sheets.sheet import MOST_FORMULAS, read_sheet
+    from headwright.check.sheets.sheet import MOST_FORMULAS
     from headwright.check.sheets.text import clean
 
     wanted = None if exercise is None else find(exercise, known).id
@@ -90,29 +94,33 @@ def _answers(
         if len(formulas) > MOST_FORMULAS:
             raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
         given = tuple(Formula(clean(text), number + 1) for number, text in enumerate(formulas))
-        return [Handed("--formula", 1, wanted, given)], []
+        return [Handed("--formula", 1, wanted, given)], [], []
     answers: list[Handed] = []
     complaints: list[Complaint] = []
+    notes: list[Note] = []
     for path in sheets:
         try:
-            sheet = read_sheet(path, list(known), wanted)
+            sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
             name = clean(str(path))
             complaints.append(Complaint(name, 1, str(error).removeprefix(f"{name}: ")))
             continue
         answers += sheet.answers
         complaints += sheet.complaints
-    return answers, complaints
+        notes += sheet.notes
+    return answers, complaints, notes
 
 
-def _show(checked: Sequence[Checked], complaints: Sequence[Complaint], seed: int, json: bool) -> None:
+def _show(
+    checked: Sequence[Checked], complaints: Sequence[Complaint], notes: Sequence[Note], seed: int, json: bool
+) -> None:
     from headwright.check.telling.results import results
     from headwright.cli.verdicts import print_verdicts
 
     if json:
-        show_json(results(checked, complaints, seed))
+        show_json(results(checked, complaints, seed, notes))
     else:
-        print_verdicts(checked)
+        print_verdicts(checked, notes)
         for complaint in complaints:
             complain(f"{complaint.place}: {complaint.sentence}")
 
@@ -154,11 +162,13 @@ def _write(
                 save_picture(plot, curve_picture(each.verdict.curve, f"{each.answer.exercise_id}: {each.verdict.word}"))
 
 
-def _code(checked: Sequence[Checked], complaints: Sequence[Complaint]) -> int:
+def _code(checked: Sequence[Checked], complaints: Sequence[Complaint], notes: Sequence[Note]) -> int:
     words = {each.verdict.word for each in checked}
-    if complaints or "unreadable" in words:
+    if complaints or "unreadable" in words or not checked:  # a document that only asks has nothing to judge
         return UNREADABLE
-    return NO if words & {"refuted", "no answer"} else OPEN if words & {"undecided", "holds"} else 0
+    if words & {"refuted", "no answer"}:
+        return NO
+    return OPEN if words & {"undecided", "holds"} or any(note.unjudged for note in notes) else 0
 
 
 def _make(folder: Path, exercises: Path | None, points: str | None) -> None:

@@ -14,6 +14,7 @@ from headwright.cli.console import OUT
 
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
+    from headwright.check.sheets.handed import Note
 
 COLOUR = {
     "proved": "green", "holds": "cyan", "no answer": "blue", "refuted": "red", "unreadable": "magenta",
@@ -24,8 +25,8 @@ ROOMY = 100  # columns of a terminal from which on the table has room for reason
 _WORD = re.compile(rf"\s+(?:true, but )?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked]) -> None:
-    """Every answer with its verdict; of several, a table and the counts."""
+def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:
+    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
     from headwright.check.telling.told import told
     from headwright.check.verdict import WORST_FIRST
 
@@ -38,6 +39,10 @@ def print_verdicts(checked: Sequence[Checked]) -> None:
             if word:
                 text.stylize(f"bold {COLOUR[word[1]]}", *word.span(1))
             OUT.print(text, soft_wrap=True)
+    if checked and notes:
+        OUT.print()
+    for note in notes:
+        OUT.print(Text(f"{note.place}  {note.sentence}"), soft_wrap=True)
     if len(checked) > 1:
         OUT.print()
         OUT.print(_table(checked))

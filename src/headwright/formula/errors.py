@@ -48,9 +48,9 @@ class FormulaError(InputError):
             lines.append(f"fix: {fix}")
         super().__init__("\n".join(lines))
 
-    def having_read(self, understood: str) -> FormulaError:
-        """The same, with what was understood before it."""
-        return type(self)(self.message, self.source, self.span, fix=self.fix, understood=understood)
+    def having_read(self, source: str, understood: str = "") -> FormulaError:
+        """The same in its source, with what was understood before it."""
+        return type(self)(self.message, self.source or source, self.span, fix=self.fix, understood=understood)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""

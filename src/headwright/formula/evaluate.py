@@ -11,12 +11,17 @@ from itertools import pairwise
 from flint import arb, arb_mat, ctx, fmpq
 
 from headwright.errors import InputError
-from headwright.formula.shapes import mapped, plain
+from headwright.formula.shapes import is_kronecker, plain
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
     Comparison,
     Inner,
+    Listing,
+    Logic,
     Matrix,
     Name,
     Negative,
@@ -25,10 +30,12 @@ from headwright.formula.tree import (
     Number,
     Power,
     Product,
+    Quantified,
     Quotient,
     Relation,
     Sum,
     Transpose,
+    mapped,
 )
 
 DEFAULT_BITS = 128
@@ -444,7 +451,11 @@ class _Evaluation:
             case Call(function, arguments):
                 return call(function, [self.of(part) for part in arguments], self.budget)
             case BigSum():
-                return self.big_sum(node)
+                return self.total(list(self.over(node)))
+            case BigCall():
+                return self.big_call(node)
+            case Cases(branches):
+                return self.cases(branches)
             case Matrix(rows):
                 return matrix([[self.of(entry) for entry in row.items] for row in rows])
             case _:
@@ -466,6 +477,9 @@ class _Evaluation:
             value = self.indexed(node)
         if value is None and node.index is None and not node.primes and node.base in ("pi", "e"):
             return scalar(arb.pi() if node.base == "pi" else arb.const_e())
+        if value is None and is_kronecker(node) and isinstance(node.index, Listing):
+            one, other = (self.integer(item, "an index") for item in node.index.items)
+            return scalar(int(one == other))
         if value is None and node.base == "I" and node.index is not None:
             size = self.integer(node.index, "the size of I")
             self.budget.spend(size * size)
@@ -543,19 +557,53 @@ class _Evaluation:
 
     # Sums over an index
 
-    def big_sum(self, node: BigSum) -> arb_mat | None:
+    def over(self, node: BigSum | BigCall) -> Iterator[arb_mat]:
+        """The body for every value of the index; a zero of unknown shape is left out of a sum, and 0 elsewhere."""
+        for inside in self.places(node):
+            value = inside.of(node.body)
+            if value is not None or isinstance(node, BigCall):
+                yield scalar(0) if value is None else value
+
+    def places(self, node: BigSum | BigCall) -> Iterator[_Evaluation]:
         first, last = self.ends(node)
         self.budget.spend(max(0, last - first + 1))
-        result: arb_mat | None = None
         for place in range(first, last + 1):
             inside = _Evaluation(self.value_of, self.budget, self.range_of, {**self.bound, node.index: place})
             if all(inside.holds(condition) for condition in node.conditions):
-                value = inside.of(node.body)
-                if value is not None:
-                    result = value if result is None else self.total([result, value])
-        return result
+                yield inside
 
-    def ends(self, node: BigSum) -> tuple[int, int]:
+    def big_call(self, node: BigCall) -> arb_mat:
+        """The largest, the smallest or the product of numbers; the place of the largest where that is certain."""
+        numbers = [single(value) for value in self.over(node)]
+        if node.word == "prod":
+            result = arb(1)
+            for number in numbers:
+                result *= number
+            return scalar(result)
+        if not numbers:
+            raise Undefined(f"the {node.word} of no numbers")
+        sign = 1 if node.word in ("max", "argmax") else -1
+        largest = larger([sign * number for number in numbers])
+        if node.word in ("max", "min"):
+            return scalar(sign * largest)
+        places = [inside.bound[node.index] for inside in self.places(node)]
+        certain = [
+            place
+            for place, number in zip(places, numbers, strict=True)
+            if all(sign * number > sign * other for other in numbers if other is not number)
+        ]
+        if len(certain) != 1:
+            raise Undefined(f"the {node.word} of numbers that may be the same")
+        return scalar(certain[0])
+
+    def cases(self, branches: tuple[Quantified, ...]) -> arb_mat | None:
+        """The value of the branch whose conditions hold."""
+        for branch in branches:
+            if all(self.holds(condition) for condition in branch.conditions):
+                return self.of(branch.body)
+        raise Undefined("none of the cases applies")
+
+    def ends(self, node: BigSum | BigCall) -> tuple[int, int]:
         known = self.range_of(node.index) if self.range_of is not None else None
         if known is None and (node.lower is None or node.upper is None):
             raise NoValue(f"the sum over {node.index} has no bounds: write sum_{{{node.index}=1}}^{{n}}")
@@ -566,12 +614,23 @@ class _Evaluation:
     def integer_or_zero(self, node: Node | None) -> int:
         return 0 if node is None else self.integer(node, "an end of a sum")
 
-    def holds(self, condition: Relation) -> bool:
-        values = [self.number(term) for term in condition.terms]
-        for (left, right), sign in zip(pairwise(values), condition.comparisons, strict=True):
-            said = compare(scalar(left), sign, scalar(right))
-            if said is None:
-                raise Undefined("a condition of a sum that cannot be decided")
-            if not said:
-                return False
-        return True
+    def holds(self, condition: Node) -> bool:
+        """Whether a condition is met; Undefined where that is not certain."""
+        match condition:
+            case Logic("not", (item,)):
+                return not self.holds(item)
+            case Logic("and" | "or" as word, items):
+                return (all if word == "and" else any)([self.holds(item) for item in items])
+            case Bond("in", left, Listing(items)):
+                return any(self.holds(Relation((left, item), ("=",))) for item in items)
+            case Relation(terms, comparisons):
+                values = [self.number(term) for term in terms]
+                said = [
+                    compare(scalar(left), sign, scalar(right))
+                    for (left, right), sign in zip(pairwise(values), comparisons, strict=True)
+                ]
+                if None in said and False not in said:
+                    raise Undefined("a condition that cannot be decided")
+                return False not in said
+            case _:
+                raise NoValue("a condition that is not a comparison of numbers")

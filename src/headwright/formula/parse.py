@@ -12,8 +12,15 @@ from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
 from headwright.formula.reading.lexer import arranged, words
 from headwright.formula.reading.parser import Parser
 from headwright.formula.tree import (
+    STATEMENTS,
+    BigCall,
     BigSum,
     Call,
+    Cases,
+    Dots,
+    Exists,
+    Gap,
+    Listing,
     Logic,
     Node,
     Quantified,
@@ -46,7 +53,7 @@ def parse(source: str, *, names: Collection[str] = ()) -> Node:
     try:
         node = reader.whole()
     except FormulaError as error:
-        raise error.having_read(_understood(reader, error)) from None
+        raise error.having_read(source, _understood(reader, error)) from None
     except RecursionError:  # only where the caller has used up the stack already
         raise FormulaError("the formula is nested too deeply", source, Span(0, 1), fix="name a part of it") from None
     _check(node, source)
@@ -79,6 +86,7 @@ def _understood(reader: Parser, error: FormulaError) -> str:
 def _check(node: Node, source: str) -> None:
     """Refuse a tree that is too tall, and statements where only values can stand."""
     waiting: list[tuple[Node, int]] = [(node, 1)]
+    first = _first(node)
     count = 0
     while waiting:
         current, height = waiting.pop()
@@ -89,17 +97,31 @@ def _check(node: Node, source: str) -> None:
         if height > TALLEST:
             message = f"the formula is built more than {TALLEST} levels high"
             raise FormulaError(message, source, current.span, fix="give a part of it a name of its own")
-        _check_parts(current, source)
         # The tree is not shared yet: from here on every part can point at its own source.
         object.__setattr__(current, "span", Span(current.span.start, current.span.stop, source))
-        waiting.extend((child, height + 1) for child in current.children())
+        for child in current.children():
+            _check_part(current, child, child is first, source)
+            waiting.append((child, height + 1))
 
 
-def _check_parts(node: Node, source: str) -> None:
-    if isinstance(node, Logic | Quantified) or (isinstance(node, Call) and node.function == "P"):
+def _first(node: Node) -> Node:
+    """Where a Gap may stand: at the very beginning of what is said."""
+    while isinstance(node, Quantified | Exists | Relation | Logic) and not isinstance(node, Gap):
+        node = next(node.children())
+    return node
+
+
+def _check_part(node: Node, child: Node, first: bool, source: str) -> None:
+    if isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
+        fix = "write the sum with \\sum, or list every term"
+        raise FormulaError("dots leave open what is meant", source, child.span, fix=fix)
+    if isinstance(child, Gap) and not first:
+        message = "a condition stands here without the statement it belongs to"
+        raise FormulaError(message, source, child.span, fix="write 'x > 0 for all i != j'")
+    if not isinstance(child, STATEMENTS) or isinstance(node, Logic | Quantified | Exists | Cases):
         return
-    allowed = node.conditions if isinstance(node, BigSum) else ()
-    for child in node.children():
-        if isinstance(child, Relation | Logic | Quantified) and not any(child is part for part in allowed):
-            message = "a statement stands where a number, a vector or a matrix was expected"
-            raise FormulaError(message, source, child.span, fix="join statements with 'and', ';' or a new line")
+    allowed = node.conditions if isinstance(node, BigSum | BigCall) else ()
+    chance = isinstance(node, Call) and node.function == "P"
+    if not chance and not any(child is part for part in allowed):
+        message = "a statement stands where a number, a vector or a matrix was expected"
+        raise FormulaError(message, source, child.span, fix="join statements with 'and', ';' or a new line")

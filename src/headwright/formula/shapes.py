@@ -8,14 +8,20 @@ known size, and the softmax of a column is written as that of a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
+    Domain,
+    Dots,
+    Exists,
+    Gap,
     Inner,
     Listing,
     Logic,
@@ -35,27 +41,7 @@ from headwright.formula.tree import (
     Transpose,
     walk,
 )
-
-
-def mapped(node: Node, function: Callable[[Node], Node]) -> Node:
-    """The same node with the function applied to each node directly below it; the node itself if nothing changed.
-
-    >>> x, y = Name("x"), Name("y")
-    >>> mapped(Sum((x, y)), lambda part: y) == Sum((y, y))
-    True
-    """
-    changes: dict[str, Any] = {}
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if isinstance(value, Node):
-            new: Any = function(value)
-            if new is not value:
-                changes[item.name] = new
-        elif isinstance(value, tuple) and any(isinstance(part, Node) for part in value):
-            new = tuple(function(part) if isinstance(part, Node) else part for part in value)
-            if any(a is not b for a, b in zip(new, value, strict=True)):
-                changes[item.name] = new
-    return replace(node, **changes) if changes else node
+from headwright.formula.tree import mapped as mapped
 
 
 def plain(node: Node) -> str:
@@ -98,6 +84,8 @@ def _compound(node: Node) -> str:
             return f"{function}({', '.join(plain(part) for part in arguments)})"
         case BigSum(index, body):
             return f"sum_{index} {plain(body)}"
+        case BigCall(word, index, body):
+            return f"{word}_{index} {plain(body)}"
         case _:
             return f"({type(node).__name__.lower()})"
 
@@ -382,6 +370,11 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
     return Term(new, 1, 1)
 
 
+def is_kronecker(name: Name) -> bool:
+    """delta_{i,j}: 1 where the two are the same, 0 elsewhere."""
+    return name.base == "delta" and isinstance(name.index, Listing) and len(name.index.items) == 2
+
+
 CONSTANTS = ("pi", "e", "oo", "infinity", "infty")
 
 
@@ -402,9 +395,8 @@ class Typer:
         if name.index is None and not name.primes and name.base in self.bound:
             return SCALAR
         shape = self.shape_of(name)
-        if shape is None and name.index is None and not name.primes and name.base in CONSTANTS:
-            return SCALAR
-        return shape
+        constant = name.index is None and not name.primes and name.base in CONSTANTS
+        return SCALAR if shape is None and (constant or is_kronecker(name)) else shape
 
     # Statements
 
@@ -415,14 +407,38 @@ class Typer:
                 return self.relation(node)
             case Logic():
                 return mapped(node, self.statement)
-            case Quantified(body, conditions):
+            case Quantified(body, conditions) | Exists(body, conditions):
                 inner = self.within(*(name for part in conditions for name in self._new_names(part)))
                 said = tuple(part if isinstance(part, Name) else inner.statement(part) for part in conditions)
-                return Quantified(inner.statement(body), said, span=node.span)
+                return type(node)(inner.statement(body), said, span=node.span)
+            case Bond(word, left, right):
+                return self.bond(word, self.statement(left), right, node)
             case Listing():
                 return mapped(node, self.statement)
             case _:
                 return self.term(node).node
+
+    def bond(self, word: str, left: Node, right: Node, node: Node) -> Node:
+        """q in R^d, with what is said of it; for a proportion both sides have one shape."""
+        base = right.base if isinstance(right, Power) else right
+        if word == "in" and isinstance(base, Domain):
+            return mapped(node, lambda part: left if part is not right else part)
+        if word == "propto":
+            terms = agreed([self.term(left), self.term(right)], "compared with", self)
+            return Bond("propto", terms[0].node, terms[1].node, span=node.span)
+        if word == "drawn" and isinstance(right, Call):
+            mean, spread = (self.term(part) for part in right.arguments) if len(right.arguments) == 2 else (None, None)
+            if mean is None or spread is None:
+                raise misfit("a normal distribution has a mean and a covariance", span=right.span)
+            agreed([self.term(left), mean], "compared with", self)
+            if not (self.sizes.same(mean.rows, spread.rows) and self.sizes.same(mean.rows, spread.columns)):
+                said = f"{self.text(spread)} is no covariance of {self.text(mean)}"
+                raise unfit(
+                    said, span=spread.node.span, fix="write \\sigma^2 I for the same variance in all directions"
+                )
+            return Bond("drawn", left, Call("N", (mean.node, spread.node), span=right.span), span=node.span)
+        items = right.items if isinstance(right, Listing) else (right,)
+        return Bond("in", left, Listing(tuple(self.term(item).node for item in items), span=right.span), span=node.span)
 
     def _new_names(self, condition: Node) -> list[str]:
         names = [part for part in walk(condition) if isinstance(part, Name) and part.index is None and not part.primes]
@@ -482,14 +498,17 @@ class Typer:
                 return self.norm(self.term(body), kind, node)
             case Call():
                 return typed_call(node, self)
-            case BigSum():
-                return self.big_sum(node)
+            case BigSum() | BigCall():
+                return self.big(node)
+            case Cases(branches):
+                return self.cases(branches, node)
             case Matrix(rows):
                 return self.matrix([[self.term(entry) for entry in row.items] for row in rows], node)
             case Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                what = "a list" if isinstance(node, Listing) else "a statement"
+                known = {Listing: "a list", Dots: "what the dots stand for", Domain: "a set of numbers", Gap: "nothing"}
+                what = known.get(type(node), "a statement")
                 raise misfit(f"{what} stands where a number, a vector or a matrix is needed", span=node.span)
 
     def name(self, node: Name) -> Term:
@@ -549,7 +568,7 @@ class Typer:
             )
         return Term(mapped(node, lambda _: body.node), 1, 1)
 
-    def big_sum(self, node: BigSum) -> Term:
+    def big(self, node: BigSum | BigCall) -> Term:
         """The index is a number inside."""
         lower = None if node.lower is None else self.scalar(node.lower, "the lower end of a sum")
         upper = None if node.upper is None else self.scalar(node.upper, "the upper end of a sum")
@@ -557,7 +576,24 @@ class Typer:
         labels = [name for condition in node.conditions for name in inside._new_names(condition)]
         conditions = tuple(inside.within(*labels).relation(condition) for condition in node.conditions)
         body = inside.term(node.body)
-        return Term(BigSum(node.index, body.node, lower, upper, conditions, span=node.span), body.rows, body.columns)
+        if isinstance(node, BigSum):
+            new = BigSum(node.index, body.node, lower, upper, conditions, span=node.span)
+            return Term(new, body.rows, body.columns)
+        if not self.is_scalar(body):
+            raise misfit(f"{node.word} is taken of numbers, not of {self.text(body)}", span=node.span)
+        return Term(BigCall(node.word, node.index, body.node, lower, upper, conditions, span=node.span), 1, 1)
+
+    def cases(self, branches: tuple[Quantified, ...], node: Node) -> Term:
+        """All values of one shape."""
+        labels = [name for row in branches for part in row.conditions for name in self._new_names(part)]
+        inside = self.within(*labels)
+        values = agreed([inside.term(row.body) for row in branches], "an alternative to", self)
+        rows = [
+            Quantified(value.node, tuple(inside.statement(part) for part in row.conditions), span=row.span)
+            for value, row in zip(values, branches, strict=True)
+        ]
+        kept = next((value for value in values if not is_zero(value.node)), values[0])
+        return Term(Cases(tuple(rows), span=node.span), kept.rows, kept.columns)
 
     def matrix(self, rows: Sequence[Sequence[Term]], node: Node) -> Term:
         """Numbers in rows, columns side by side, or rows one below the other."""
@@ -618,7 +654,7 @@ def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
-        raise type(error)(error.message, source, error.span, fix=error.fix) from error
+        raise error.having_read(source) from error
 
 
 def shape(node: Node, shape_of: ShapeOf) -> Shape:

@@ -12,9 +12,17 @@ from headwright.errors import InputError
 from headwright.formula.reading.parser import candidates
 from headwright.formula.reading.spellings import FUNCTIONS, GREEK
 from headwright.formula.tree import (
+    STATEMENTS,
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
     Comparison,
+    Domain,
+    Dots,
+    Exists,
+    Gap,
     Inner,
     Listing,
     Logic,
@@ -33,7 +41,7 @@ from headwright.formula.tree import (
     Transpose,
 )
 
-_ACCENTS: Final = ("hat", "tilde", "bar")
+_ACCENTS: Final = ("hat", "tilde", "bar", "star")
 
 
 @dataclass(frozen=True)
@@ -48,50 +56,37 @@ class Notation:
     calls: Mapping[str, str]
 
 
+_SIGNS: Final[dict[Comparison, str]] = {
+    "=": "=", "!=": r"\neq", "<": "<", ">": ">", "<=": r"\leq", ">=": r"\geq", "~": r"\approx", "<<": r"\ll",
+    ">>": r"\gg", "->": r"\to",
+}  # fmt: skip
 LATEX: Final = Notation(
     True,
+    _SIGNS,
     {
-        "=": "=",
-        "!=": r"\neq",
-        "<": "<",
-        ">": ">",
-        "<=": r"\leq",
-        ">=": r"\geq",
-        "~": r"\approx",
-        "<<": r"\ll",
-        ">>": r"\gg",
-        "->": r"\to",
-    },
-    {
-        "and": r"\text{ and }",
-        "or": r"\text{ or }",
-        "not": r"\lnot ",
-        "implies": r" \implies ",
-        "iff": r" \iff ",
-        "for": r"\text{ for }",
+        "and": r"\text{ and }", "or": r"\text{ or }", "not": r"\lnot ", "implies": r" \implies ", "iff": r" \iff ",
+        "for": r"\text{ for }", "some": r"\text{ for some }",
+        "in": r" \in ", "propto": r" \propto ", "drawn": r" \sim ",
     },
     r" \times ",
     r" \cdot ",
     {
-        "ln": r"\ln",
-        "exp": r"\exp",
-        "sin": r"\sin",
-        "cos": r"\cos",
-        "max": r"\max",
-        "min": r"\min",
-        "trace": r"\operatorname{tr}",
-        "P": r"\Pr",
-        "E": r"\mathbb{E}",
+        **{word: f"\\{word}" for word in ("ln", "exp", "sin", "cos", "max", "min", "prod")},
+        "trace": r"\operatorname{tr}", "P": r"\Pr", "E": r"\mathbb{E}", "N": r"\mathcal{N}", "sum": r"\sum",
+        "argmax": r"\arg\max", "argmin": r"\arg\min",
     },
-)
+)  # fmt: skip
 PLAIN: Final = Notation(
     False,
-    {sign: sign for sign in LATEX.signs},
-    {"and": " and ", "or": " or ", "not": "not ", "implies": " => ", "iff": " <=> ", "for": " for "},
+    {sign: sign for sign in _SIGNS},
+    {
+        "and": " and ", "or": " or ", "not": "not ", "implies": " => ", "iff": " <=> ", "for": " for ",
+        "some": " for some ", "in": " in ", "propto": " ∝ ", "drawn": " ~ ",
+    },
     " * ",
     " · ",
-    {"P": "Pr", "E": "expectation"},
-)
+    {"P": "Pr", "E": "expectation", "N": "𝒩"},
+)  # fmt: skip
 
 
 def called(function: str, notation: Notation) -> str:
@@ -121,7 +116,8 @@ def base(name: str, notation: Notation) -> str:
     for accent in _ACCENTS:
         stem = name.removesuffix(accent)
         if stem != name and (len(stem) == 1 or stem in GREEK):
-            return rf"\{accent}{{{base(stem, notation)}}}"
+            inner = base(stem, notation)
+            return f"{{{inner}^{{*}}}}" if accent == "star" else rf"\{accent}{{{inner}}}"
     return rf"\mathrm{{{name}}}"
 
 
@@ -195,10 +191,19 @@ class _Writer:
             Inner: self.inner,
             Norm: self.norm,
             Call: self.call,
-            BigSum: self.big_sum,
-            Listing: lambda node: self.bracketed(", ".join(self.at(item, SUM) for item in node.items)),
+            BigSum: self.big,
+            BigCall: self.big,
+            Cases: self.cases,
+            Dots: lambda _: r"\dots" if self.latex else "...",
+            Gap: lambda _: "",
+            Domain: lambda node: (
+                rf"\mathbb{{{node.letter}}}" if self.latex else dict(zip("RZN", "ℝℤℕ", strict=True))[node.letter]
+            ),
+            Listing: lambda node: self.bracketed(self.listed(node)),
             Matrix: self.matrix,
             Relation: self.relation,
+            Bond: self.bond,
+            Exists: self.quantified,
             Logic: self.logic,
             Quantified: self.quantified,
         }
@@ -216,13 +221,11 @@ class _Writer:
 
     def level(self, node: Node) -> int:
         """How tightly the text of a node holds together."""
-        if isinstance(node, Logic | Quantified):
-            return STATEMENT
-        if isinstance(node, Relation):
-            return RELATION
+        if isinstance(node, STATEMENTS):
+            return RELATION if isinstance(node, Relation | Bond) else STATEMENT
         if isinstance(node, Sum | Negative) or (isinstance(node, Number) and node.value < 0):
             return SUM
-        if isinstance(node, BigSum) or (isinstance(node, Product) and isinstance(node.factors[-1], BigSum)):
+        if isinstance(node, BigSum | BigCall) or (isinstance(node, Product) and _is_open(node.factors[-1])):
             return DOT
         if isinstance(node, Inner):
             return DOT if _has_number(node) else ATOM
@@ -280,7 +283,7 @@ class _Writer:
         text = ""
         last: Node | None = None
         for place, factor in enumerate(node.factors):
-            ends = place == len(node.factors) - 1 and isinstance(factor, BigSum)
+            ends = place == len(node.factors) - 1 and _is_open(factor)
             part = self.at(factor, DOT if ends else FACTOR)
             if last is not None:
                 text += self.notation.times if _needs_sign(last, factor, part) else " "
@@ -294,6 +297,9 @@ class _Writer:
         return f"{self.at(node.over, PRODUCT)}/{self.at(node.under, FACTOR)}"
 
     def power(self, node: Power) -> str:
+        if isinstance(node.base, Domain) and isinstance(node.exponent, Product):  # R^{T x d}
+            sizes = self.notation.times.join(self.at(part, FACTOR) for part in node.exponent.factors)
+            return self.at(node.base, ATOM) + (f"^{{{sizes}}}" if self.latex else f"^({sizes})")
         return self.at(node.base, ATOM) + self.upper(node.exponent)
 
     def upper(self, node: Node) -> str:
@@ -335,8 +341,8 @@ class _Writer:
             return rf"\sqrt{{{inside}}}"
         return called(node.function, self.notation) + self.bracketed(inside)
 
-    def big_sum(self, node: BigSum) -> str:
-        sign = r"\sum" if self.latex else "sum"
+    def big(self, node: BigSum | BigCall) -> str:
+        sign = called("sum" if isinstance(node, BigSum) else node.word, self.notation)
         index = base(node.index.rstrip("'"), self.notation) + "'" * node.index.count("'")
         ranges = [self.relation(condition) for condition in node.conditions]
         if node.lower is not None:
@@ -345,6 +351,17 @@ class _Writer:
             ranges.insert(0, index)
         upper = "" if node.upper is None else f"^{{{self.at(node.upper, SUM)}}}"
         return f"{sign}_{{{', '.join(ranges)}}}{upper} {self.at(node.body, DOT)}"
+
+    def cases(self, node: Cases) -> str:
+        write = partial(self.at, level=RELATION)
+        words = self.notation.words
+        rows = [(self.at(row.body, SUM), words["and"].join(map(write, row.conditions))) for row in node.branches]
+        if self.latex:
+            return r"\begin{cases} " + r" \\ ".join(f"{body} & {where}" for body, where in rows) + r" \end{cases}"
+        return "cases(" + "; ".join(f"{body} for {where}" for body, where in rows) + ")"
+
+    def listed(self, node: Listing) -> str:
+        return ", ".join(self.at(item, SUM) for item in node.items)
 
     def matrix(self, node: Matrix) -> str:
         rows = [[self.at(item, SUM) for item in row.items] for row in node.rows]
@@ -358,17 +375,29 @@ class _Writer:
         text = self.at(node.terms[0], SUM)
         for sign, term in zip(node.comparisons, node.terms[1:], strict=True):
             text += f" {self.notation.signs[sign]} {self.at(term, SUM)}"
-        return text
+        return text.lstrip()
+
+    def bond(self, node: Bond) -> str:
+        right = self.at(node.right, SUM)
+        if isinstance(node.right, Listing) and node.word == "in":
+            right = rf"\{{{self.listed(node.right)}\}}" if self.latex else f"{{{self.listed(node.right)}}}"
+        return self.at(node.left, SUM) + self.notation.words[node.word] + right
 
     def logic(self, node: Logic) -> str:
         items = [self.at(item, RELATION) for item in node.items]
         word = self.notation.words[node.word]
-        return word + items[0] if node.word == "not" else word.join(items)
+        return word + items[0] if node.word == "not" else word.join(items).lstrip()
 
-    def quantified(self, node: Quantified) -> str:
+    def quantified(self, node: Quantified | Exists) -> str:
         write = partial(self.at, level=RELATION)
         words = self.notation.words
-        return write(node.body) + words["for"] + words["and"].join(write(part) for part in node.conditions)
+        word = words["some" if isinstance(node, Exists) else "for"]
+        return (write(node.body) + word + words["and"].join(map(write, node.conditions))).lstrip()
+
+
+def _is_open(node: Node) -> bool:
+    """Whether what follows would be read as a part of it."""
+    return isinstance(node, BigSum | BigCall)
 
 
 def _has_number(node: Inner) -> bool:

@@ -6,30 +6,12 @@ Every node remembers where it was written, so that whatever is said of it later 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 Comparison = Literal["=", "!=", "<", ">", "<=", ">=", "~", "<<", ">>", "->"]
-FUNCTIONS = (
-    "exp",
-    "ln",
-    "sqrt",
-    "sin",
-    "cos",
-    "trace",
-    "softmax",
-    "relu",
-    "rank",
-    "max",
-    "min",
-    "abs",
-    "diag",
-    "P",
-    "E",
-    "Var",
-)
 
 
 @dataclass(frozen=True)
@@ -146,7 +128,7 @@ class Norm(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A function applied to arguments: one of FUNCTIONS."""
+    """A function of arguments: exp, ln, sqrt, softmax, max, diag, ...; the chance P, the mean E, the normal law N."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -165,6 +147,42 @@ class BigSum(Node):
     lower: Node | None = None
     upper: Node | None = None
     conditions: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True)
+class BigCall(Node):
+    """The largest, smallest or product of a body over an index, or the index where it is largest: max_{i != j} x_i."""
+
+    word: Literal["max", "min", "argmax", "argmin", "prod"]
+    index: str
+    body: Node
+    lower: Node | None = None
+    upper: Node | None = None
+    conditions: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cases(Node):
+    """A value that depends on conditions: each branch is a value with what it is taken for, all of them apart."""
+
+    branches: tuple[Quantified, ...]
+
+
+@dataclass(frozen=True)
+class Dots(Node):
+    """What was left out between two items of a list or a chain: k_1, ..., k_n."""
+
+
+@dataclass(frozen=True)
+class Gap(Node):
+    """What the formula before ended with: '= P Z' and '=> a = b' go on from it, 'for all i' is said of it."""
+
+
+@dataclass(frozen=True)
+class Domain(Node):
+    """The real numbers R, the integers Z, the natural numbers N. R^d and R^{T x d} are powers of it."""
+
+    letter: Literal["R", "Z", "N"]
 
 
 @dataclass(frozen=True)
@@ -190,6 +208,15 @@ class Relation(Node):
 
 
 @dataclass(frozen=True)
+class Bond(Node):
+    """Two things said to belong together, without a comparison: q in R^d, q proportional to k, k drawn from N(m, S)."""
+
+    word: Literal["in", "propto", "drawn"]
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
 class Logic(Node):
     """Statements joined: 'and', 'or', 'implies' (two items), 'iff' (two items), 'not' (one)."""
 
@@ -208,6 +235,17 @@ class Quantified(Node):
     conditions: tuple[Node, ...]
 
 
+@dataclass(frozen=True)
+class Exists(Node):
+    """A statement that holds for some values: 'x_i > 0 for some i != j', 't = 2 pi k for some integer k'."""
+
+    body: Node
+    conditions: tuple[Node, ...]
+
+
+STATEMENTS = (Relation, Bond, Logic, Quantified, Exists)  # what is true or false, and has no value
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it.
 
@@ -219,3 +257,37 @@ def walk(node: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(list(node.children())))
+
+
+def mapped(node: Node, function: Callable[[Node], Node]) -> Node:
+    """The same node with the function applied to each node directly below it; the node itself if nothing changed.
+
+    >>> x, y = Name("x"), Name("y")
+    >>> mapped(Sum((x, y)), lambda part: y) == Sum((y, y))
+    True
+    """
+    changes: dict[str, Any] = {}
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, Node):
+            new: Any = function(value)
+            if new is not value:
+                changes[item.name] = new
+        elif isinstance(value, tuple) and any(isinstance(part, Node) for part in value):
+            new = tuple(function(part) if isinstance(part, Node) else part for part in value)
+            if any(a is not b for a, b in zip(new, value, strict=True)):
+                changes[item.name] = new
+    return replace(node, **changes) if changes else node
+
+
+def put(node: Node, name: str, value: Node) -> Node:
+    """The same with a value in place of a name, wherever the name is free.
+
+    >>> put(Name("k", Name("i")), "i", Name("a")) == Name("k", Name("a"))
+    True
+    """
+    if isinstance(node, Name) and node.base == name and node.index is None and not node.primes:
+        return value
+    if isinstance(node, BigSum | BigCall) and node.index == name:
+        return node
+    return mapped(node, lambda part: put(part, name, value))

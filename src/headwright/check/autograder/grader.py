@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from headwright.check.autograder.assignment import read_assignment
 from headwright.check.autograder.gradescope import apology, as_bytes, grade
-from headwright.check.exercise import load_exercises
+from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import run
+from headwright.check.sheets.document import read_document
 from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.sheet import read_sheet
 from headwright.check.sheets.text import clean
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
@@ -49,7 +51,7 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     own = folder if folder.is_dir() else None
     known = load_exercises(own)
     assignment = read_assignment(base / "source" / "assignment.toml", known)
-    answers, complaints = _submission(base / "submission", list(known), started + READING)
+    answers, complaints = _submission(base / "submission", known, started + READING)
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(answers, own, seed=assignment.seed, timeout=assignment.timeout, workers=1, memory=MEMORY, within=left)
@@ -57,7 +59,7 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     return grade(checked, complaints, assignment=assignment, titles=titles)
 
 
-def _submission(folder: Path, ids: list[str], until: float) -> tuple[list[Handed], list[Complaint]]:
+def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tuple[list[Handed], list[Complaint]]:
     paths, complaints = sheets(folder)
     answers: list[Handed] = []
     for path in paths:
@@ -66,12 +68,12 @@ def _submission(folder: Path, ids: list[str], until: float) -> tuple[list[Handed
             complaints.append(Complaint(name, 1, "there was no time left to read this file"))
             continue
         try:
-            sheet = read_sheet(path, ids)
+            sheet = read_document(path, known)
         except InputError as error:
             complaints.append(Complaint(name, 1, str(error).removeprefix(f"{clean(str(path))}: ")))
             continue
-        answers += [Handed(name, answer.line, answer.exercise_id, answer.formulas) for answer in sheet.answers]
-        complaints += [Complaint(name, each.line, each.sentence) for each in sheet.complaints]
+        answers += [replace(answer, file=name) for answer in sheet.answers]
+        complaints += [Complaint(name, each.line, each.sentence) for each in (*sheet.complaints, *sheet.notes)]
     if not paths:
         wanted = ", ".join(SUFFIXES)
         complaints.append(Complaint("submission", 1, f"no answer sheet found: hand in a file that ends in {wanted}"))

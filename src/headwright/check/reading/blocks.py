@@ -26,10 +26,10 @@ def blocks(text: str, *, latex: bool = False) -> Iterator[Token]:
     >>> [(token.type, token.map) for token in blocks("# a\n\n- $$x\n  + y$$\n")]
     [('heading_open', [0, 1]), ('inline', [0, 1]), ('inline', [2, 4])]
     """
-    text = _without_comments(text)
+    text = without_comments(text)
     lines = text.split("\n")
     if latex:
-        lines = [_as_markdown(line) for line in lines]
+        lines = [as_markdown(line) for line in lines]
     marks: dict[str, list[int]] = {}
     for number, line in enumerate(lines):
         for mark in set(_DISPLAY.findall(line)):
@@ -51,7 +51,7 @@ def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if state.is_code_block(start):
         return False
     line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
-    wanted = None if _OTHER.match(line) else _left_open(line)
+    wanted = None if _OTHER.match(line) else left_open(line)
     if wanted is None:
         return False
     env: dict[str, Any] = dict(state.env)
@@ -70,7 +70,7 @@ def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _left_open(line: str) -> str | None:
+def left_open(line: str) -> str | None:
     """The mark that would end a displayed formula which starts in this line and goes on in the next."""
     if "$$" not in line and "\\" not in line:
         return None
@@ -83,7 +83,7 @@ def _left_open(line: str) -> str | None:
     return wanted
 
 
-def _as_markdown(line: str) -> str:
+def as_markdown(line: str) -> str:
     """A line of LaTeX: sections are headings, and what follows a % is a comment."""
     section = _SECTION.fullmatch(line)
     if section:
@@ -91,7 +91,7 @@ def _as_markdown(line: str) -> str:
     return re.sub(r"(?<!\\)%.*", "", line).lstrip()  # in LaTeX, indentation means nothing
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Comments blanked out: a teacher's hints in them are not answers. Lines stay where they are."""
     parts, done = [], 0
     while (start := text.find("<!--", done)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:

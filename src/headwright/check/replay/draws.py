@@ -16,6 +16,7 @@ from headwright.check.answer import Answer, full_name, label
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
+from headwright.check.scalars.numbers import Symbol
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.shapes import mapped
 from headwright.formula.tree import (
@@ -259,8 +260,8 @@ def _keys(
 
 def _closeness(numbers: Mapping[str, Fraction], letters: list[str], place: int, random: Random) -> Fraction:
     drawn = random.choice((Fraction(1, 2), Fraction(1, 2), Fraction(0), Fraction(-1), Fraction(1, 3)))
-    mine = f"closeness_{letters[place - 1]}" if 0 < place <= len(letters) else "closeness"
-    return numbers.get(mine, numbers.get("closeness", drawn))
+    mine = Symbol("closeness", letters[place - 1] if 0 < place <= len(letters) else "")
+    return numbers.get(mine, numbers.get(Symbol("closeness"), drawn))
 
 
 def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:

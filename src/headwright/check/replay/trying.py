@@ -22,6 +22,7 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
+from headwright.check.replay.matrices import drawn, world_of
 from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
@@ -32,15 +33,12 @@ SEARCHED = 200  # sequences in which a counterexample is sought, where only scor
 TRIED = 10  # sequences of worlds for one decision
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
+MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
-TIPPED = (
-    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
-    "as the other, so it fails with a probability near 1/2"
-)
 HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
 STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
@@ -60,13 +58,13 @@ def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Jud
 
 def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged:
     if exercise.matrices is not None:
-        return one  # the court tries its proofs on instances itself, in balls, apart from its algebra
+        return _matrices(exercise, answer, one, Random(seed))  # noqa: S311
     question = _question(exercise, answer, one)
     random = Random(seed)  # noqa: S311
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
     if one.decision.tie:
-        return _instead(one, Decision("refuted", TIPPED)) if _tips(question, random) else one
+        return one if _tips(question, random) else _instead(one, Decision("undecided", BUG))
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -87,8 +85,28 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     return replace(one, part=replace(one.part, replayed=tally.agree))
 
 
+def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
+    """A counterexample must satisfy all that is given and break the claim; a proof must hold at random matrices."""
+    decision = one.decision
+    if decision.word not in ("proved", "refuted"):
+        return one
+    wanted = (decision.word == "proved") != one.claim.negated
+    if decision.example is not None:
+        world = world_of(exercise, answer, decision.example)
+        agree = int(world.admissible() and world.says(one.link) is wanted)
+        return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
+    agree = against = 0
+    for world in drawn(exercise, answer, random, MATRICES):
+        said = world.says(one.link)
+        agree += said is wanted or (decision.word == "refuted" and world.misshapen(one.link))
+        against += said is (not wanted)
+    if against or (decision.word == "refuted" and not agree):
+        return _instead(one, Decision("undecided", BUG))
+    return replace(one, part=replace(one.part, replayed=agree))
+
+
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" or one.decision.tie else {}
+    values = one.decision.values if one.decision.word == "refuted" else {}
     return Question(
         exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
     )

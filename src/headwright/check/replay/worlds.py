@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys, Tokens
@@ -57,7 +57,8 @@ class _Defined:
         if full not in self.definitions or self._depth > DEEPEST:
             return None
         self._depth += 1
-        self._values[full] = value(self.definitions[full], self)  # type: ignore[arg-type]
+        bits = max(128, int(ctx.prec))  # a closer look is one at what is defined, too
+        self._values[full] = value(self.definitions[full], self, bits)  # type: ignore[arg-type]
         self._depth -= 1
         return self._values[full]
 

@@ -4,7 +4,20 @@ from headwright.check.scalars.instances import Instance, counterexample, smalles
 from headwright.check.scalars.large import Eventually, Never, eventually, limit, never
 from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
-from headwright.check.scalars.scalar import Scalar, Thing, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.scalar import (
+    Scalar,
+    Thing,
+    absolute,
+    cos,
+    derivative,
+    exp,
+    ln,
+    number,
+    parameter,
+    pi,
+    sin,
+    sqrt,
+)
 from headwright.check.scalars.where import COMPARISONS, Comparison, Hypothesis, Where
 
 __all__ = [
@@ -25,6 +38,7 @@ __all__ = [
     "absolute",
     "cos",
     "counterexample",
+    "derivative",
     "eventually",
     "exp",
     "limit",

@@ -105,6 +105,30 @@ def rational_power(base: Fraction, exponent: int) -> Fraction:
     return base**exponent
 
 
+class Symbol(str):
+    """A name of the checker's own. It has a space in it, so no formula can mean it; `told` is what a person reads.
+
+    >>> score = Symbol("score", "a", "k_a^T q")
+    >>> score, told(score), told("lambda")
+    ('score of a', 'k_a^T q', 'lambda')
+    """
+
+    kind: str
+    of: str
+    told: str
+
+    def __new__(cls, kind: str, of: str = "", told: str = "") -> Symbol:
+        """Which kind, and of what: a key, another name."""
+        symbol = super().__new__(cls, f"{kind} of {of or 'all'}")
+        symbol.kind, symbol.of, symbol.told = kind, of, told or f"{kind} of {of or 'all'}"
+        return symbol
+
+
+def told(name: str) -> str:
+    """A name as a person reads it."""
+    return name.told if isinstance(name, Symbol) else name
+
+
 @dataclass(frozen=True)
 class Range:
     """lower <= x <= upper; None: no bound on that side; open: the end itself is excluded.

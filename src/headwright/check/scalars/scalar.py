@@ -313,17 +313,6 @@ class Scalar:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def latex(self) -> str:
-        r"""The same for a page.
-
-        >>> from headwright.check.scalars import parameter, sqrt
-        >>> sqrt(parameter("lambda")).latex()
-        '\\sqrt{\\lambda}'
-        """
-        from headwright.check.scalars.text import latex
-
-        return latex(self)
-
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
         found: dict[Atom, None] = {}
@@ -1127,6 +1116,52 @@ def _changed(atom: Atom, values: Mapping[str, Scalar], memory: dict[Atom, Scalar
 
 def _same(value: Scalar) -> Scalar:
     return value
+
+
+def derivative(value: Scalar, name: str) -> Scalar:
+    """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0.
+
+    >>> from headwright.check.scalars import parameter
+    >>> derivative(exp(2 * parameter("x")), "x"), derivative(1 / (parameter("x") + 1), "x")
+    (<2 e^(2 x)>, <-1/(x + 1)^2>)
+    """
+    over = _terms_derivative(value.over, name)
+    if value.whole:
+        return over
+    under = Scalar(value.under, ONE)
+    return (over - value * _terms_derivative(value.under, name)) / under
+
+
+def _terms_derivative(terms: Terms, name: str) -> Scalar:
+    total = number(0)
+    for monomial, coefficient in terms.items():
+        for atom, exponent in monomial:
+            rate = _atom_derivative(atom, name)
+            if rate != 0:
+                rest = times(monomial, ((atom, Fraction(-1)),))
+                total = total + coefficient * exponent * rebuilt(rest) * rate
+    return total
+
+
+def _atom_derivative(atom: Atom, name: str) -> Scalar:
+    if isinstance(atom, Parameter):
+        return number(atom.name == name)
+    if isinstance(atom, Exp):
+        return of_atom(atom) * derivative(rebuilt(atom.power), name)
+    if not isinstance(atom, Function) or name not in atom.body.names():
+        return number(0)
+    inner = derivative(atom.body, name)
+    match atom.kind:
+        case "ln":
+            return inner / atom.body
+        case "sin":
+            return inner * cos(atom.body)
+        case "cos":
+            return -inner * sin(atom.body)
+        case "abs":
+            return inner * atom.body / of_atom(atom)
+        case _:
+            return inner
 
 
 Values = Mapping[str, arb | Number]

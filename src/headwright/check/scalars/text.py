@@ -1,4 +1,4 @@
-"""Scalars as a teacher would write them, in plain text and in LaTeX: the shortest of a few equal ways."""
+"""Scalars as a teacher would write them, in plain text: the shortest of a few equal ways."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from headwright.check.scalars.numbers import told
 from headwright.check.scalars.scalar import (
     ONE,
     UNIT,
@@ -31,41 +32,6 @@ from headwright.check.scalars.scalar import (
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a piece of text holds together
 
-GREEK = frozenset(
-    (
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "rho",
-        "sigma",
-        "tau",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Sigma",
-        "Phi",
-        "Psi",
-        "Omega",
-    )
-)
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -78,96 +44,44 @@ class Piece:
         return len(self.text)
 
 
-class Plain:
-    """n/epsilon, e^(2 lambda), sqrt(2)."""
-
-    def name(self, name: str) -> Piece:
-        """A name."""
-        return Piece(name)
-
-    def pi(self) -> Piece:
-        """The number pi."""
-        return Piece("pi")
-
-    def held(self, piece: Piece, level: int) -> str:
-        """The text, in brackets where it does not hold together tightly enough."""
-        return piece.text if piece.level >= level else f"({piece.text})"
-
-    def product(self, factors: list[Piece]) -> Piece:
-        """Factors side by side."""
-        if len(factors) == 1:
-            return factors[0]
-        return Piece(" ".join(self.held(one, POWER) for one in factors), PRODUCT)
-
-    def fraction(self, over: Piece, under: Piece) -> Piece:
-        """over / under."""
-        return Piece(f"{self.held(over, PRODUCT)}/{self.held(under, POWER)}", PRODUCT)
-
-    def rational(self, value: Fraction) -> Piece:
-        """A rational number that is not negative."""
-        if value.denominator == 1:
-            return Piece(str(value.numerator))
-        return self.fraction(Piece(str(value.numerator)), Piece(str(value.denominator)))
-
-    def power(self, base: Piece, exponent: Piece) -> Piece:
-        """base ^ exponent."""
-        return Piece(f"{self.held(base, ATOM)}^{self.held(exponent, ATOM)}", POWER)
-
-    def root(self, body: Piece) -> Piece:
-        """A square root."""
-        return Piece(f"sqrt({body.text})")
-
-    def call(self, function: str, body: Piece) -> Piece:
-        """A function of something."""
-        return Piece(f"|{body.text}|") if function == "abs" else Piece(f"{function}({body.text})")
-
-    def sum(self, terms: list[tuple[bool, Piece]]) -> Piece:
-        """Terms, each with whether it is subtracted."""
-        text = ""
-        for minus, piece in terms:
-            shown = self.held(piece, PRODUCT)
-            text += f"{' - ' if minus else ' + '}{shown}" if text else f"{'-' if minus else ''}{shown}"
-        return Piece(text, SUM if len(terms) > 1 or terms[0][0] else terms[0][1].level)
+def held(piece: Piece, level: int) -> str:
+    """The text, in brackets where it does not hold together tightly enough."""
+    return piece.text if piece.level >= level else f"({piece.text})"
 
 
-class Latex(Plain):
-    r"""\frac{n}{\epsilon}, e^{2 \lambda}, \sqrt{2}."""
+def product(factors: list[Piece]) -> Piece:
+    """Factors side by side."""
+    return factors[0] if len(factors) == 1 else Piece(" ".join(held(one, POWER) for one in factors), PRODUCT)
 
-    def name(self, name: str) -> Piece:
-        r"""A name: lambda is \lambda, k_1 is k_{1}."""
-        base, _, index = name.partition("_")
-        stem = base.rstrip("'")
-        shown = f"\\{stem}" if stem in GREEK else stem if len(stem) == 1 else f"\\mathrm{{{stem}}}"
-        shown += base[len(stem) :]
-        return Piece(f"{shown}_{{{index.strip('{}')}}}" if index else shown)
 
-    def pi(self) -> Piece:
-        """The number pi."""
-        return Piece("\\pi")
+def fraction(over: Piece, under: Piece) -> Piece:
+    """over / under."""
+    return Piece(f"{held(over, PRODUCT)}/{held(under, POWER)}", PRODUCT)
 
-    def held(self, piece: Piece, level: int) -> str:
-        """The text, in brackets where it does not hold together tightly enough."""
-        return piece.text if piece.level >= level else f"\\left({piece.text}\\right)"
 
-    def fraction(self, over: Piece, under: Piece) -> Piece:
-        """over / under."""
-        return Piece(f"\\frac{{{over.text}}}{{{under.text}}}", POWER)
+def rational(value: Fraction) -> Piece:
+    """A rational number that is not negative."""
+    over = Piece(str(value.numerator))
+    return over if value.denominator == 1 else fraction(over, Piece(str(value.denominator)))
 
-    def power(self, base: Piece, exponent: Piece) -> Piece:
-        """base ^ exponent."""
-        return Piece(f"{self.held(base, ATOM)}^{{{exponent.text}}}", POWER)
 
-    def root(self, body: Piece) -> Piece:
-        """A square root."""
-        return Piece(f"\\sqrt{{{body.text}}}")
+def to_the(base: Piece, exponent: Piece) -> Piece:
+    """base ^ exponent."""
+    return Piece(f"{held(base, ATOM)}^{held(exponent, ATOM)}", POWER)
 
-    def call(self, function: str, body: Piece) -> Piece:
-        """A function of something."""
-        if function == "abs":
-            return Piece(f"\\left|{body.text}\\right|")
-        if body.level == ATOM:
-            return Piece(f"\\{function} {body.text}", POWER)
-        return Piece(f"\\{function}\\left({body.text}\\right)")
+
+def root(body: Piece) -> Piece:
+    """A square root."""
+    return Piece(f"sqrt({body.text})")
+
+
+def total(terms: list[tuple[bool, Piece]]) -> Piece:
+    """A sum of terms, each with whether it is subtracted."""
+    text = ""
+    for minus, piece in terms:
+        shown = held(piece, PRODUCT)
+        text += f"{' - ' if minus else ' + '}{shown}" if text else f"{'-' if minus else ''}{shown}"
+    return Piece(text, SUM if len(terms) > 1 or terms[0][0] else terms[0][1].level)
 
 
 HALF = Fraction(1, 2)
@@ -297,186 +211,173 @@ def plain(value: Scalar) -> str:
     >>> plain(2 * ln((n - 2) / eps)), plain(n / (2 * n + (n - 2) * eps))
     ('2 ln((n - 2)/epsilon)', 'n/(2 n + (n - 2) epsilon)')
     """
-    return _Writer(Plain()).scalar(value).text
+    return _scalar(value).text
 
 
-def latex(value: Scalar) -> str:
-    r"""The number for a page.
+def _scalar(value: Scalar) -> Piece:
+    if not value.over:
+        return rational(Fraction(0))
+    below = denominator(value.over)
+    over = folded(terms_product(value.over, {below: Fraction(1)})) if below else Scalar(value.over, ONE)
+    under = folded(terms_product(value.under, {below: Fraction(1)})) if below else Scalar(value.under, ONE)
+    if not (over.whole and under.whole):
+        over, under = Scalar(value.over, ONE), Scalar(value.under, ONE)
+    if len(over.over) == 1 and len(under.over) == 1:
+        return _single(value)
+    if under != 1:  # (x/2 + 1/2)/y is (x + 1)/(2 y)
+        common = math.lcm(*(coefficient.denominator for coefficient in over.over.values()))
+        over, under = over * common, under * common
+    if under == 1:
+        return _terms(over.over)
+    upper = _terms(over.over)
+    if upper.text.startswith("-") and len(over.over) == 1:
+        return total([(True, fraction(_terms((-over).over), _terms(under.over)))])
+    return fraction(upper, _terms(under.over))
 
-    >>> from headwright.check.scalars import exp, parameter
-    >>> latex(exp(parameter("beta") ** 2) / 2)
-    '\\frac{e^{\\beta^{2}}}{2}'
-    """
-    return _Writer(Latex(), _Writer(Plain())).scalar(value).text
+
+def _single(value: Scalar) -> Piece:
+    ((monomial, coefficient),) = value.over.items()
+    piece = _term(monomial, abs(coefficient))
+    return total([(True, piece)]) if coefficient < 0 else piece
 
 
-class _Writer:
-    def __init__(self, style: Plain, measure: _Writer | None = None) -> None:
-        self.style = style
-        self.measure = measure
+def _terms(terms: Terms) -> Piece:
+    """The shortest of: as it stands, as a product, sorted by one of its names."""
+    options = [_expanded(with_logs_together(terms))]
+    if 1 < len(terms) <= TIDY:
+        options += [piece for piece in (_factored(terms), *_collected(terms)) if piece is not None]
+    return min(options, key=_length)
 
-    def scalar(self, value: Scalar) -> Piece:
-        if not value.over:
-            return self.style.rational(Fraction(0))
-        below = denominator(value.over)
-        over = folded(terms_product(value.over, {below: Fraction(1)})) if below else Scalar(value.over, ONE)
-        under = folded(terms_product(value.under, {below: Fraction(1)})) if below else Scalar(value.under, ONE)
-        if not (over.whole and under.whole):
-            over, under = Scalar(value.over, ONE), Scalar(value.under, ONE)
-        if len(over.over) == 1 and len(under.over) == 1:
-            return self.single(value)
-        if under != 1:  # (x/2 + 1/2)/y is (x + 1)/(2 y)
-            common = math.lcm(*(coefficient.denominator for coefficient in over.over.values()))
-            over, under = over * common, under * common
-        if under == 1:
-            return self.terms(over.over)
-        upper = self.terms(over.over)
-        if upper.text.startswith("-") and len(over.over) == 1:
-            return self.style.sum([(True, self.style.fraction(self.terms((-over).over), self.terms(under.over)))])
-        return self.style.fraction(upper, self.terms(under.over))
 
-    def single(self, value: Scalar) -> Piece:
-        ((monomial, coefficient),) = value.over.items()
-        piece = self.term(monomial, abs(coefficient))
-        return self.style.sum([(True, piece)]) if coefficient < 0 else piece
+def _expanded(terms: Terms) -> Piece:
+    return total([(coefficient < 0, _term(monomial, abs(coefficient))) for monomial, coefficient in ordered(terms)])
 
-    def terms(self, terms: Terms) -> Piece:
-        """The shortest (in plain text) of: as it stands, as a product, sorted by one of its names."""
-        options = self.options(terms)
-        return options[self.measure.choice(terms)] if self.measure else min(options, key=_length)
 
-    def choice(self, terms: Terms) -> int:
-        """Which of the options is the shortest."""
-        lengths = [_length(one) for one in self.options(terms)]
-        return lengths.index(min(lengths))
+def _factored(terms: Terms) -> Piece | None:
+    parts = factors(terms)
+    if parts is None:
+        return None
+    ((monomial, coefficient),) = parts[0][0].items()
+    pieces: list[Piece] = []
+    for part, times in parts[1:]:
+        if reads_negative(part):
+            coefficient = -coefficient if times % 2 else coefficient
+            part = {key: -value for key, value in part.items()}
+        inner = _expanded(with_logs_together(part))
+        pieces.append(to_the(inner, rational(Fraction(times))) if times > 1 else inner)
+    if monomial or abs(coefficient) != 1:
+        front = _term(monomial, abs(coefficient))
+        pieces.insert(0 if not monomial else len(pieces), front)
+    whole = product(pieces)
+    return total([(True, whole)]) if coefficient < 0 else whole
 
-    def options(self, terms: Terms) -> list[Piece]:
-        options = [self.expanded(with_logs_together(terms))]
-        if 1 < len(terms) <= TIDY:
-            options += [piece for piece in (self.factored(terms), *self.collected(terms)) if piece is not None]
-        return options
 
-    def expanded(self, terms: Terms) -> Piece:
-        return self.style.sum(
-            [(coefficient < 0, self.term(monomial, abs(coefficient))) for monomial, coefficient in ordered(terms)]
-        )
+def _collected(terms: Terms) -> Iterator[Piece]:
+    for atom in atoms_in(terms):
+        powers: dict[Fraction, Terms] = {}
+        for monomial, coefficient in terms.items():
+            found = dict(monomial)
+            exponent = found.pop(atom, Fraction(0))
+            powers.setdefault(exponent, {})[monomial_of(found)] = coefficient
+        if isinstance(atom, Parameter) and any(len(rest) > 1 for exponent, rest in powers.items() if exponent):
+            yield _sorted_by(atom, powers)
 
-    def factored(self, terms: Terms) -> Piece | None:
-        parts = factors(terms)
-        if parts is None:
-            return None
-        ((monomial, coefficient),) = parts[0][0].items()
-        pieces: list[Piece] = []
-        for part, times in parts[1:]:
-            if reads_negative(part):
-                coefficient = -coefficient if times % 2 else coefficient
-                part = {key: -value for key, value in part.items()}
-            inner = self.expanded(with_logs_together(part))
-            pieces.append(self.style.power(inner, self.style.rational(Fraction(times))) if times > 1 else inner)
-        if monomial or abs(coefficient) != 1:
-            front = self.term(monomial, abs(coefficient))
-            pieces.insert(0 if not monomial else len(pieces), front)
-        product = self.style.product(pieces)
-        return self.style.sum([(True, product)]) if coefficient < 0 else product
 
-    def collected(self, terms: Terms) -> Iterator[Piece]:
-        for atom in atoms_in(terms):
-            powers: dict[Fraction, Terms] = {}
-            for monomial, coefficient in terms.items():
-                found = dict(monomial)
-                exponent = found.pop(atom, Fraction(0))
-                powers.setdefault(exponent, {})[monomial_of(found)] = coefficient
-            if isinstance(atom, Parameter) and any(len(rest) > 1 for exponent, rest in powers.items() if exponent):
-                yield self.sorted_by(atom, powers)
-
-    def sorted_by(self, atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
-        pieces: list[tuple[bool, Piece]] = []
-        for exponent, rest in sorted(powers.items()):
-            if not exponent or len(rest) == 1:
-                whole = {times_power(monomial, atom, exponent): coefficient for monomial, coefficient in rest.items()}
-                for monomial, coefficient in ordered(with_logs_together(whole)):
-                    pieces.append((coefficient < 0, self.term(monomial, abs(coefficient))))
-                continue
-            minus = reads_negative(rest)
-            inner = {monomial: -value if minus else value for monomial, value in rest.items()}
-            pieces.append(
-                (
-                    minus,
-                    self.style.product(
-                        [self.expanded(with_logs_together(inner)), self.term(((atom, exponent),), Fraction(1))]
-                    ),
-                )
+def _sorted_by(atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
+    pieces: list[tuple[bool, Piece]] = []
+    for exponent, rest in sorted(powers.items()):
+        if not exponent or len(rest) == 1:
+            whole = {times_power(monomial, atom, exponent): coefficient for monomial, coefficient in rest.items()}
+            for monomial, coefficient in ordered(with_logs_together(whole)):
+                pieces.append((coefficient < 0, _term(monomial, abs(coefficient))))
+            continue
+        minus = reads_negative(rest)
+        inner = {monomial: -value if minus else value for monomial, value in rest.items()}
+        pieces.append(
+            (
+                minus,
+                product([_expanded(with_logs_together(inner)), _term(((atom, exponent),), Fraction(1))]),
             )
-        first = next((place for place, (minus, _) in enumerate(pieces) if not minus), 0)
-        return self.style.sum([pieces[first], *pieces[:first], *pieces[first + 1 :]])
+        )
+    first = next((place for place, (minus, _) in enumerate(pieces) if not minus), 0)
+    return total([pieces[first], *pieces[:first], *pieces[first + 1 :]])
 
-    def term(self, monomial: Monomial, coefficient: Fraction) -> Piece:
-        """A product of powers with a positive rational in front."""
-        powers, under_root, exponents = sorted_powers(monomial)
-        for prime in [one for one in under_root if isinstance(one, Prime)]:
-            if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
-                coefficient *= prime.number
-                under_root[prime] = -HALF
-        over: list[Piece] = [self.style.rational(Fraction(coefficient.numerator))] if coefficient.numerator > 1 else []
-        under: list[Piece] = []
-        if coefficient.denominator > 1:
-            under.append(self.style.rational(Fraction(coefficient.denominator)))
-        upper = [atom for atom, exponent in under_root.items() if exponent > 0]
-        lower = [atom for atom, exponent in under_root.items() if exponent < 0]
-        if upper and lower:
-            over.append(self.style.root(self.style.fraction(self.inside(upper), self.inside(lower))))
-        elif upper:
-            over.append(self.style.root(self.inside(upper)))
-        elif lower:
-            under.append(self.style.root(self.inside(lower)))
-        for atom, exponent in powers:
-            (over if exponent > 0 else under).append(self.power(atom, abs(exponent)))
-        over += self.exponentials(exponents)
-        upper_piece = self.style.product(over or [self.style.rational(Fraction(1))])
-        return self.style.fraction(upper_piece, self.style.product(under)) if under else upper_piece
 
-    def inside(self, atoms: list[Atom]) -> Piece:
-        whole = 1
-        rest: list[Piece] = []
-        for atom in atoms:
-            if isinstance(atom, Prime):
-                whole *= atom.number
-            else:
-                rest.append(self.atom(atom))
-        return self.style.product([self.style.rational(Fraction(whole)), *rest] if whole > 1 else rest)
+def _term(monomial: Monomial, coefficient: Fraction) -> Piece:
+    """A product of powers with a positive rational in front."""
+    powers, under_root, exponents = sorted_powers(monomial)
+    for prime in [one for one in under_root if isinstance(one, Prime)]:
+        if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
+            coefficient *= prime.number
+            under_root[prime] = -HALF
+    over: list[Piece] = [rational(Fraction(coefficient.numerator))] if coefficient.numerator > 1 else []
+    under: list[Piece] = []
+    if coefficient.denominator > 1:
+        under.append(rational(Fraction(coefficient.denominator)))
+    upper = [atom for atom, exponent in under_root.items() if exponent > 0]
+    lower = [atom for atom, exponent in under_root.items() if exponent < 0]
+    if upper and lower:
+        over.append(root(fraction(_inside(upper), _inside(lower))))
+    elif upper:
+        over.append(root(_inside(upper)))
+    elif lower:
+        under.append(root(_inside(lower)))
+    for atom, exponent in powers:
+        (over if exponent > 0 else under).append(_power(atom, abs(exponent)))
+    over += _exponentials(exponents)
+    upper_piece = product(over or [rational(Fraction(1))])
+    return fraction(upper_piece, product(under)) if under else upper_piece
 
-    def power(self, atom: Atom, exponent: Fraction) -> Piece:
-        if exponent == 1:
-            return self.atom(atom)
-        return self.style.power(self.atom(atom), self.style.rational(exponent))
 
-    def exponentials(self, exponents: list[tuple[Exp, Fraction]]) -> list[Piece]:
-        """All powers of e as one; powers of other numbers (2^n) by themselves."""
-        total: Terms = {}
-        pieces: list[Piece] = []
-        for monomial, exponent in with_logs_together({atom.power: exponent for atom, exponent in exponents}).items():
-            logs = [one for one, power in monomial if isinstance(one, Function) and one.kind == "ln" and power == 1]
-            if len(logs) == 1:
-                rest = monomial_of({one: power for one, power in monomial if one != logs[0]})
-                pieces.append(self.style.power(self.scalar(logs[0].body), self.scalar(Scalar({rest: exponent}, ONE))))
-            else:
-                total[monomial] = exponent
-        if total:
-            power = self.scalar(Scalar(total, ONE))
-            pieces.append(self.style.name("e") if power.text == "1" else self.style.power(self.style.name("e"), power))
-        return pieces
-
-    def atom(self, atom: Atom) -> Piece:
-        if isinstance(atom, Parameter):
-            return self.style.name(atom.name)
-        if isinstance(atom, Thing):
-            return self.style.name("x")
+def _inside(atoms: list[Atom]) -> Piece:
+    whole = 1
+    rest: list[Piece] = []
+    for atom in atoms:
         if isinstance(atom, Prime):
-            return self.style.rational(Fraction(atom.number))
-        if isinstance(atom, Function):
-            body = self.scalar(atom.body)
-            return body if atom.kind == "sum" else self.style.call(atom.kind, body)
-        return self.style.pi()
+            whole *= atom.number
+        else:
+            rest.append(_atom(atom))
+    return product([rational(Fraction(whole)), *rest] if whole > 1 else rest)
+
+
+def _power(atom: Atom, exponent: Fraction) -> Piece:
+    if exponent == 1:
+        return _atom(atom)
+    return to_the(_atom(atom), rational(exponent))
+
+
+def _exponentials(exponents: list[tuple[Exp, Fraction]]) -> list[Piece]:
+    """All powers of e as one; powers of other numbers (2^n) by themselves."""
+    together: Terms = {}
+    pieces: list[Piece] = []
+    for monomial, exponent in with_logs_together({atom.power: exponent for atom, exponent in exponents}).items():
+        logs = [one for one, power in monomial if isinstance(one, Function) and one.kind == "ln" and power == 1]
+        if len(logs) == 1:
+            rest = monomial_of({one: power for one, power in monomial if one != logs[0]})
+            pieces.append(to_the(_scalar(logs[0].body), _scalar(Scalar({rest: exponent}, ONE))))
+        else:
+            together[monomial] = exponent
+    if together:
+        power = _scalar(Scalar(together, ONE))
+        pieces.append(Piece("e") if power.text == "1" else to_the(Piece("e"), power))
+    return pieces
+
+
+def _atom(atom: Atom) -> Piece:
+    if isinstance(atom, Parameter):
+        return Piece(told(atom.name))
+    if isinstance(atom, Thing):
+        return Piece("x")
+    if isinstance(atom, Prime):
+        return rational(Fraction(atom.number))
+    if isinstance(atom, Function):
+        body = _scalar(atom.body)
+        return (
+            body
+            if atom.kind == "sum"
+            else Piece(f"|{body.text}|" if atom.kind == "abs" else f"{atom.kind}({body.text})")
+        )
+    return Piece("pi")
 
 
 def _length(piece: Piece) -> int:

@@ -118,7 +118,6 @@ def _dot(row: tuple[Scalar, ...], column: tuple[Scalar, ...]) -> Scalar:
 
 
 DEEPEST = 20
-INTERNAL = ("gone", "inverse")  # names of the checker's own
 ELEMENTARY = {"exp": exp, "ln": ln, "sqrt": sqrt, "abs": absolute}
 PROJECTED = {"q": "Q", "k": "K", "v": "V"}  # q_i is Q x_i, and so on
 
@@ -202,8 +201,6 @@ class Reader:
             raise MissingError(f"{full} is used, and no formula defines it", node, fix=f"write {full} = ...")
         if full == "infinity":
             raise MisfitError("infinity is not a number", node)
-        if node.base.startswith(INTERNAL):
-            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
         if node.index is None and node.base.islower():
             return number_grid(parameter(full, POSITIVE))  # 'a large number': a name of the answer's own
         known = ", ".join(f"{self.setting.letter}_{name}" for name in directions)

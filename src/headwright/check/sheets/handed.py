@@ -45,6 +45,7 @@ class Handed:
     exercise_id: str
     formulas: tuple[Formula, ...]
     written: Written | None = None  # all of its text: what is judged, where it is given; else the formulas alone
+    chosen: str = ""  # why it was taken for an answer to this exercise, where no id says so
 
     @property
     def place(self) -> str:
@@ -73,3 +74,14 @@ class Complaint:
     def place(self) -> str:
         """Where it stands, as editors read it."""
         return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Note(Complaint):
+    """What a document holds and is not judged, and why: no error.
+
+    >>> Note("homework.txt", 3, "a question").unjudged
+    False
+    """
+
+    unjudged: bool = False  # it may well be an answer

@@ -22,7 +22,7 @@ from headwright.check.answer import Formula
 from headwright.check.reading.blocks import blocks
 from headwright.check.reading.marks import Piece, find_formulas
 from headwright.check.reading.written import Form, Written
-from headwright.check.sheets.handed import Complaint, Handed
+from headwright.check.sheets.handed import Complaint, Handed, Note
 from headwright.check.sheets.text import clean, read_text
 from headwright.errors import InputError
 
@@ -44,6 +44,7 @@ class Sheet:
     file: str
     answers: tuple[Handed, ...]
     complaints: tuple[Complaint, ...]
+    notes: tuple[Note, ...] = ()  # what is not judged, and why
 
 
 def read_sheet(source: str | Path, ids: Collection[str], exercise: str | None = None) -> Sheet:

@@ -8,11 +8,13 @@ from typing import Any
 
 from headwright.check.running.run import Checked
 from headwright.check.running.wire import to_json
-from headwright.check.sheets.handed import Complaint
+from headwright.check.sheets.handed import Complaint, Note
 from headwright.check.verdict import WORST_FIRST
 
 
-def results(checked: Sequence[Checked], complaints: Sequence[Complaint] = (), seed: int = 0) -> dict[str, Any]:
+def results(
+    checked: Sequence[Checked], complaints: Sequence[Complaint] = (), seed: int = 0, notes: Sequence[Note] = ()
+) -> dict[str, Any]:
     """What `headwright check --json` prints.
 
     >>> results([])["answers"]
@@ -22,6 +24,7 @@ def results(checked: Sequence[Checked], complaints: Sequence[Complaint] = (), se
     return {
         "answers": [as_json(each) for each in checked],
         "complaints": [{"file": c.file, "line": c.line, "sentence": c.sentence} for c in complaints],
+        "notes": [{"file": n.file, "line": n.line, "sentence": n.sentence, "unjudged": n.unjudged} for n in notes],
         "counts": {word: counts[word] for word in reversed(WORST_FIRST)},
         "seed": seed,
     }
@@ -42,6 +45,7 @@ def as_json(each: Checked) -> dict[str, Any]:
         "file": answer.file,
         "line": answer.line,
         "exercise": answer.exercise_id,
+        "chosen": answer.chosen,
         "answer": answer.text,
         "formulas": [{"text": formula.text, "line": formula.line} for formula in answer.formulas],
         **to_json(each.verdict),

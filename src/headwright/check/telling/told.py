@@ -27,6 +27,8 @@ def told(each: Checked) -> list[str]:
     """
     answer, verdict = each.answer, each.verdict
     lines = [f"{answer.place}  {answer.exercise_id}"]
+    if answer.chosen:
+        lines.append(clean(f"  taken for it: {answer.chosen}"))
     lines += [f"    {shortened(formula.text)}" for formula in answer.formulas[:MOST_FORMULAS]]
     if len(answer.formulas) > MOST_FORMULAS:
         lines.append(f"    ... and {len(answer.formulas) - MOST_FORMULAS} more formulas")

@@ -32,13 +32,9 @@ class Word:
 
 _WORD = re.compile(r"[A-Za-z]+")
 _NAMED = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_PHRASES = (
-    (re.compile(r"as\s+long\s+as\b"), "when"),
-    (re.compile(r"such\s+that\b"), "where"),
-    (re.compile(r"provided(?:\s+that)?\b"), "when"),
-    (re.compile(r"assuming(?:\s+that)?\b"), "given"),
-)
-_EVERY = frozenset({"all", "every", "each", "any"})
+_PHRASES: Final = tuple((re.compile(pattern), meaning) for pattern, meaning in spellings.PHRASES)
+_FIRST_WORDS: Final = spellings.FIRST_WORDS
+_EVERY = frozenset({"all", "every", "each", "any", "some"})
 _KNOWN_WORDS: Final = sorted({*spellings.NAMES, *spellings.FUNCTIONS, *spellings.SPOKEN})
 _STARTS: Final = tuple({*spellings.FUNCTIONS, *spellings.GREEK} - {"Pr", "Pi", "Xi"})
 _PLAIN_ARGUMENT = re.compile(r"\s*\{([^{}\\$]*)\}")
@@ -48,7 +44,23 @@ _ACCENTED = re.compile(
     rf"\s*(?:\{{\s*(?:\\(?:{'|'.join(sorted(spellings.STYLES))})\s*)?(?:\{{\s*(\\[A-Za-z]+|[A-Za-z])\s*\}}"
     r"|(\\[A-Za-z]+|[A-Za-z]))\s*\}|(\\[A-Za-z]+|[A-Za-z]))"
 )
+_CAPITAL = re.compile(r"\s*(?:\{\s*([EPRZN])\s*\}|([EPRZN])(?![A-Za-z]))")
+_CAPITALS: Final = {
+    **{(style, letter): "function" for style in ("mathbb", "mathds", "mathbbm") for letter in "EP"},
+    **{(style, letter): "domain" for style in ("mathbb", "mathds", "mathbbm") for letter in "RZN"},
+    ("mathscr", "N"): "function",  # the normal distribution, also with \mathcal
+}
+_NORMAL = re.compile(r"N\s*(?:\\left\s*)?\(")
 _BRACKET_AHEAD = re.compile(r"\s*(?:\\(?:left|big|Big|bigg|Bigg|bigl|Bigl|biggl|Biggl)\s*)?(?:[(\[]|\\\{)")
+_REASON = re.compile(
+    r"\s*\(?\s*(?:since|because|using|by|from|via|see)\s"
+    r"(?!.*\b(?:not|no|never|unless|except|or|only|if|when|but|nor|neither|without)\b)[^()]*(?:\([^()]*\)[^()]*)?\)?\s*"
+)
+_SAID_OF = re.compile(r"\s*\}\s*(?:[=<>_^]|\\(?:leq?|geq?|approx|to|gg|ll|neq?|sim)(?![A-Za-z]))")
+_OPENER = re.compile(r"\s*\{")
+_LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
+_DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
+_MOST = re.compile(r"\s*(?:\\,|\\!|\\;)?\s*\\?(max|min)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?")
 _ENVIRONMENT = re.compile(r"\s*\{([A-Za-z]+)\*?\}")
 _ROW_END = re.compile(r"\\\\\*?(?:\[\s*-?[0-9.]{1,9}\s*(?:pt|em|ex|mm|cm|in)\s*\])?")
@@ -68,9 +80,11 @@ _CLOSER = {
     "|": "\\right|",
     "||": "\\right\\|",
     "matrix": "\\end",
+    "cases": "\\end{cases}",
 }
+_EQUATION = re.compile(r"\((?:[0-9][a-z]?|\*)\)")
 _INFIX = frozenset("+-*/.,;:^_")
-_PAUSES = ("logic", "condition", "relation", "then", "line", "end", "quad")
+_PAUSES = ("logic", "condition", "relation", "then", "line", "end", "quad", "reason")
 
 
 class Lexer:
@@ -85,6 +99,7 @@ class Lexer:
         self.begin: int | None = None  # where the next word begins, if a wrapping such as \\mathbf{ came before it
         self.found: list[Word] = []
         self.ghosts: set[int] = set()  # braces of \mathbf{x}, \text{if $x$}: they group nothing
+        self.jumps: dict[int, int] = {}  # from the end of an \underbrace{...} to the end of its label
         self.has_commands = "\\" in source
 
     def add(self, kind: str, text: str, length: int) -> None:
@@ -126,7 +141,9 @@ class Lexer:
         if run == "E" and self.source.startswith("[", self.at + 1):
             self.add("function", "E", 1)
             return
-        if run in self.names or len(run) == 1:
+        if run == "N" and (last := self.before()) is not None and (last.kind, last.text) == ("relation", "~"):
+            self.add("function" if _NORMAL.match(self.source, self.at) else "name", "N", 1)
+        elif run in self.names or len(run) == 1:
             self.add("name", run, len(run))
         elif not self.phrase(run) and not self.known(run):
             self.running(run)
@@ -134,11 +151,13 @@ class Lexer:
     def phrase(self, run: str) -> bool:
         """Several words that mean one: for all, as long as, such that."""
         if run in _EVERY and (last := self.before()) is not None and (last.kind, last.text) == ("condition", "for"):
+            if run == "some":
+                self.found[-1] = replace(last, text="some")
             self.skip(len(run))
             return True
-        for pattern, meaning in _PHRASES:
+        for pattern, meaning in _PHRASES if run in _FIRST_WORDS else ():
             if match := pattern.match(self.source, self.at):
-                self.add("condition", meaning, len(match.group()))
+                self.add(*meaning, len(match.group()))
                 return True
         return False
 
@@ -153,7 +172,12 @@ class Lexer:
         elif run in spellings.NAMES:
             self.add("name", spellings.NAMES[run], len(run))
         elif run in spellings.SPOKEN:
-            self.add(*spellings.SPOKEN[run], len(run))
+            kind, text = spellings.SPOKEN[run]
+            if kind == "reason":
+                self.at += len(run)
+                self.reason(len(run))
+            else:
+                self.add(kind, text, len(run))
         elif stem := _accented(run):
             self.add("name", stem, len(run))
         else:
@@ -213,6 +237,11 @@ class Lexer:
         self.skip(length + argument.start(1) - argument.start())
         stop = argument.end()
         pieces = list(re.finditer(r"[A-Za-z]+", inside))
+        if _REASON.fullmatch(inside):
+            self.at = stop - 1
+            self.ghosts.add(stop - 1)
+            self.reason(stop - 1 - argument.start(1))
+            return
         if len(pieces) == 1 and pieces[0].group() == inside.strip():
             start = self.at - (length + argument.start(1) - argument.start())
             self.skip(pieces[0].start())
@@ -223,6 +252,15 @@ class Lexer:
         else:
             self.ghosts.add(stop - 1)
 
+    def reason(self, length: int) -> None:
+        """'since', and brackets around it and what it says are passed over: a reason is a statement of its own."""
+        start = self.at - length
+        if (last := self.before()) is not None and (last.kind, last.text) == ("open", "("):
+            self.found.pop()
+            self.ghosts.add(self.parentheses.get(last.span.stop - 1, -1))
+        self.found.append(Word("reason", "since", Span(start, self.at), True))
+        self.spaced = True
+
     def single(self, command: str, word: str) -> None:
         """One word in a \text: known, or a name of its own."""
         if command == "operatorname" and word in ("E", "P"):
@@ -232,32 +270,34 @@ class Lexer:
                 near = get_close_matches(word, sorted(spellings.FUNCTIONS), 1, 0.6)
                 fix = spellings.UNREAD.get(word) or (f"did you mean {near[0]}?" if near else "use a known function")
                 raise self.error(f"{word} is not a known function", len(word), fix)
-            if command.startswith(("text", "mbox")) and word not in self.names and not self.is_label():
+            if command.startswith(("text", "mbox")) and word not in self.names and not self.is_label(len(word)):
                 self.refuse_prose(word)
             self.add("name", word, len(word))
 
-    def is_label(self) -> bool:
-        """Whether we are in an index, where a word is a label."""
-        return self.is_after("_") or self.is_after("_", "{")
+    def is_label(self, length: int) -> bool:
+        r"""Whether a word is a label in an index or exponent, or stands alone before a relation: \text{Output} = x."""
+        if any(self.is_after(*signs) for signs in (("_",), ("_", "{"), ("^",), ("^", "{"))):
+            return True
+        word = self.source[self.at : self.at + length]
+        alone = not self.found or self.found[-1].kind in ("relation", "logic", "line", "quad", "soft", "sign")
+        return alone and word.lower() not in spellings.PROSE and bool(_SAID_OF.match(self.source, self.at + length))
 
     def unwrap(self, length: int) -> None:
         """Drop a command and the braces of its argument, but keep what is inside."""
         self.skip(length)
-        opener = re.compile(r"\s*\{").match(self.source, self.at)
+        opener = _OPENER.match(self.source, self.at)
         if opener is not None and (closer := self.braces.get(opener.end() - 1)) is not None:
             self.ghosts |= {opener.end() - 1, closer}
 
     @cached_property
     def braces(self) -> dict[int, int]:
         """Where each brace of the source is closed, found once."""
-        waiting: list[int] = []
-        pairs: dict[int, int] = {}
-        for match in re.finditer(r"\\.|[{}]", self.source, re.DOTALL):
-            if match.group() == "{":
-                waiting.append(match.start())
-            elif match.group() == "}" and waiting:
-                pairs[waiting.pop()] = match.start()
-        return pairs
+        return _closers(self.source, "{", "}")
+
+    @cached_property
+    def parentheses(self) -> dict[int, int]:
+        """Where each round bracket is closed."""
+        return _closers(self.source, "(", ")")
 
     def styled(self, name: str, length: int) -> None:
         r"""\mathbf{K} is K; \mathbf{1} is the vector of ones; \mathbb{E} and \mathbb{P} are the mean and the chance."""
@@ -266,12 +306,13 @@ class Lexer:
             one = (digit.group(1) or digit.group(2)) == "1"
             self.add("name" if one else "number", "ones" if one else "0", length + len(digit.group()))
             return
-        special = re.compile(r"\s*(?:\{\s*([EP])\s*\}|([EP])(?![A-Za-z]))").match(self.source, self.at + length)
-        if special is not None and name in ("mathbb", "mathds", "mathbbm"):
+        special = _CAPITAL.match(self.source, self.at + length)
+        if special is not None:
             letter = special.group(1) or special.group(2)
-            stop = self.at + length + len(special.group())
-            if letter == "E" or _BRACKET_AHEAD.match(self.source, stop):
-                self.add("function", letter, stop - self.at)
+            stop = special.end()
+            kind = _CAPITALS.get((name if name != "mathcal" else "mathscr", letter), "")
+            if kind and (letter in "ERZ" or kind == "domain" or _BRACKET_AHEAD.match(self.source, stop)):
+                self.add(kind, letter, stop - self.at)
                 return
         short = _SHORT_ARGUMENT.match(self.source, self.at + length)
         start = self.at
@@ -303,8 +344,14 @@ class Lexer:
         length = len(name) + 1 + starred
         if name in spellings.COMMANDS:
             self.add(*spellings.COMMANDS[name], length)
-        elif name in spellings.DROPPED or name == "not":
-            self.dropped(name, length)
+        elif name in spellings.DROPPED:
+            self.skip(length)
+        elif name == "not":
+            self.denied(length)
+        elif name == "arg" and (most := _MOST.match(self.source, self.at + length)):
+            self.add("command", "arg" + most.group(1), length + len(most.group()))
+        elif name in ("underbrace", "overbrace", "overset", "stackrel"):
+            self.labelled(name, length)
         elif name in spellings.LEFTS or name in spellings.RIGHTS:
             self.sided(name, length)
         elif name in spellings.TEXTS:
@@ -323,9 +370,6 @@ class Lexer:
 
     def unknown(self, name: str, length: int) -> None:
         """Refuse a command, with the closest known one."""
-        if name in spellings.DOTS:
-            self.add("dots", "...", length)
-            return
         if name in spellings.UNREAD:
             raise self.error(f"\\{name} is not read", length, spellings.UNREAD[name])
         near = get_close_matches(name[:40], _KNOWN_COMMANDS, 1, 0.6)
@@ -349,15 +393,28 @@ class Lexer:
                 "remove the backslash",
             )
 
-    def dropped(self, name: str, length: int) -> None:
-        r"""Sizes and styles say nothing; \not is read before = only."""
-        if name == "not":
-            rest = re.compile(r"\s*(=|\\equiv|\\approx|\\sim|\\in\b)").match(self.source, self.at + length)
-            if rest is None or rest.group(1) != "=":
-                raise self.error("\\not is read only before =", length, "write \\neq, or the opposite relation")
-            self.add("relation", "!=", length + len(rest.group()))
-        else:
-            self.skip(length)
+    def denied(self, length: int) -> None:
+        r"""\not before a relation: \not=, \not\approx, \not\in."""
+        rest = _DENIED.match(self.source, self.at + length)
+        sign = rest.group(1).lstrip("\\") if rest else ""
+        sign = spellings.RELATIONS.get(sign, sign)
+        if rest is None or sign not in ("=", "<", ">", *spellings.RELATIONS.values()) or sign.startswith("!"):
+            raise self.error("\\not is read only before a relation", length, "write \\neq, or the opposite relation")
+        self.add("relation", f"!{sign}", length + len(rest.group()))
+
+    def labelled(self, name: str, length: int) -> None:
+        r"""\underbrace{x}_{label} is x, and \overset{label}{=} is =."""
+        self.skip(length)
+        opener = _OPENER.match(self.source, self.at)
+        closer = self.braces.get(opener.end() - 1) if opener else None
+        if closer is None:
+            raise self.error(f"\\{name} needs its argument in braces", length, "add the braces", start=self.at - length)
+        if name in ("overset", "stackrel"):
+            self.at = closer + 1
+            self.unwrap(0)
+        elif mark := _LABEL.match(self.source, closer + 1):
+            stop = self.braces.get(mark.end() - 1, mark.end() - 1)
+            self.jumps[closer + 1] = stop + 1
 
     def sided(self, name: str, length: int) -> None:
         r"""\left( and \right): the size says nothing, but a bar now has a side."""
@@ -380,8 +437,9 @@ class Lexer:
         if argument is None:
             raise self.error(f"\\{name} needs the name of an environment", length, f"write \\{name}{{pmatrix}}")
         environment, length = argument.group(1), length + len(argument.group())
-        if environment in spellings.MATRICES:
-            self.add("open" if name == "begin" else "close", "matrix", length)
+        if environment in spellings.MATRICES or environment in ("cases", "dcases", "rcases"):
+            kind = "cases" if environment.endswith("cases") else "matrix"
+            self.add("open" if name == "begin" else "close", kind, length)
         elif environment in spellings.DROPPED_ENVIRONMENTS:
             self.skip(length)
         else:
@@ -401,6 +459,9 @@ class Lexer:
     def step(self) -> None:
         """One word, or a space."""
         source, at = self.source, self.at
+        if at in self.jumps:
+            self.skip(self.jumps[at] - at)
+            return
         c = source[at]
         if c == "\n":
             self.add("soft", "\n", 1)
@@ -443,6 +504,9 @@ class Lexer:
         if c in spellings.LETTERS:
             self.add("name", spellings.LETTERS[c], 1)
             return
+        if c in spellings.FRACTIONS:
+            self.fraction(*spellings.FRACTIONS[c])
+            return
         simple = unicodedata.normalize("NFKC", c)
         if len(simple) == 1 and simple.isascii() and simple.isalpha():
             self.add("name", simple, 1)
@@ -455,12 +519,20 @@ class Lexer:
                 "#": "remove it",
                 "?": "remove it",
                 "`": "remove it, or write $ around the formula",
-                "∈": spellings.UNREAD["in"],
-                "∏": spellings.UNREAD["prod"],
                 "∫": spellings.UNREAD["int"],
                 "±": spellings.UNREAD["pm"],
             }
             raise self.error(f"{printed(c)} is not a sign of the formula language", 1, fixes.get(c, ""))
+
+    def fraction(self, over: str, under: str) -> None:
+        """½, in brackets of its own."""
+        place = Span(self.at, self.at + 1)
+        if (last := self.before()) is not None and last.kind == "number":
+            raise self.error("a number before a fraction can mean a sum or a product", 1, "write + or * between them")
+        for kind, text in (("open", "("), ("number", over), ("sign", "/"), ("number", under), ("close", "(")):
+            self.found.append(Word(kind, text, place, self.spaced and kind == "open"))
+        self.at += 1
+        self.spaced = False
 
     def number(self) -> None:
         """A number; refused where it is glued to a name."""
@@ -525,6 +597,17 @@ class Lexer:
         self.spaced = False
 
 
+def _closers(source: str, opener: str, closer: str) -> dict[int, int]:
+    waiting: list[int] = []
+    pairs: dict[int, int] = {}
+    for match in re.finditer(rf"\\.|[{opener}{closer}]", source, re.DOTALL):
+        if match.group() == opener:
+            waiting.append(match.start())
+        elif match.group() == closer and waiting:
+            pairs[waiting.pop()] = match.start()
+    return pairs
+
+
 def matched(pattern: re.Pattern[str], source: str, at: int) -> str:
     """What the pattern matches there, or nothing."""
     match = pattern.match(source, at)
@@ -568,7 +651,7 @@ def value(text: str) -> Fraction:
 
 def _accented(run: str) -> str:
     """xhat, alphabar: what \\hat{x} and \\bar{\\alpha} become, so that they can be written without LaTeX too."""
-    for accent in ("hat", "tilde", "bar"):
+    for accent in ("hat", "tilde", "bar", "star"):
         stem = run.removesuffix(accent)
         if stem != run and (len(stem) == 1 or stem in spellings.NAMES) and run not in ("what", "that", "chat"):
             return spellings.NAMES.get(stem, stem) + accent
@@ -606,7 +689,9 @@ def partners(found: list[Word], source: str) -> dict[int, int]:
                 message = f"{shown} closes nothing: no bracket is open here"
                 raise FormulaError(message, source, word.span, fix=f"remove {shown}, or open a bracket before it")
             opener = found[waiting[-1]]
-            if opener.text != word.text:
+            after = found[waiting[-1] - 1] if waiting[-1] else word
+            half_open = (after.kind, after.text[-2:]) == ("relation", "in") and {opener.text, word.text} <= {"(", "["}
+            if opener.text != word.text and not half_open:  # x in [0, 1)
                 _refuse(opener, source, word)
             pairs[waiting.pop()] = place
     if waiting:
@@ -659,15 +744,23 @@ def _breaks(found: list[Word], place: int, pairs: dict[int, int], last: Word) ->
 def _tidy(found: list[Word], source: str) -> list[Word]:
     kept: list[Word] = []
     inside: list[str] = []
+    passed = -1  # up to here it is the number of an equation
     for place, word in enumerate(found):
+        if place <= passed:
+            continue
+        if word.kind == "quad" and not inside and (count := _numbered(found, place + 1)):
+            passed = place + count
+            continue
         if word.kind == "open":
             inside.append(word.text)
         elif word.kind == "close":
             inside.pop()
-        in_matrix = bool(inside) and inside[-1] == "matrix"
+        in_matrix = bool(inside) and inside[-1] in ("matrix", "cases")
         if word.kind in ("line", "amp", "quad") and not _matters(word, inside, in_matrix):
             continue
         if word.kind == "quad" and (not kept or _is_pause(kept[-1]) or _is_pause(found[place + 1])):
+            continue
+        if word.kind == "stop" and in_matrix and found[place + 1].kind in ("line", "close", "amp"):
             continue
         if word.kind == "line" and not in_matrix:
             if _continues(found, place + 1):
@@ -685,6 +778,24 @@ def _tidy(found: list[Word], source: str) -> list[Word]:
                 "a full stop stands inside the formula", source, word.span, fix="remove it, or write \\cdot"
             )
     return kept
+
+
+def _numbered(found: list[Word], place: int) -> int:
+    """How many words the number of an equation at the end of a line has: \\quad (5)."""
+    start = place
+    while found[place].kind == "quad":
+        place += 1
+    kinds = "".join(
+        "(" if w.kind == "open" else ")" if w.kind == "close" else w.text[:1] for w in found[place : place + 4]
+    )
+    label = _EQUATION.match(kinds)
+    if label is None or not _ends(found[place + len(label.group())]):
+        return 0
+    return place - start + len(label.group())
+
+
+def _ends(word: Word) -> bool:
+    return word.kind in ("line", "end", "stop", "soft") or (word.kind == "sign" and word.text in ",;")
 
 
 def _continues(found: list[Word], place: int) -> bool:

@@ -1,23 +1,28 @@
-"""Words into a tree: terms, sums and products, brackets, functions, and statements around them.
-
-The words of a statement are first read into one flat list of parts, then put together from the loosest join to the
-tightest: lines, implications, 'or', conditions, 'and' and commas, relations. Nothing here calls itself.
-"""
+"""Words into a tree: terms, sums and products, brackets, functions; statements.py joins what is said of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal, NoReturn, Protocol, TypeVar, cast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, Literal, NoReturn, TypeVar, cast
 
 from headwright.formula.errors import DEEPEST, LARGEST, MOST_PRIMES, FormulaError
+from headwright.formula.reading.dots import written_out
 from headwright.formula.reading.lexer import Word, partners, value
-from headwright.formula.reading.spellings import FUNCTIONS
+from headwright.formula.reading.spellings import FUNCTIONS, NAMES
+from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, otherwise, said_for
 from headwright.formula.tree import (
+    STATEMENTS,
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
     Comparison,
+    Domain,
+    Dots,
+    Gap,
     Inner,
     Listing,
     Logic,
@@ -35,63 +40,15 @@ from headwright.formula.tree import (
     Span,
     Sum,
     Transpose,
+    put,
     walk,
 )
 
-_SAID: Final = (Relation, Logic, Quantified)
-_SPREAD: Final = ("!=", "<", ">", "<=", ">=", "<<", ">>")
-_RISING: Final = ("<", "<=", "<<")
-_FALLING: Final = (">", ">=", ">>")
-
-
-class Fail(Protocol):
-    """How to say what is wrong."""
-
-    def __call__(self, message: str, span: Span, fix: str = "") -> NoReturn:
-        """Raise a FormulaError."""
-
-
-@dataclass(frozen=True)
-class Item:
-    """Terms with signs between them; the sides that are limits; how often 'not' came first; what came before."""
-
-    terms: list[Node]
-    signs: list[Comparison]
-    limits: list[tuple[int, Node]]
-    negated: int
-    joint: str
-
-    @property
-    def is_bare(self) -> bool:
-        """A term alone, which may be part of a list."""
-        return not self.signs and not self.negated and not self.limits and not isinstance(self.terms[0], _SAID)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A term, or what stands between terms."""
-
-    tag: str
-    span: Span
-    text: str = ""
-    node: Node | None = None
-
-
-Joined = list[Part]
-
-
-@dataclass
-class _Chunk:
-    """A statement with its conditions, as parts."""
-
-    body: Joined
-    conditions: list[tuple[str, Joined]]
-
-
 Made = TypeVar("Made", bound=Node)
-Raise = tuple[str, Node | None]  # ("top", None), ("prime", None) or ("power", exponent)
-STATEMENTS = (Relation, Logic, Quantified)
+Raise = tuple[str, Node | None]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
+_OVER: Final = ("max", "min", "argmax", "argmin", "prod")
+_FEW: Final = 20  # values of an index, for which a sum is written out
 
 
 class Parser:
@@ -193,6 +150,8 @@ class Parser:
         word, last = self.next, self.last
         if word.kind == "dots":
             self.fail("dots leave open what is meant", word.span, "write the sum with \\sum, or list every term")
+        if word.kind == "much":
+            self.fail(f"{self.shown(word)} needs a name beside it", word.span, "write t \\gg n, or t \\to \\infty")
         if word.kind == "top":
             self.fail(f"{self.shown(word)} stands only in an exponent, as in K^\\top", word.span, "write ^ before it")
         if self.sees("_", "^", "**"):
@@ -227,6 +186,68 @@ class Parser:
         self.bars.pop()
         self.take()
         return self.table([row for row in rows if row], self.since(word.span.start))
+
+    def cases(self) -> Node:
+        r"""\begin{cases} a & c = 1 \\ b & \text{otherwise} \end{cases}; without conditions, statements side by side."""
+        opener = self.at
+        word = self.take()
+        self.bars.append("")
+        rows: list[Quantified] = []
+        while self.at != self.pairs[opener]:
+            if self.next.kind == "line":
+                self.take()
+            else:
+                rows.append(self.branch(rows))
+        self.bars.pop()
+        self.take()
+        span = self.since(word.span.start)
+        if not rows:
+            self.fail("there are no cases", span, "write a value and its condition: 1 & i = j")
+        if all(isinstance(row.body, STATEMENTS) for row in rows):
+            found = [part for row in rows for part in said_for([row.body], row.conditions, row.span)]
+            return replace(both(found), span=span)
+        if any(isinstance(row.body, STATEMENTS) or not row.conditions for row in rows):
+            self.fail("every case needs a value and its condition", span, "write 1 & i = j \\\\ 0 & i \\ne j")
+        return self.new(Cases(tuple(rows), span=span))
+
+    def plain_cases(self) -> Node:
+        """cases(1 for i = j; 0 for i != j)."""
+        word = self.take()
+        node = self.bracket() if self.next.kind == "open" else self.missing()
+        rows = node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+        branches = tuple(row for row in rows if isinstance(row, Quantified))
+        if len(branches) != len(rows):
+            self.fail("every case needs a value and its condition", node.span, "write cases(1 for i = j; 0 for i != j)")
+        return self.new(Cases(branches, span=self.since(word.span.start)))
+
+    def branch(self, others: list[Quantified]) -> Quantified:
+        """One row of the cases."""
+        start = self.next.span.start
+        body = self.inside()
+        conditions: list[Node] = []
+        if isinstance(body, Quantified) and not isinstance(body.body, STATEMENTS):
+            conditions, body = list(body.conditions), body.body
+        while self.next.kind in ("amp", "condition"):
+            if self.next.kind == "amp":
+                self.take()
+                continue
+            if self.next.text == "otherwise":
+                self.take()
+                conditions += otherwise(others)
+                break
+            conditions += self.case_condition()
+        if self.last.kind == "amp" and self.next.kind not in ("line", "close"):
+            conditions += self.case_condition()
+        if self.next.kind not in ("line", "close"):
+            self.unexpected()
+        return self.new(Quantified(body, tuple(conditions), span=self.since(start)))
+
+    def case_condition(self) -> tuple[Node, ...]:
+        """'i = j', or 'if i = j'."""
+        node = self.inside()
+        if isinstance(node, Quantified) and isinstance(node.body, Gap):
+            return node.conditions
+        return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
 
     def is_rows(self) -> bool:
         """Whether a bracket holds nothing but brackets: [[1, 0], [0, 1]]."""
@@ -278,8 +299,12 @@ class Parser:
         word = self.next
         if word.text == "matrix":
             return self.matrix()
+        if word.text == "cases":
+            return self.cases()
         if word.text == "<":
             return self.angle()
+        if word.text in "([" and (self.last.kind, self.last.text[-2:]) == ("relation", "in"):
+            return self.interval()
         if word.text == "[" and self.is_rows():
             return self.rows()
         self.take()
@@ -293,6 +318,28 @@ class Parser:
             self.no_aside()
             return self.new(Norm(node, span=self.since(word.span.start)))
         return replace(node, span=self.since(word.span.start))
+
+    def interval(self) -> Node:
+        """[0, 1) after 'in'; several numbers in round brackets are a list."""
+        opener = self.at
+        word = self.take()
+        self.bars.append("")
+        ends = [self.expression()]
+        while self.sees(","):
+            self.take()
+            ends.append(self.expression())
+        self.no_aside()
+        self.bars.pop()
+        closer = self.next
+        self.close(opener)
+        span = self.since(word.span.start)
+        if len(ends) != 2:
+            return self.new(Listing(tuple(ends), span=span)) if len(ends) > 2 else ends[0]
+        signs: tuple[Comparison, Comparison] = (
+            "<=" if word.text == "[" else "<",
+            "<=" if self.shown(closer)[-1:] == "]" else "<",
+        )
+        return self.new(Interval(ends[0], signs, ends[1], span=span))
 
     def norm(self) -> Node:
         """|x|, ||x||."""
@@ -373,6 +420,8 @@ class Parser:
     def call(self) -> Node:
         """A function with its exponent, its index and its arguments."""
         word = self.take()
+        if word.text in _OVER and self.sees("_"):
+            return self.big(word)
         power: Node | None = None
         index: Node | None = None
         while self.sees("^", "**", "_"):
@@ -401,7 +450,7 @@ class Parser:
         span = self.since(word.span.start)
         if word.text == "inner" and len(arguments) == 2:
             return self.new(Inner(*arguments, span=span))
-        if len(arguments) != 1 and word.text not in ("max", "min"):
+        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N"):
             self.fail(
                 f"{self.shown(word)} takes one argument, and here are {len(arguments)}", span, "remove the others"
             )
@@ -465,9 +514,8 @@ class Parser:
             self.fail(f"the argument of {shown} may end in two places", word.span.to(self.next.span), fix)
         return node
 
-    def big_sum(self) -> Node:
-        r"""\sum_{i=1}^{n} x_i: the body is the product that follows."""
-        word = self.take()
+    def big(self, word: Word) -> Node:
+        r"""\sum_{i=1}^{n} x_i, \max_{i \ne j} x_i: the body is the product that follows."""
         ranges: list[Node] | None = None
         top: Node | None = None
         while self.sees("_", "^", "**"):
@@ -485,7 +533,7 @@ class Parser:
         span = self.since(word.span.start)
         if ranges is None:
             ranges = [Name(self.guessed(body, word))]
-        return self.summed(ranges, top, body, span)
+        return self.summed(word, ranges, top, body, span)
 
     def guessed(self, body: Node, word: Word) -> str:
         """The index of a sum that names none: that of the first name with a letter for an index."""
@@ -502,31 +550,33 @@ class Parser:
         opener = self.at
         self.take()
         self.bars.append("")
-        found = [self.chain()]
+        found = self.chain()
         while self.sees(","):
             self.take()
             further, last = self.chain(), found[-1]
-            if isinstance(last, Relation) and last.comparisons == ("!=",) and not isinstance(further, Relation):
-                further = self.new(Relation((last.terms[0], further), ("!=",), span=further.span))  # i != a, b
-            found.append(further)
+            if isinstance(last, Relation) and last.comparisons == ("!=",) and not isinstance(further[0], Relation):
+                further = [self.new(Relation((last.terms[0], further[0]), ("!=",), span=further[0].span))]  # i != a, b
+            found += further
         self.bars.pop()
         self.close(opener)
         return found
 
-    def chain(self) -> Node:
+    def chain(self) -> list[Node]:
         """a <= b < c, under a sign."""
         terms = [self.expression()]
-        signs: list[Comparison] = []
+        signs: list[str] = []
         while self.next.kind == "relation":
-            signs.append(cast("Comparison", self.take().text))
+            signs.append(self.take().text)
             terms.append(self.expression())
         self.no_aside()
-        if not signs:
-            return terms[0]
-        return self.new(Relation(tuple(terms), tuple(signs), span=terms[0].span.to(terms[-1].span)))
+        return [self.new(node) for node in chain(terms, signs)] if signs else terms
 
-    def summed(self, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:
+    def summed(self, word: Word, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:
         """The sum, or sums inside one another where several indices were written."""
+        match ranges:
+            case [Bond("in", Name(index, None, 0), Listing(values))] if word.text == "sum" and len(values) <= _FEW:
+                if not any(isinstance(part, Dots) for part in values) and top is None:
+                    return self.new(Sum(tuple(put(body, index, part) for part in values), span=span))
         lower: Node | None = None
         indices: list[str] = []
         conditions: list[Relation] = []
@@ -537,6 +587,8 @@ class Parser:
                 lower = part.terms[1]
             elif isinstance(part, Relation):
                 conditions.append(part)
+            elif isinstance(part, STATEMENTS):
+                self.fail("this is not read under a sum", part.span, "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}")
             found = next(candidates(part), None)
             if found is None:
                 self.fail("a sum needs an index here", part.span, "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}")
@@ -546,7 +598,11 @@ class Parser:
             self.fail("a sum with one bound only", span, "write \\sum_{i=1}^{n}, or \\sum_i for all values")
         for place, index in reversed(list(enumerate(indices))):
             own = tuple(conditions) if place == len(indices) - 1 else ()
-            body = self.new(BigSum(index, body, lower, top, own, span=span))
+            if word.text == "sum":
+                body = self.new(BigSum(index, body, lower, top, own, span=span))
+            else:
+                over = cast("Literal['max', 'min', 'argmax', 'argmin', 'prod']", word.text)
+                body = self.new(BigCall(over, index, body, lower, top, own, span=span))
         return body
 
     def primary(self) -> Node:
@@ -562,8 +618,16 @@ class Parser:
             return self.call()
         if word.kind == "command" and word.text == "frac":
             return self.fraction()
-        if word.kind == "command" and word.text == "sum":
-            return self.big_sum()
+        if word.kind == "command" and word.text == "cases":
+            return self.plain_cases()
+        if word.kind == "command" and word.text != "lim":
+            return self.big(self.take())
+        if word.kind == "domain":
+            self.take()
+            return self.new(Domain(cast("Literal['R', 'Z', 'N']", word.text), span=word.span))
+        if word.kind == "dots":
+            self.take()
+            return self.new(Dots(span=word.span))
         if word.kind == "command":
             self.fail("a limit stands at the beginning of a side only", word.span, "write \\lim_{x \\to a} y = z")
         if word.kind == "open":
@@ -604,6 +668,8 @@ class Parser:
         if index is not None or (isinstance(base, Name) and base.index is not None):
             self.fail("a second index on the same name", mark.span, "write both in one pair of braces: x_{i,j}")
         braced = first.kind == "open" and first.text == "{"
+        if isinstance(base, Domain):
+            self.fail("a part of the numbers is not read", mark.span, "write x > 0, or x \\ge 0")
         if isinstance(base, Number):
             fix = "write \\mathbf{1}_n for the vector of ones" if base.value == 1 else "remove the index"
             self.fail("a number has an index", mark.span, fix)
@@ -625,9 +691,16 @@ class Parser:
                 self.fail(
                     f"a name has {primes} primes, and at most {MOST_PRIMES} are read", self.since(start), "use an index"
                 )
-            if index is not None or primes:
+            upper = [node for kind, node in raises if kind == "index" and node is not None]
+            stars = sum(kind == "star" for kind, _ in raises)
+            raises = [part for part in raises if part[0] not in ("index", "star")]
+            if index is not None or primes or upper or stars:
                 index = base.index if index is None else index
-                base = Name(base.base, index, base.primes + primes, span=self.since(start))
+                lower = index.items if isinstance(index, Listing) else () if index is None else (index,)
+                if upper:  # q^{(1)} is q_1, and alpha_a^{(1)} is alpha_{1,a}
+                    both_ = (*upper, *lower)
+                    index = both_[0] if len(both_) == 1 else self.new(Listing(both_, span=self.since(start)))
+                base = Name(base.base + "star" * stars, index, base.primes + primes, span=self.since(start))
         for kind, exponent in raises:
             if exponent is None:
                 base = self.new(Transpose(base, span=self.since(start)))
@@ -643,6 +716,9 @@ class Parser:
         start = self.at
         word = self.next
         inside = self.found[start + 1 : self.pairs[start]] if word.kind == "open" and word.text == "{" else [word]
+        if isinstance(base, Name) and base != Name("e") and (upper := self.upper_index(inside)):
+            self.at = self.pairs.get(start, start) + 1
+            return upper
         if inside and all(part.kind == "prime" for part in inside):
             self.at = self.pairs.get(start, start) + 1
             return [("prime", None)] * sum(len(part.text) for part in inside)
@@ -657,6 +733,21 @@ class Parser:
                 self.at = self.pairs.get(start, start) + 1
                 return [("top", None)]
         return [("power", self.upper(base, index))]
+
+    def upper_index(self, inside: list[Word]) -> list[Raise]:
+        r"""What q^{(1)}, q^{(1)\top}, Z^{\text{perm}} and q^* carry; nothing for an exponent."""
+        found: list[Raise] = []
+        if len(inside) > 3 and (inside[-1].kind, inside[-1].text) in (("top", "top"), ("name", "T")):
+            found, inside = [("top", None)], inside[:-1]
+        match [(word.kind, word.text) for word in inside]:
+            case [("open", "("), ("number" | "name", text), ("close", "(")] if text != "T":
+                node = Number(value(text)) if inside[1].kind == "number" else Name(text)
+                return [("index", replace(self.new(node), span=inside[1].span)), *found]
+            case [("name", text)] if len(text) > 1 and self.shown(inside[0]).startswith("\\") and _is_word(text):
+                return [("index", self.new(Name(text, span=inside[0].span)))]
+            case [("sign" | "star", "*")]:
+                return [("star", None)]
+        return []
 
     def upper(self, base: Node, index: Node | None) -> Node:
         """An exponent: in brackets, or one word, with the exponents upon it."""
@@ -754,6 +845,8 @@ class Parser:
             if self.aside is not None or not self.sees("+", "-"):
                 break
         self.shallower()
+        if len(terms) > 1 and any(isinstance(term, Dots) for term in terms):
+            return self.new(written_out(terms, self.since(start)))
         return terms[0] if len(terms) == 1 else self.new(Sum(tuple(terms), span=self.since(start)))
 
     def term(self) -> Node:
@@ -830,7 +923,9 @@ class Parser:
             return word.text == "<" and self.is_angle()
         if word.kind == "dots":
             self.missing()
-        return word.kind in ("number", "name", "function", "open") or (word.kind == "command" and word.text != "lim")
+        if word.kind == "command":
+            return word.text != "lim"
+        return word.kind in ("number", "name", "function", "open", "domain")
 
     def is_angle(self) -> bool:
         """Whether < after an operand opens <a, b>: tight inside, with a comma, and nothing glued to its end."""
@@ -863,18 +958,26 @@ class Parser:
             return base
         return self.attached(base, first)
 
-    def inside(self) -> Node:
+    def inside(self, *, goes_on: bool = False) -> Node:
         """A statement, a list or an expression, up to where the bracket or the source ends."""
         parts: list[Part] = []
         if self.parts_read is None:
             self.parts_read = parts  # of the outermost level: told in an error as what was understood
+        if goes_on:
+            parts.append(
+                Part("term", self.next.span, node=self.new(Gap(span=Span(self.next.span.start, self.next.span.start))))
+            )
+            self.joined(parts)
         while True:
             self.operand(parts)
+            while self.next.kind in ("much", "kind"):  # t large, k integer
+                self.qualified(parts, self.take())
             if not self.joined(parts):
-                return self.new(assembled(parts, self.fail))
+                return self.new(assembled(parts))
 
     def operand(self, parts: list[Part]) -> None:
         """Read up to and with the next term."""
+        before: Word | None = None
         while True:
             word = self.next
             if word.kind in ("condition", "logic") and word.text not in ("and", "or", "implies", "iff"):
@@ -883,6 +986,10 @@ class Parser:
             elif word.kind == "command" and word.text == "lim":
                 self.take()
                 parts.append(self.limit(word.span.start))
+            elif word.kind in ("much", "kind") and before is None:  # for large t, for some integer k
+                before = self.take()
+            elif word.kind == "reason" or (word.kind == "then" and not parts):
+                self.take()
             else:
                 break
         quad = bool(parts) and parts[-1].tag == "quad"
@@ -894,6 +1001,16 @@ class Parser:
         if self.aside is not None:
             parts.append(Part("aside", self.aside.span, node=self.aside))
             self.aside = None
+        if before is not None:
+            self.qualified(parts, before)
+
+    def qualified(self, parts: list[Part], word: Word) -> None:
+        """'t large' says that t tends to infinity, 'k integer' that it is in Z."""
+        node: Node = Name("infinity", span=word.span) if word.text == "large" else Number(value("0"), span=word.span)
+        if word.kind == "kind":
+            node = Domain(cast("Literal['R', 'Z', 'N']", word.text), span=word.span)
+        parts.append(Part("relation", word.span, "->" if word.kind == "much" else "in"))
+        parts.append(Part("term", word.span, node=self.new(node)))
 
     def limit(self, start: int) -> Part:
         r"""\lim_{x \to a}."""
@@ -926,7 +1043,20 @@ class Parser:
         elif word.kind == "sign" and word.text in _TAGS:
             self.take()
             follows = self.next
-            if word.text in ",;" and follows.kind in ("logic", "condition", "close", "then", "end"):
+            if word.text in ",;" and follows.kind in (
+                "logic",
+                "condition",
+                "close",
+                "then",
+                "end",
+                "amp",
+                "line",
+                "reason",
+            ):
+                if follows.kind == "reason":
+                    return self.joined(parts)
+                if follows.kind in ("amp", "line"):
+                    return False
                 if follows.kind in ("close", "end") or (follows.kind == "condition" and word.text == ","):
                     return self.next.kind not in ("close", "end") and self.conditioned(parts)
                 if follows.kind in ("logic", "then") and follows.text != "not":
@@ -935,6 +1065,12 @@ class Parser:
             return True
         elif word.kind == "condition":
             return self.conditioned(parts)
+        elif word.kind == "reason":
+            self.take()
+            if self.next.kind in ("end", "close", "line", "amp", "quad", "reason") or self.sees(",", ";"):
+                return self.joined(parts)
+            parts.append(Part("reason", word.span))
+            return True
         elif word.kind in ("then", "quad"):
             parts.append(Part(word.kind, word.span))
         else:
@@ -952,345 +1088,24 @@ class Parser:
         """The whole source."""
         if self.next.kind == "end":
             self.fail("the formula is empty", self.next.span, "write a formula, ... = ...")
-        node = self.inside()
+        node = self.inside(goes_on=self.goes_on())
         if self.next.kind != "end":
             self.unexpected()
         return node
 
+    def goes_on(self) -> bool:
+        """Whether the source begins with a relation or an arrow: it continues the formula before."""
+        word = self.next
+        if word.kind == "relation" and word.text == "<":
+            tight = not self.found[1].spaced and any((w.kind, w.text) == ("sign", ",") for w in self.found)
+            return not tight and not any(
+                other.kind == "relation" and self.shown(other)[0] == ">" for other in self.found[1:]
+            )
+        return word.kind == "relation" or (word.kind == "logic" and word.text in ("implies", "iff"))
+
     def terms_read(self) -> list[Part]:
         """The parts of the outermost level that were read so far."""
         return self.parts_read or []
-
-
-def related(items: list[Item], fail: Fail) -> list[Node]:
-    """The statements that the items make; one list where they make none."""
-    found: list[Node] = []
-    bare: list[Node] = []
-    place = 0
-    while place < len(items):
-        item = items[place]
-        place += 1
-        if bare and item.joint != "comma":
-            found.append(_listed(bare))
-            bare = []
-        if item.is_bare:
-            bare.append(item.terms[0])
-            continue
-        terms, signs = list(item.terms), list(item.signs)
-        if bare and signs:
-            terms[0] = _listed([*bare, terms[0]])
-            bare = []
-        if not bare and place < len(items) and _brackets(item, items[place], terms):
-            other = items[place]
-            terms[-1] = _listed([terms[-1], other.terms[0]])
-            terms += other.terms[1:]
-            signs += other.signs
-            place += 1
-        follow, ends = _following(items, place)
-        if len(follow) and signs and (count := _taken(terms[0], len(follow), ends)):
-            found.extend(_with_list(terms, signs, follow[:count], item))
-            place += count
-        else:
-            found.append(_one(terms, signs, item, fail))
-    if bare:
-        found.append(_listed(bare))
-    return [part for node in found for part in _separate(node)]
-
-
-def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
-    """In 'x_i = 0, i != a, b' the places of i != a, b: they say for which i the statement before them is meant.
-
-    Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
-    """
-    for place in range(start + 1, len(items)):
-        if not _is_apart(items[place]) or not items[place - 1].signs:
-            continue
-        before = (node for term in items[place - 1].terms for node in walk(term))
-        indices = {part for node in before if isinstance(node, Name) and node.index for part in walk(node.index)}
-        if items[place].terms[0] in indices:
-            stop = place + 1
-            while stop < len(items) and _is_apart(items[stop]):
-                stop += 1
-            more, ends = _following(items, stop)
-            return place, stop + len(more) * ends
-    return None
-
-
-def _is_apart(item: Item) -> bool:
-    """i != a after a comma, with a letter on the left."""
-    first = item.terms[0]
-    named = isinstance(first, Name) and first == Name(first.base)
-    simple = item.signs == ["!="] and isinstance(item.terms[1], Name | Number | Listing)
-    return named and simple and item.joint in ("comma", "quad") and not item.negated
-
-
-def _listed(items: list[Node]) -> Node:
-    if len(items) == 1:
-        return items[0]
-    return Listing(tuple(items), span=items[0].span.to(items[-1].span))
-
-
-def _following(items: list[Item], place: int) -> tuple[list[Node], bool]:
-    """The bare terms that follow with commas, and whether nothing comes after them."""
-    stop = place
-    while stop < len(items) and items[stop].is_bare and items[stop].joint == "comma":
-        stop += 1
-    return [item.terms[0] for item in items[place:stop]], stop == len(items)
-
-
-def _taken(left: Node, available: int, ends: bool) -> int:
-    """How many of the terms that follow belong to the right side: as many as the left side has, or all."""
-    wanted = len(left.items) - 1 if isinstance(left, Listing) else 0
-    if wanted:
-        return wanted if available >= wanted else 0
-    return available if ends else 0
-
-
-def _with_list(terms: list[Node], signs: list[Comparison], more: list[Node], item: Item) -> list[Node]:
-    """'a, b = c, d' compares lists; 'i != a, b' says the same of a and of b."""
-    if signs[-1] in _SPREAD and not isinstance(terms[0], Listing) and not item.negated:
-        first = _relation(terms, signs)
-        return [first, *(_relation([terms[-2], other], [signs[-1]]) for other in more)]
-    return [_negated(_relation([*terms[:-1], _listed([terms[-1], *more])], signs), item.negated)]
-
-
-def _brackets(item: Item, other: Item, terms: list[Node]) -> bool:
-    """0 <= s, t < 1: both lie between, when a number is on the left and the signs point the same way."""
-    return (
-        other.joint == "comma"
-        and len(item.signs) == 1
-        and bool(other.signs)
-        and not (item.limits or other.limits or item.negated or other.negated)
-        and isinstance(terms[0], Number)
-        and isinstance(terms[-1], Name)
-        and isinstance(other.terms[0], Name)
-        and terms[-1] != other.terms[0]
-        and any(item.signs[0] in signs and other.signs[0] in signs for signs in (_RISING, _FALLING))
-    )
-
-
-def _one(terms: list[Node], signs: list[Comparison], item: Item, fail: Fail) -> Node:
-    node = terms[0] if not signs else _relation(terms, signs)
-    if item.limits:
-        node = _limit(terms, signs, item.limits, fail)
-    return _negated(node, item.negated)
-
-
-def _negated(node: Node, times: int) -> Node:
-    for _ in range(times):
-        node = Logic("not", (node,), span=node.span)
-    return node
-
-
-def _limit(terms: list[Node], signs: list[Comparison], limits: list[tuple[int, Node]], fail: Fail) -> Node:
-    """lim x = y says x -> y under the condition."""
-    side, condition = limits[0]
-    if len(limits) != 1 or len(terms) != 2 or signs[0] not in ("=", "->", "~"):
-        fail("a limit is read as one side of one equation", condition.span, "write \\lim_{x \\to a} y = z")
-    relation = _relation([terms[side], terms[1 - side]], ["->"])
-    return Quantified(relation, (condition,), span=condition.span.to(terms[-1].span))
-
-
-def _relation(terms: list[Node], signs: list[Comparison]) -> Relation:
-    return Relation(tuple(terms), tuple(signs), span=terms[0].span.to(terms[-1].span))
-
-
-def _separate(node: Node) -> list[Node]:
-    """i != {a, b} says that i is neither."""
-    if isinstance(node, Relation) and node.comparisons == ("!=",):
-        left, right = node.terms
-        if isinstance(right, Listing) and not isinstance(left, Listing):
-            return [_relation([left, other], ["!="]) for other in right.items]
-    return [node]
-
-
-def assembled(parts: Joined, fail: Fail) -> Node:
-    """All parts as one node: several statements become one 'and'."""
-    statements: list[Node] = []
-    for statement, _ in _split(parts, ("semi", "line")):
-        node = _implied(statement, fail)
-        # items joined by commas are already one 'and': the whole is one list of statements
-        plain = isinstance(node, Logic) and node.word == "and" and len(statement) > 1
-        statements.extend(node.children() if plain else [node])
-    return _both(statements)
-
-
-def _both(items: list[Node]) -> Node:
-    if len(items) == 1:
-        return items[0]
-    return Logic("and", tuple(items), span=items[0].span.to(items[-1].span))
-
-
-def _split(parts: Joined, tags: Collection[str]) -> Iterator[tuple[Joined, Part | None]]:
-    """The runs between parts of these tags, each with the part that ends it."""
-    run: Joined = []
-    for part in parts:
-        if part.tag in tags:
-            yield run, part
-            run = []
-        else:
-            run.append(part)
-    yield run, None
-
-
-def _implied(parts: Joined, fail: Fail) -> Node:
-    """A => B <=> C: each step is a statement; A => B, C => D are two implications."""
-    cut = _between_arrows(parts)
-    if cut is not None:
-        return _both([_implied(parts[:cut], fail), _implied(parts[cut + 1 :], fail)])
-    sides: list[Node] = []
-    signs: list[Part] = []
-    for run, sign in _split(parts, ("implies", "iff")):
-        sides.append(_either(run, fail))
-        if sign is not None:
-            signs.append(sign)
-    if not signs:
-        return sides[0]
-    steps: list[Node] = []
-    for place, sign in enumerate(signs):
-        left, right = sides[place], sides[place + 1]
-        word = cast("Literal['implies', 'iff']", sign.tag)
-        steps.append(Logic(word, (left, right), span=left.span.to(right.span)))
-    return _both(steps)
-
-
-def _between_arrows(parts: Joined) -> int | None:
-    """The last comma between the first two arrows: there a new implication begins."""
-    arrows = [place for place, part in enumerate(parts) if part.tag in ("implies", "iff")]
-    if len(arrows) < 2:
-        return None
-    cut = _last_join(parts[arrows[0] : arrows[1]])
-    return None if cut is None else arrows[0] + cut
-
-
-def _either(parts: Joined, fail: Fail) -> Node:
-    items = [_said(run, fail) for run, _ in _split(parts, ("or",))]
-    if len(items) == 1:
-        return items[0]
-    return Logic("or", tuple(items), span=items[0].span.to(items[-1].span))
-
-
-def _said(parts: Joined, fail: Fail) -> Node:
-    """Statements, each with what it is said for."""
-    nodes: list[Node] = []
-    for chunk in _chunks(parts, fail):
-        nodes.extend(_quantified(chunk, fail))
-    return _both(nodes)
-
-
-def _chunks(parts: Joined, fail: Fail) -> list[_Chunk]:
-    """Where one statement's conditions end and the next statement begins.
-
-    'x = 1 for c = 3/2, x = 2 for c = 1/2' are two: the same word comes again, so the item before it is new.
-    """
-    chunks = [_Chunk([], [])]
-    for part in parts:
-        chunk = chunks[-1]
-        if part.tag == "condition":
-            words = [word for word, _ in chunk.conditions]
-            if part.text in words and (cut := _last_join(chunk.conditions[-1][1])) is not None:
-                run = chunk.conditions[-1][1]
-                chunks.append(_Chunk(run[cut + 1 :], []))
-                del run[cut:]
-            chunks[-1].conditions.append((part.text, []))
-        elif part.tag == "aside":
-            chunk.conditions.append(("(", [Part("term", part.span, node=part.node)]))
-        elif chunk.conditions and chunk.conditions[-1][0] == "(":
-            if part.tag not in ("comma", "and", "quad"):
-                fail("a condition in brackets ends a statement", part.span, "write the condition at the end")
-            chunks.append(_Chunk([], []))
-        elif chunk.conditions:
-            if part.tag == "continued":
-                fail(
-                    "this line continues a chain that ended with a condition",
-                    part.span,
-                    "move the condition to the end",
-                )
-            chunk.conditions[-1][1].append(part)
-        else:
-            chunk.body.append(part)
-    return [chunk for chunk in chunks if chunk.body or chunk.conditions]
-
-
-def _last_join(parts: Joined) -> int | None:
-    return next((place for place in reversed(range(len(parts))) if parts[place].tag in ("comma", "and", "quad")), None)
-
-
-def _quantified(chunk: _Chunk, fail: Fail) -> list[Node]:
-    """The statement with its conditions; several statements where it has none."""
-    body, conditions = chunk.body, chunk.conditions
-    if not body:
-        body, conditions = _prefixed(conditions, fail)
-    items = _items(body, fail)
-    if not conditions:
-        return _with_indices(items, fail)
-    nodes = related(items, fail)
-    found: list[Node] = []
-    for word, run in conditions:
-        for node in related(_items(run, fail), fail):
-            inner = isinstance(node, Logic) and node.word == "and" and word == "("
-            for part in node.children() if inner else (node,):
-                found.extend(part.items if isinstance(part, Listing) else (part,))
-    whole = _both(nodes)
-    if isinstance(whole, Quantified) and len(nodes) == 1 and len(body) > 1:  # a limit that has further conditions
-        found = [*whole.conditions, *found]
-        whole = whole.body
-    return [Quantified(whole, tuple(found), span=nodes[0].span.to(found[-1].span))]
-
-
-def _with_indices(items: list[Item], fail: Fail) -> list[Node]:
-    """Statements, where 'x_i = 0, i != a' says for which i it is meant."""
-    nodes: list[Node] = []
-    start = 0
-    while (found := index_conditions(items, start)) is not None:
-        *others, last = related(items[start : found[0]], fail)
-        named = related(items[found[0] : found[1]], fail)
-        nodes += [*others, Quantified(last, tuple(named), span=last.span.to(named[-1].span))]
-        start = found[1]
-    return nodes + related(items[start:], fail)
-
-
-def _prefixed(conditions: list[tuple[str, Joined]], fail: Fail) -> tuple[Joined, list[tuple[str, Joined]]]:
-    """'for all i != j: x > 0', 'if c = 1 then x > 0', 'for all i != j, x > 0': the statement comes last."""
-    word, run = conditions[0]
-    cut = next((place for place, part in enumerate(run) if part.tag in ("colon", "then")), None)
-    if cut is None:
-        cut = _last_join(run)
-    if cut is None or not run[:cut] or not run[cut + 1 :]:
-        place = run[0].span if run else Span(0, 0)
-        fail("a condition stands here without the statement it belongs to", place, "write 'x > 0 for all i != j'")
-    return run[cut + 1 :], [(word, run[:cut]), *conditions[1:]]
-
-
-def _items(parts: Joined, fail: Fail) -> list[Item]:
-    """The items between commas, each a term or a relation."""
-    items: list[Item] = []
-    joint = ""
-    for run, end in _split(parts, ("comma", "and", "quad")):
-        items.append(_item(run, joint, fail))
-        joint = end.tag if end is not None else ""
-    return items
-
-
-def _item(run: Joined, joint: str, fail: Fail) -> Item:
-    terms: list[Node] = []
-    signs: list[Comparison] = []
-    limits: list[tuple[int, Node]] = []
-    negated = 0
-    for part in run:
-        if part.tag == "term" and part.node is not None:
-            terms.append(part.node)
-        elif part.tag in ("relation", "continued"):
-            signs.append(cast("Comparison", part.text))
-        elif part.tag == "limit" and part.node is not None:
-            limits.append((len(terms), part.node))
-        elif part.tag == "not" and not terms:
-            negated += 1
-        else:
-            fail(f"{part.tag if part.tag != 'colon' else ':'} cannot stand here", part.span, "write two statements")
-    if len(terms) != len(signs) + 1:
-        fail("a statement is not complete", run[0].span if run else Span(0, 0), "write both sides")
-    return Item(terms, signs, limits, negated, joint)
 
 
 def _remedy(last: Word) -> str:
@@ -1301,6 +1116,11 @@ def _remedy(last: Word) -> str:
     if last.kind == "function":
         return "add the argument in brackets"
     return "add what is missing, or remove what comes before it"
+
+
+def _is_word(text: str) -> bool:
+    """perm, new: no Greek letter, and none with an accent."""
+    return text.isalpha() and text not in NAMES and not text.endswith(("hat", "tilde", "bar", "star"))
 
 
 def _is_index(node: Node) -> bool:

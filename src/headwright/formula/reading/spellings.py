@@ -37,94 +37,55 @@ NAMES: Final[dict[str, str]] = {
 }
 
 FUNCTIONS: Final[dict[str, str]] = {
-    "exp": "exp",
-    "ln": "ln",
-    "log": "ln",
-    "sqrt": "sqrt",
-    "sin": "sin",
-    "cos": "cos",
-    "trace": "trace",
-    "tr": "trace",
-    "Tr": "trace",
-    "softmax": "softmax",
-    "relu": "relu",
-    "ReLU": "relu",
-    "RELU": "relu",
-    "Relu": "relu",
-    "rank": "rank",
-    "max": "max",
-    "min": "min",
-    "abs": "abs",
-    "diag": "diag",
-    "Pr": "P",
-    "Var": "Var",
+    **{
+        word: word
+        for word in _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var norm inner transpose")
+    },
+    "log": "ln", "tr": "trace", "Tr": "trace", "ReLU": "relu", "RELU": "relu", "Relu": "relu", "Pr": "P",
     "expectation": "E",
-    "norm": "norm",
-    "inner": "inner",
-    "transpose": "transpose",
-}
+}  # fmt: skip
 
-RELATIONS: Final[dict[str, str]] = {
-    "coloneqq": "=",
-    "equiv": "=",
-    "ne": "!=",
-    "neq": "!=",
-    "notin": "!=",
-    "lt": "<",
-    "gt": ">",
-    "le": "<=",
-    "leq": "<=",
-    "leqslant": "<=",
-    "ge": ">=",
-    "geq": ">=",
-    "geqslant": ">=",
-    "approx": "~",
-    "sim": "~",
-    "simeq": "~",
-    "cong": "~",
-    "gg": ">>",
-    "ll": "<<",
-    "to": "->",
-    "rightarrow": "->",
-    "longrightarrow": "->",
-}
+_RELATIONS = {
+    "=": "coloneqq equiv triangleq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
+    ">=": "ge geq geqslant geqq", "~": "approx sim simeq cong", ">>": "gg", "<<": "ll",
+    "->": "to rightarrow longrightarrow", "in": "in", "!in": "notin", "perp": "perp", "propto": "propto varpropto",
+}  # fmt: skip
+# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it.
+RELATIONS: Final[dict[str, str]] = {word: sign for sign, words in _RELATIONS.items() for word in words.split()}
 
-LOGIC: Final[dict[str, str]] = {
-    "land": "and",
-    "wedge": "and",
-    "lor": "or",
-    "vee": "or",
-    "neg": "not",
-    "lnot": "not",
-    "Rightarrow": "implies",
-    "Longrightarrow": "implies",
-    "implies": "implies",
-    "iff": "iff",
-    "Leftrightarrow": "iff",
-    "Longleftrightarrow": "iff",
-}
+_LOGIC = {
+    "and": "land wedge", "or": "lor vee", "not": "neg lnot", "implies": "Rightarrow Longrightarrow implies",
+    "iff": "iff Leftrightarrow Longleftrightarrow",
+}  # fmt: skip
+LOGIC: Final[dict[str, str]] = {word: meaning for meaning, words in _LOGIC.items() for word in words.split()}
 
 # Words that are read without a backslash, besides names and functions.
 SPOKEN: Final[dict[str, tuple[str, str]]] = {
-    "and": ("logic", "and"),
-    "or": ("logic", "or"),
-    "not": ("logic", "not"),
-    "implies": ("logic", "implies"),
+    **{word: ("logic", word) for word in _list("and or not implies iff")},
     "imply": ("logic", "implies"),
-    "iff": ("logic", "iff"),
     "then": ("then", "then"),
     "to": ("relation", "->"),
-    "for": ("condition", "for"),
-    "when": ("condition", "when"),
+    "in": ("relation", "in"),
+    **{word: ("condition", word) for word in _list("for when if as given where otherwise")},
     "whenever": ("condition", "when"),
-    "if": ("condition", "if"),
-    "as": ("condition", "as"),
-    "given": ("condition", "given"),
-    "where": ("condition", "where"),
     "with": ("condition", "where"),
-    "sum": ("command", "sum"),
-    "lim": ("command", "lim"),
+    "else": ("condition", "otherwise"),
+    **dict.fromkeys(_list("since because using by"), ("reason", "since")),
+    **dict.fromkeys(_list("integer integers"), ("kind", "Z")),
+    "real": ("kind", "R"),
+    **{word: ("command", word) for word in _list("sum lim prod argmax argmin cases")},
 }
+PHRASES: Final[tuple[tuple[str, tuple[str, str]], ...]] = (  # several words that mean one
+    (r"for\s+(?:all|every|each|any)\b", ("condition", "for")),
+    (r"for\s+some\b", ("condition", "some")),
+    (r"there\s+(?:is|exists)(?:\s+an?|\s+some)?\b", ("condition", "some")),
+    (r"as\s+long\s+as\b|provided(?:\s+that)?\b", ("condition", "when")),
+    (r"such\s+that\b", ("condition", "where")),
+    (r"assuming(?:\s+that)?\b", ("condition", "given")),
+    (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:large|big|huge)(?:\s+enough)?\b", ("much", "large")),
+    (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:small|tiny)(?:\s+enough)?\b", ("much", "small")),
+)
+FIRST_WORDS: Final = _set("for there as provided such assuming sufficiently very arbitrarily large big huge small tiny")
 
 # Commands that become one word of a kind of their own.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -135,13 +96,19 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         if word
         in ("exp", "ln", "log", "sin", "cos", "max", "min", "Pr", "tr", "Tr", "trace", "softmax", "rank", "diag")
     },
+    "E": ("function", "E"),
+    **{word: ("domain", word) for word in "RZN"},
+    "prod": ("command", "prod"),
+    "argmax": ("command", "argmax"),
+    "argmin": ("command", "argmin"),
     **{word: ("relation", sign) for word, sign in RELATIONS.items()},
     **{word: ("logic", word_) for word, word_ in LOGIC.items()},
     "forall": ("condition", "for"),
-    "frac": ("command", "frac"),
-    "tfrac": ("command", "frac"),
-    "dfrac": ("command", "frac"),
-    "cfrac": ("command", "frac"),
+    "exists": ("condition", "some"),
+    "because": ("reason", "since"),
+    **dict.fromkeys(_list("frac tfrac dfrac cfrac"), ("command", "frac")),
+    **dict.fromkeys(_list("dots ldots cdots dotsc dotsb dotsm vdots ddots"), ("dots", "...")),
+    "star": ("star", "*"),
     "sqrt": ("function", "sqrt"),
     "sum": ("command", "sum"),
     "lim": ("command", "lim"),
@@ -180,34 +147,40 @@ ACCENTS: Final[dict[str, str]] = {
     "overline": "bar",
 }
 
-STYLES: Final = _set("mathbf boldsymbol bm mathbb mathcal mathscr mathfrak vec pmb bold mathds mathbbm mathit symbf")
+STYLES: Final = _set(
+    "overrightarrow mathbf boldsymbol bm mathbb mathcal mathscr mathfrak vec pmb bold mathds mathbbm mathit symbf"
+)
 TEXTS: Final = _set("text textrm textit textbf textnormal mbox mathrm mathsf mathtt operatorname")
 LEFTS: Final = _set("left bigl Bigl biggl Biggl")
 RIGHTS: Final = _set("right bigr Bigr biggr Biggr")
 DROPPED: Final = _set(
     "big Big bigg Bigg bigm middle displaystyle textstyle scriptstyle limits nolimits nonumber notag enspace enskip "
-    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed"
+    "thinspace medspace thickspace negthinspace hfill noindent ensuremath mathstrut strut boxed therefore underline"
 )
 DROPPED_WITH_ARGUMENT: Final = _set("label tag hspace vspace color phantom hphantom vphantom")
-DROPPED_ENVIRONMENTS: Final = _set("aligned align gather gathered split equation multline alignat displaymath math")
+DROPPED_ENVIRONMENTS: Final = _set(
+    "aligned align gather gathered split equation multline alignat alignedat flalign eqnarray displaymath math"
+)
 MATRICES: Final = _set("matrix pmatrix bmatrix Bmatrix smallmatrix")
 
 # What people write and the language has no place for, each with its own remedy.
 UNREAD: Final[dict[str, str]] = {
-    "dots": "write the sum out with \\sum, or list every term",
-    "prod": "products over an index are not read; write the factors, or \\exp of a \\sum of logarithms",
     "int": "integrals are not read; write the expectation as \\mathbb{E}[x] or the value itself",
     "partial": "derivatives are not read; write the value itself",
     "nabla": "derivatives are not read; write the value itself",
-    "in": "membership is not read; write the bounds as inequalities, such as 0 < x < 1",
+    "lg": "its base is 2 for some and 10 for others; write \\ln or \\log_2",
+    "gtrsim": "write \\ge or \\approx",
+    "lesssim": "write \\le or \\approx",
+    "xrightarrow": "write \\to, and 'as x \\to a' after the statement",
+    "unless": "write for which values it is meant: for i \\ne a",
+    "except": "write for which values it is meant: for i \\ne a",
+    "mapsto": "write f(x) = y",
     "pm": "write the two cases as two statements",
     "mp": "write the two cases as two statements",
     "odot": "entrywise products are not read; write the entries with indices",
     "circ": "compositions are not read; write f(g(x))",
     "otimes": "tensor products are not read; write u v^\\top",
     "oplus": "direct sums are not read",
-    "propto": "write the constant as a name: x = c y",
-    "exists": "existence is not read; state the value that exists",
     "cup": "sets are not read; write the conditions as inequalities",
     "cap": "sets are not read; write the conditions as inequalities",
     "subset": "sets are not read; write the conditions as inequalities",
@@ -221,121 +194,43 @@ UNREAD: Final[dict[str, str]] = {
     "dim": "dimensions are not read; use the name the exercise gives",
     "sup": "suprema are not read; state the inequality for all values",
     "inf": "infima are not read; state the inequality for all values",
-    "arg": "state the inequality instead",
     "sigmoid": "write 1/(1 + \\exp(-x))",
     "binom": "write the number",
     "lfloor": "rounding is not read",
     "lceil": "rounding is not read",
-    "stackrel": "write the sign alone",
-    "overset": "write the sign alone",
     "underset": "write the sign alone",
-    "underbrace": "write the expression alone",
-    "overbrace": "write the expression alone",
-    "cases": "write each case as a statement with its condition: x = 1 for c = 3/2; x = 2 for c = 1/2",
     "array": "write the matrix with \\begin{pmatrix}",
 }
-DOTS: Final = _set("dots ldots cdots dotsc dotsb vdots ddots")
 
 # Short words of prose: never a product of letters.
 PROSE: Final = _set(
-    "is of the in by so we let has are any all its on at be an it no via cov var mod arg sgn but can may one two that "
-    "than this such over each every which hence thus since gives"
+    "is of the so we let has are any all its on at be an it no via cov var mod arg sgn but can may one two that "
+    "than this such over each every some which hence thus gives"
 )
 
 
-SIGNS: Final[dict[str, tuple[str, str]]] = {
-    "<=>": ("logic", "iff"),
-    "==>": ("logic", "implies"),
-    "-->": ("relation", "->"),
-    "...": ("dots", "..."),
-    "**": ("sign", "**"),
-    "==": ("relation", "="),
-    ":=": ("relation", "="),
-    "=:": ("relation", "="),
-    "!=": ("relation", "!="),
-    "<=": ("relation", "<="),
-    ">=": ("relation", ">="),
-    "=>": ("logic", "implies"),
-    "<<": ("relation", "<<"),
-    ">>": ("relation", ">>"),
-    "->": ("relation", "->"),
-    "||": ("bar", "||"),
-    "..": ("dots", ".."),
-    "=": ("relation", "="),
-    "<": ("relation", "<"),
-    ">": ("relation", ">"),
-    "|": ("bar", "|"),
-    "+": ("sign", "+"),
-    "-": ("sign", "-"),
-    "*": ("sign", "*"),
-    "/": ("sign", "/"),
-    "@": ("sign", "*"),
-    "^": ("sign", "^"),
-    "_": ("sign", "_"),
-    ",": ("sign", ","),
-    ";": ("sign", ";"),
-    ":": ("sign", ":"),
-    "'": ("prime", "'"),
-    "(": ("open", "("),
-    ")": ("close", "("),
-    "[": ("open", "["),
-    "]": ("close", "["),
-    "{": ("open", "{"),
-    "}": ("close", "{"),
-    "&": ("amp", "&"),
-    # Unicode
-    "\u2212": ("sign", "-"),
-    "\u2013": ("sign", "-"),
-    "\u2010": ("sign", "-"),
-    "\u00b7": ("sign", "."),
-    "\u22c5": ("sign", "."),
-    "\u2219": ("sign", "."),
-    "\u00d7": ("sign", "*"),
-    "\u2217": ("sign", "*"),
-    "\u00f7": ("sign", "/"),
-    "\u2215": ("sign", "/"),
-    "\u2044": ("sign", "/"),
-    "\u2264": ("relation", "<="),
-    "\u2a7d": ("relation", "<="),
-    "\u2265": ("relation", ">="),
-    "\u2a7e": ("relation", ">="),
-    "\u2260": ("relation", "!="),
-    "\u2248": ("relation", "~"),
-    "\u223c": ("relation", "~"),
-    "\u2243": ("relation", "~"),
-    "\u2261": ("relation", "="),
-    "\u2254": ("relation", "="),
-    "\u226b": ("relation", ">>"),
-    "\u226a": ("relation", "<<"),
-    "\u2192": ("relation", "->"),
-    "\u27f6": ("relation", "->"),
-    "\u21d2": ("logic", "implies"),
-    "\u27f9": ("logic", "implies"),
-    "\u21d4": ("logic", "iff"),
-    "\u27fa": ("logic", "iff"),
-    "\u2227": ("logic", "and"),
-    "\u2228": ("logic", "or"),
-    "\u00ac": ("logic", "not"),
-    "\u2200": ("condition", "for"),
-    "\u2026": ("dots", "..."),
-    "\u22ef": ("dots", "..."),
-    "\u2016": ("bar", "||"),
-    "\u2225": ("bar", "||"),
-    "\u2223": ("bar", "|"),
-    "\u27e8": ("open", "<"),
-    "\u27e9": ("close", "<"),
-    "\u2329": ("open", "<"),
-    "\u232a": ("close", "<"),
-    "\u2032": ("prime", "'"),
-    "\u2019": ("prime", "'"),
-    "\u2033": ("prime", "''"),
-    "\u221a": ("function", "sqrt"),
-    "\u2211": ("command", "sum"),
-    "\u221e": ("name", "infinity"),
-    "\u22a4": ("top", "top"),
-    "\U0001d7cf": ("name", "ones"),
-    "\U0001d7d9": ("name", "ones"),
-}
+# Signs by what they mean: kind, one spelling, and all the ways to write it.
+_SIGNS: Final = (
+    ("logic", "iff", "<=> ⇔ ⟺"), ("logic", "implies", "==> => ⇒ ⟹"),
+    ("logic", "and", "∧"), ("logic", "or", "∨"), ("logic", "not", "¬"),
+    ("relation", "=", "= == := =: ≡ ≔ ≜"), ("relation", "!=", "!= ≠"), ("relation", "<", "<"), ("relation", ">", ">"),
+    ("relation", "<=", "<= ≤ ⩽ ≦"), ("relation", ">=", ">= ≥ ⩾ ≧"), ("relation", "<<", "<< ≪"),
+    ("relation", ">>", ">> ≫"), ("relation", "->", "-> --> → ⟶"), ("relation", "~", "≈ \u223c ≃ ≅"),
+    ("relation", "!~", "≉"), ("relation", "in", "∈"), ("relation", "!in", "∉"), ("relation", "perp", "⊥ ⟂"),
+    ("relation", "propto", "∝"), ("condition", "for", "∀"), ("condition", "some", "∃"),
+    ("sign", "+", "+"), ("sign", "-", "- \u2212 \u2013 \u2010"), ("sign", "*", "* @ × ∗"), ("sign", "**", "**"),
+    ("sign", "/", "/ ÷ \u2215 \u2044"), ("sign", ".", "· ⋅ ∙"), ("sign", "^", "^"), ("sign", "_", "_"),
+    ("sign", ",", ","), ("sign", ";", ";"), ("sign", ":", ":"),
+    ("prime", "'", "' \u2032 \u2019"), ("prime", "''", "\u2033"), ("top", "top", "⊤"), ("star", "*", "⋆"),
+    ("open", "(", "("), ("close", "(", ")"), ("open", "[", "["), ("close", "[", "]"),
+    ("open", "{", "{"), ("close", "{", "}"), ("open", "<", "⟨ \u2329"), ("close", "<", "⟩ \u232a"),
+    ("bar", "|", "| \u2223"), ("bar", "||", "|| ‖ \u2225"), ("amp", "&", "&"), ("dots", "...", "... .. … ⋯"),
+    ("function", "sqrt", "√"), ("function", "N", "𝒩"), ("command", "sum", "∑"), ("command", "prod", "∏"),
+    ("name", "infinity", "∞"), ("name", "ones", "\U0001d7cf \U0001d7d9"),
+    ("domain", "R", "ℝ"), ("domain", "Z", "ℤ"), ("domain", "N", "ℕ"),
+)  # fmt: skip
+SIGNS: Final = {spelling: (kind, text) for kind, text, spellings in _SIGNS for spelling in spellings.split()}
+FRACTIONS: Final = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅛": "18"}
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵀ⁽⁾ʲᵏᵗ"
 _LOWERED = "₀₁₂₃₄₅₆₇₈₉₋₊ₙᵢⱼₖₐₜ₍₎ₘₓₑₗₚₛᵣ"

@@ -56,6 +56,12 @@ def test_the_threshold_itself_is_not_enough_under_noise() -> None:
     assert check("averaging-gaussian", AVERAGE, r"\lambda > \ln((n-2)/\epsilon)").word == "proved"
 
 
+def test_a_query_that_is_just_long_enough_at_the_means_fails_half_the_time() -> None:
+    verdict = check("averaging-gaussian", r"q = \ln(\frac{n-2}{\epsilon})(\mu_a + \mu_b)")
+    assert verdict.word == "refuted"
+    assert "1/2" in verdict.reason
+
+
 def test_the_threshold_told_under_noise_is_strict() -> None:
     assert check("averaging-gaussian", AVERAGE).threshold == "lambda > ln((n - 2)/epsilon), for n > 2"
 

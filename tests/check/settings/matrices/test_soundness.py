@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from headwright.check.scalars.scalar import Atom, Exp, Function, Monomial, Parameter, Pi, Prime, Scalar, Terms, Thing
 from headwright.check.settings.matrices.deciding import prepared
 from headwright.check.settings.matrices.forms import (
     Applied,
-    Atom,
+    Cut,
     Diagonal,
     Factor,
     Form,
@@ -22,9 +23,6 @@ from headwright.check.settings.matrices.forms import (
     Letter,
     Member,
     Partial,
-    Prime,
-    Root,
-    Symbol,
     Traced,
     Unit,
     Word,
@@ -69,13 +67,18 @@ class Value:
     def form(self, form: Form) -> Array:
         rows, columns = self.size(form.rows), self.size(form.columns)
         total = np.zeros((rows, columns))
-        for monomial, word, value in form.terms:
-            number = float(value) * float(np.prod([self.atom(a) ** float(e) for a, e in monomial]))
-            total = total + number * (self.word(word) if word else np.eye(rows))
+        for word, value in form.terms:
+            total = total + self.number(value) * (self.word(word) if word else np.eye(rows))
         return total
 
-    def number(self, form: Form) -> float:
-        return float(self.form(form)[0, 0])
+    def number(self, value: Scalar) -> float:
+        return self.terms(value.over) / self.terms(value.under)
+
+    def terms(self, terms: Terms) -> float:
+        return float(sum(float(value) * self.monomial(monomial) for monomial, value in terms.items()))
+
+    def monomial(self, monomial: Monomial) -> float:
+        return float(np.prod([self.atom(a) ** float(e) for a, e in monomial]))
 
     def word(self, word: Word) -> Array:
         result = self.factor(word[0])
@@ -87,6 +90,9 @@ class Value:
         match factor:
             case Letter(name, _, _, turned):
                 return self.array(name).T if turned else self.array(name)
+            case Cut(upto, size, _, turned):
+                columns = np.eye(self.size(size))[:, : round(self.number(upto))]
+                return columns.T if turned else columns
             case Unit(index, size, turned):
                 column = np.eye(self.size(size))[:, [round(self.number(index)) - 1]]
                 return column.T if turned else column
@@ -108,24 +114,33 @@ class Value:
 
     def atom(self, atom: Atom) -> float:
         match atom:
-            case Symbol(name):
-                return float(self.array(name)[0, 0])
+            case Parameter():
+                return float(self.array(atom.name)[0, 0])
+            case Thing():
+                return self.thing(atom.of)
+            case Prime():
+                return float(atom.number)
+            case Pi():
+                return math.pi
+            case Exp():
+                return math.exp(self.monomial(atom.power))
+            case Function():
+                body = self.number(atom.body)
+                known = {"ln": math.log, "abs": abs, "sin": math.sin, "cos": math.cos, "sum": float}
+                return float(known[atom.kind](body))  # type: ignore[operator]
+        raise NoForm(atom.key)
+
+    def thing(self, of: object) -> float:
+        match of:
             case Member(family, index):
                 return self.member(family, round(self.number(index)))
             case Partial(powers, upto):
                 return sum(self.entry(powers, place) for place in range(1, round(self.number(upto)) + 1))
             case Traced(word):
                 return float(np.trace(self.word(word)))
-            case Root(base):
-                return self.number(base)
-            case Prime(number):
-                return float(number)
             case Applied("norm", (body,)):
                 return float(np.linalg.norm(self.form(body), 2))
-            case Applied("exp", (body,)):
-                return math.exp(self.number(body))
-            case Applied(function, _):
-                raise NoForm(function)
+        raise NoForm(str(of))
 
 
 def _softmax(scores: Array) -> Array:

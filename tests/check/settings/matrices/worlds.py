@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headwright.check.settings.matrices import Decision, Given, decide
+from headwright.check.decision import Decision
+from headwright.check.settings.matrices import Given, decide
 from headwright.formula.parse import parse
 from headwright.formula.shapes import Shape
 from headwright.formula.tree import Node, Relation

@@ -269,7 +269,7 @@ def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
         raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
     _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
     known = Range(0, lower_open=sign in (">", ">>"))
-    name = own_name(MARGIN if sign == ">>" else SLACK, scene)
+    name = own_name(MARGIN if sign == ">>" else SLACK, "", scene)
     slack = parameter(name, known)
     reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
     solved = solved_for(left - right - slack, score_name(scene.classes.named[0]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +14,7 @@ from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Judged, at, contrasted, judged, plain_number, shown
 from headwright.check.scalars import Scalar
+from headwright.check.scalars.numbers import Symbol, told
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
@@ -29,9 +29,9 @@ def described(finding: Finding) -> str:
     """What was found about one comparison, as a person would say it."""
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
-        if decision.word == "proved" and finding.scene.setting.are == "any" and _INNER.search(decision.reason):
+        if decision.word == "proved" and finding.scene.setting.are == "any" and _by_scores(finding):
             return f"{plain(link)} follows from the condition"
-        return _comes_down_to(_UNTOLD.sub("", decision.reason), plain(link))
+        return _comes_down_to(decision.reason, plain(link))
     values = {**finding.case, **decision.values}
     free = _free(finding)
     there = explicit(finding, values)
@@ -53,14 +53,14 @@ def explicit(finding: Finding, values: Mapping[str, Fraction]) -> dict[str, Frac
     scene = finding.scene
     if scene.setting.are != "any":
         return dict(values)
-    told: dict[str, Fraction | str] = {name: value for name, value in values.items() if not _INNER.fullmatch(name)}
+    there: dict[str, Fraction | str] = {name: value for name, value in values.items() if not isinstance(name, Symbol)}
     known = {score_name(REST): Fraction(0), **values}  # scores matter up to a constant
     for which in scene.classes.all:
         count, score = scene.classes.count(which), scene.scalar(score_name(which))
         if score.names() | count.names() <= set(known) and count.value(known) > 0:
             whose = "all others" if which == REST and scene.classes.picked else "i" if which == REST else which
-            told[f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"] = shown(score.value(known))
-    return told
+            there[f"k_{whose}^T q" if whose != "all others" else "k^T q of all others"] = shown(score.value(known))
+    return there
 
 
 def _comes_down_to(reason: str, statement: str) -> str:
@@ -73,12 +73,21 @@ def _free(finding: Finding) -> list[str]:
     if not finding.decision.values and finding.decision.left is None:
         return []
     known = set(finding.scene.ranges) | set(finding.decision.values)
+    return [told(name) for name in sorted(_spoken(finding) - known)]
+
+
+def _spoken(finding: Finding) -> set[str]:
+    """The names in both sides of a comparison, once they are numbers."""
     try:
         reader = Reader(finding.scene, {})
-        names = set().union(*(_names(reader.value(term)) for term in finding.link.terms))
+        return set().union(*(_names(reader.value(term)) for term in finding.link.terms))
     except (UndeterminedError, MisfitError):
-        return []
-    return sorted(names - known)
+        return set()
+
+
+def _by_scores(finding: Finding) -> bool:
+    """Whether a comparison of numbers is one of scores, of which the answer states a condition."""
+    return any(isinstance(name, Symbol) for name in _spoken(finding))
 
 
 def _names(value: object) -> frozenset[str]:
@@ -122,8 +131,6 @@ def argument(scene: Scene) -> str:
 
 
 NO_CASE = "it speaks of no case that can occur"
-_INNER = re.compile(r"\b(closeness|score|margin|slack|y_others)(?:_(\w+))?\b'*(?!s)")
-_UNTOLD = re.compile(r"(, )?\b(closeness|score|margin|slack|y_others)\w*'* from \S+ to [^,)]+")
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
 
 
@@ -216,24 +223,8 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
-    spoken = {_spoken(name, finding.scene): value for name, value in found.items()}
-    part = replace(one.part, reason=_spoken(one.part.reason, finding.scene), counterexample=spoken or None)
-    return replace(one, part=part)
-
-
-def _spoken(text: str, scene: Scene) -> str:
-    """What stands for a score or an inner product in the algebra, as what it is."""
-    centre = scene.setting.named[0]
-
-    def word(found: re.Match[str]) -> str:
-        kind, which = found[1], found[2] or "i"
-        if kind == "closeness":
-            return f"k_{centre}^T k_{which}"
-        if kind == "score":
-            return f"k_{which}^T q"
-        return {"margin": "the difference", "slack": "the difference", "y_others": "e^(k_i^T q)"}[kind]
-
-    return _INNER.sub(word, text)
+    found = {told(name): value for name, value in found.items()}
+    return replace(one, part=replace(one.part, counterexample=found or None))
 
 
 def _speaks_of_chance(goal: object) -> bool:

@@ -26,13 +26,15 @@ from headwright.check.scalars import (
     Scalar,
     Where,
     counterexample,
+    derivative,
     exp,
     ln,
     number,
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, choices
+from headwright.check.scalars.instances import allowed, choices, reach_large
+from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
@@ -51,7 +53,7 @@ from headwright.check.settings.keys.scene import (
     places_keys,
     score_name,
 )
-from headwright.check.settings.keys.shaken import TIED, shaken, with_any_keys
+from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
@@ -103,8 +105,8 @@ def _number(node: Node) -> Fraction | None:
 
 
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
-NAME = closeness_name(REST)
-BENT = "y_others"  # names of an answer's own have no such index
+NAME, SCORE = closeness_name(REST), score_name(REST)
+BENT = Symbol("exponential", told="e^(k_i^T q)")
 
 
 def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
@@ -132,7 +134,7 @@ def worst_end(left: Scalar, sign: str, right: Scalar, where: Where) -> Instance 
     if sign not in ("=", "!=", "<", ">", "<=", ">=") or NAME not in left.names() | right.names():
         return None
     for end in (CLOSEST, FARTHEST):
-        put = {NAME: number(end)}
+        put: dict[str, Scalar] = {NAME: number(end)}
         found = counterexample(left.put(put), sign, right.put(put), where.put(put))
         if found is not None:
             return replace(found, values={**found.values, NAME: end})
@@ -228,10 +230,12 @@ def _coordinate(space: str, name: str) -> str:
 MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
 
 
-def own_name(name: str, scene: Scene) -> str:
+def own_name(kind: str, of: str, scene: Scene) -> Symbol:
     """A name that the scene does not use yet: each condition has one of its own."""
+    name = Symbol(kind, of, "the difference")
     while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
-        name += "'"
+        of += "'"
+        name = Symbol(kind, of, "the difference")
     return name
 
 
@@ -365,7 +369,7 @@ class Decider:
             if score_name(index) not in gap.names():
                 continue  # it is not about this key
             much = sign in (">>", "<<")
-            name = own_name(f"{MARGIN if much else SLACK}_{index}", scene)
+            name = own_name(MARGIN if much else SLACK, index, scene)
             known = Range(0, lower_open=len(sign) == 1 or much)
             found = solved_for(gap - parameter(name, known), score_name(index))
             if found is None:
@@ -382,15 +386,44 @@ class Decider:
         if decision.word not in ("proved", "holds") or sign not in ("<=", ">=") or not shaken(link, self.scene):
             return decision
         found = self._decided(Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
-        if found is None or found.word == "proved" or decision.word == found.word == "holds":
+        if found is None or found.word == "proved":
             return decision if found is None else found
         anywhere = with_any_keys(link, self.scene)
         if anywhere is not None and decision.word == "proved":
             always = replace(self, scene=anywhere)._decided(link)
             if always is not None and always.word == "proved":
                 return replace(always, reason="it holds for all keys")
-        values = found.values if found.word == "refuted" and decision.word == "proved" else {}
-        return Decision("undecided", TIED, values=values, tie=found.word == "refuted" and decision.word == "proved")
+        return self._tipped(link) or (found if decision.word == found.word == "holds" else Decision("undecided", TIED))
+
+    def _tipped(self, link: Relation) -> Decision | None:
+        """Refuted where both sides are equal at the means, and their difference has a slope as a key moves."""
+        try:
+            gap, slopes = self._gap(self.scene, link), list(self._slopes(link))
+            given = self.given(Reader(self.scene, {})) or ()
+        except UndeterminedError:
+            return None
+        where, large = self.where([gap, *slopes], given)
+        names = set().union(gap.names(), *(s.names() for s in slopes), *(x.names() | y.names() for x, _, y in given))
+        for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
+            try:
+                here = where.put(values)
+                if gap.put(values) == ZERO and allowed(values, where) and reach_large(here, large):
+                    steep = (decide(slope.put(values), "!=", ZERO, here, large).word == "proved" for slope in slopes)
+                    return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
+            except InputError:
+                continue  # one side is not defined there
+        return None
+
+    def _slopes(self, link: Relation) -> Iterator[Scalar]:
+        for scene in stepping(self.scene):
+            try:
+                yield derivative(self._gap(scene, link), STEP).put({STEP: 0})
+            except InputError:
+                continue  # it has none
+
+    def _gap(self, scene: Scene, link: Relation) -> Scalar:
+        reader = Reader(scene, {})
+        return reader.scalar(link.terms[0]) - reader.scalar(link.terms[1])
 
     def _cautious(self, link: Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
@@ -424,7 +457,7 @@ class Decider:
             return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
-        if self.scene.setting.are == "any" and large and "score" in a.names() | b.names():
+        if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
         return decide(a, sign, b, where, large, self.small(given), self.vanishing)
 
@@ -452,8 +485,8 @@ class Decider:
     def _relative(self, a: Scalar, sign: Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
         """Scores of the others that the condition does not bind: they may grow along with what is large."""
         for name in large:
-            along = {"score": where.name("score") + 2 * where.name(name)}
-            if any("score" in x.names() | y.names() for x, _, y in where.all_hypotheses()):
+            along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
+            if any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses()):
                 break  # a condition binds them: they may not
             found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
             if found.word == "refuted":
@@ -492,9 +525,9 @@ class Decider:
         ranges = dict(self.scene.ranges)
         large = {name for name, known in self.scene.exercise.parameters.items() if known.large}
         for name in names - set(ranges):
-            if name.startswith("closeness"):
+            if isinstance(name, Symbol) and name.kind == "closeness":
                 ranges[name] = SEPARATED
-            elif name.startswith("score"):
+            elif isinstance(name, Symbol) and name.kind == "score":
                 ranges[name] = REAL
             else:
                 ranges[name] = self.scene.range_of(name)

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
-from headwright.check.settings.keys.scene import MEMBER, ONE, QUERY, REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.check.settings.keys.scene import (
+    MEMBER,
+    ONE,
+    QUERY,
+    REST,
+    ZERO,
+    Scene,
+    UndeterminedError,
+    Vec,
+    closeness_name,
+    score_name,
+)
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -30,7 +41,7 @@ Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 VARIANCE = "a"  # of vanishing noise
-INTERNAL = ("score", "closeness", "margin", "slack", "length", "gone", "inverse", "query")  # names of the checker's own
+UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
     "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
 }  # fmt: skip
@@ -147,8 +158,6 @@ class Reader:
             return exp(ONE)
         if full == "infinity":
             raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
-        if node.base.startswith(INTERNAL):
-            raise MisfitError(f"{full} has a meaning of its own here", node, fix="choose another name")
         if full == VARIANCE and self.scene.setting.noise == "vanishing":
             raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
         if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own
@@ -312,10 +321,10 @@ class Reader:
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
         if isinstance(value, Vec):
             raise UndeterminedError("the other keys may lie anywhere")
-        own = {"score", "closeness"} & value.names()
+        own = UNLIKE & value.names()
         if own:
             score = exp(self.scene.scores(self.query(self.scene.queries[0]))[REST])
-            if {"score", "closeness"} & (value / score).names():
+            if UNLIKE & (value / score).names():
                 raise UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
 

@@ -20,6 +20,7 @@ from typing import Literal
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number, parameter
+from headwright.check.scalars.numbers import Symbol
 from headwright.errors import HeadwrightError
 from headwright.formula.shapes import mapped
 from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
@@ -131,6 +132,7 @@ class Scene:
     fixed: Mapping[str, Scalar] = field(default_factory=dict)  # scales in the case at hand, scores solved for
     vectors: Mapping[str, Vec] = field(default_factory=dict)  # queries given as vectors rather than formulas
     own: Mapping[str, Range] = field(default_factory=dict)  # what is said of names of the answer's own, in numbers
+    moved: Mapping[str, Vec] = field(default_factory=dict)  # by how much keys lie beside where they are
 
     def range_of(self, name: str) -> Range:
         """Where a name of the answer's own lies: it is positive, unless something else is said of it."""
@@ -188,7 +190,8 @@ class Scene:
     def key(self, which: str) -> Vec:
         """k_which."""
         scale = self.setting.scales.get(which)
-        return Vec("key", {which: ONE if scale is None else self.scalar(scale.name)})
+        key = Vec("key", {which: ONE if scale is None else self.scalar(scale.name)})
+        return key.plus(self.moved[which]) if which in self.moved else key
 
     def picking(self, index: str) -> Scene:
         """The same with one of the other keys picked out."""
@@ -276,18 +279,23 @@ def anything(scene: Scene) -> Scene:
     return replace(scene, setting=setting, classes=replace(scene.classes, gram=gram, square=square))
 
 
-def score_name(which: str) -> str:
+def score_name(which: str) -> Symbol:
     """The parameter that stands for the score of a key, where only scores are known; the rest share one.
 
     All that the pattern of the named keys sees of the others is the sum of exp(score), and that sum is the same for
     some common score between their smallest and their largest.
     """
-    return "score" if which in (REST, MEMBER) else f"score_{which}"
+    return Symbol("score", *_whose(which, "k_{}^T q"))
 
 
-def closeness_name(which: str) -> str:
+def closeness_name(which: str) -> Symbol:
     """The parameter that stands for the inner product of k_1 with a key, where keys are merely separated."""
-    return "closeness" if which in (REST, MEMBER) else f"closeness_{which}"
+    return Symbol("closeness", *_whose(which, "k_1^T k_{}"))
+
+
+def _whose(which: str, told: str) -> tuple[str, str]:
+    """Of whom, and how that is told: the keys without a name are all told as i."""
+    return ("", told.format("i")) if which in (REST, MEMBER) else (which, told.format(which))
 
 
 def about_indices(link: Relation, scene: Scene) -> bool:

@@ -1,18 +1,28 @@
 """Vanishing noise: what holds at the means of the keys need not hold near them.
 
 As the noise vanishes, what is strict at the means holds with a probability that tends to 1. What is an equality there
-may be tipped either way, however small the noise is, unless it holds for all keys whatever.
+may be tipped either way, however small the noise is, unless it holds for all keys whatever. Where the difference of the
+two sides has a slope, as one key moves in one direction, it is a normal variable of mean 0 in the limit of small noise:
+it is as often negative as positive.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from headwright.check.answer import full_name
-from headwright.check.settings.keys.scene import Scene, anything
+from headwright.check.scalars import parameter
+from headwright.check.scalars.numbers import Symbol
+from headwright.check.settings.keys.scene import Scene, Vec, anything
 from headwright.formula.tree import Name, Node, walk
 
 TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"
+TIPPED = (
+    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
+    "as the other, so it fails with a probability near 1/2"
+)
+STEP = Symbol("step")  # by how much a key is moved
 DEEPEST = 20  # definitions inside definitions
 
 
@@ -41,3 +51,10 @@ def with_any_keys(node: Node, scene: Scene) -> Scene | None:
     ):
         return None
     return replace(anything(scene), definitions={})
+
+
+def stepping(scene: Scene) -> Iterator[Scene]:
+    """The scene with one key moved by a step, in the direction of the mean of one of the keys."""
+    for which in scene.classes.singles:
+        for direction in scene.classes.singles:
+            yield replace(scene, moved={which: Vec("key", {direction: parameter(STEP)})})

@@ -1,40 +1,37 @@
-"""The proof, then the search for a counterexample; and whether the steps of a derivation lead where they should."""
+"""Statements about matrices decided: the proof, then the search for a counterexample; and the court."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
-from headwright.check.answer import named
+from headwright.check.answer import Answer, Said, comparisons, full_name
+from headwright.check.claims import Claim
+from headwright.check.decision import Decision, Example
+from headwright.check.exercise import Exercise, Matrices, parsed
+from headwright.check.judging import Judged, judged
 from headwright.check.settings.matrices import inequalities
-from headwright.check.settings.matrices.forms import Algebra, Form, Integers, minus, number, plus, scaled, size_form
-from headwright.check.settings.matrices.instances import (
-    Instance,
-    Trial,
-    extremes,
-    foundations,
-    instances,
-    plainly,
-    shown,
-    spread,
-)
-from headwright.check.settings.matrices.known import Decision, Given, Known, NoForm, NoMember, names_in
+from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
+from headwright.check.settings.matrices.instances import Trial, foundations, instances
+from headwright.check.settings.matrices.known import Given, Known, NoMember
 from headwright.check.settings.matrices.normal import Normal, links
+from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula.evaluate import Budget, TooMuch
-from headwright.formula.shapes import mapped, plain
-from headwright.formula.tree import BigSum, Comparison, Name, Node, Relation
+from headwright.formula.errors import ShapeError
+from headwright.formula.evaluate import Budget
+from headwright.formula.shapes import Shape
+from headwright.formula.show import plain
+from headwright.formula.tree import Comparison, Name, Node, Relation
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
-LARGER = (4, 5, 6, 8, 26, 101)  # sizes in which only extremal spectra are tried
-SMALL = 8  # up to here several of them, and matrices are written out
-PATIENT = 40_000_000  # operations on all of them
-SECOND_LOOK = 4  # instances on which a proof is looked at again
+LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
+SMALL = 8  # up to here matrices are written out
 FORMS = "normal forms"
 GIVEN_DIFFERENT = "a given difference"
-CONTRADICTED = "an instance contradicts the proof that was found: this is a bug worth reporting"
+INSTANCE = "a certified instance"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
 
 
@@ -51,9 +48,26 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     >>> decide(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
     'proved'
     >>> found = decide(parse(r"P X = X P"), given)
-    >>> found.word, found.counterexample["names"]["P"]
+    >>> found.word, [[int(entry) for entry in row] for row in found.example.matrices["P"]]
     ('refuted', [[0, 1], [1, 0]])
     """
+    case = _case(statement, given)
+    found = case.decided()
+    if strict and case.known.doubts and found.word != "refuted":
+        raise NoMember(case.known.doubts[0])
+    return found
+
+
+def proves(statement: Relation, given: Given) -> bool:
+    """Whether one comparison is proved, without a search for what refutes it."""
+    try:
+        found = _case(statement, given).proved()
+    except InputError:
+        return False
+    return found is not None and found.word == "proved"
+
+
+def _case(statement: Relation, given: Given) -> _Case:
     if len(statement.terms) != 2:
         raise InputError(f"one comparison can be decided at a time, {len(statement.comparisons)} were given")
     known = Known(given, statement)
@@ -61,10 +75,37 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     if not isinstance(typed, Relation):  # typed keeps the kind of a statement
         raise InputError("a comparison was expected")
     ((left, _, right),) = links(typed)
-    found = _Case(known, typed, left, typed.comparisons[0], right).decided()
-    if strict and known.doubts and found.word != "refuted":
-        raise NoMember(known.doubts[0])
-    return found
+    return _Case(known, typed, left, typed.comparisons[0], right)
+
+
+def difference(left: Form, right: Form) -> Form:
+    """left - right: 0 if and only if the two have one form."""
+    if left.is_scalar and left.is_zero:  # a written 0 fits any shape
+        left = scaled(right, 0)
+    elif right.is_scalar and right.is_zero:
+        right = scaled(left, 0)
+    return minus(left, right)
+
+
+def prepared(known: Known) -> Normal:
+    """What brings formulas to forms, with the assumptions about sizes taken in."""
+    sizes = Sizes(known)
+    for name, facts in known.given.facts.items():
+        shape = known.given.shapes.get(name)
+        if shape is not None and "orthonormal columns" in facts:
+            sizes.assume(sizes.of(shape.columns), sizes.of(shape.rows))
+    normal = Normal(known, Algebra(known, sizes))
+    for relation in known.given.assume:
+        typed = known.typed(relation)
+        for left, sign, right in links(typed) if isinstance(typed, Relation) else ():
+            low, high = normal.of(left).scalar, normal.of(right).scalar
+            if sign in (">", ">="):
+                low, high = high, low
+            if sign in ("<", ">", "<=", ">=", "="):
+                sizes.assume(low + 1 if sign in ("<", ">") else low, high)
+            if sign == "=":
+                sizes.assume(high, low)
+    return normal
 
 
 @dataclass(frozen=True)
@@ -77,15 +118,13 @@ class _Case:
 
     def decided(self) -> Decision:
         if self.comparison not in ("=", "!=", "<", ">", "<=", ">="):
-            return Decision("open", f"{self.comparison} between matrices is not decided")
+            return Decision("undecided", f"{self.comparison} between matrices is not decided")
         why = ""
         try:
-            decision = self.proved()
-        except (NoForm, TooMuch) as error:
+            decision = self.proved() or self.suspected()
+        except InputError as error:  # there is no form for it
             decision, why = None, str(error)
-        if decision is not None:
-            return self.looked_at_again(decision) if decision.word == "proved" else decision
-        return self.searched(why)
+        return self.searched(why) if decision is None else decision
 
     # Proofs
 
@@ -94,31 +133,45 @@ class _Case:
         for side in (self.left, self.right) if self.known.families else ():  # which members of families have to exist
             try:
                 normal.of(side)
-            except (NoForm, TooMuch):
+            except InputError:
                 continue
         left, right = normal.of(self.left), normal.of(self.right)
         if self.comparison in ("=", "!="):
             return self.equal(left, right, normal)
         low, high = (left, right) if self.comparison in ("<", "<=") else (right, left)
         strict = self.comparison in ("<", ">")
-        how = inequalities.at_most(low, high, normal.algebra, strict=strict)
+        how = inequalities.at_most(low.scalar, high.scalar, normal.algebra, strict=strict)
         if how is not None:
             return Decision("proved", "holds for all sizes and values", used=how)
-        for sizes in inequalities.suspects(low, high, normal.algebra, strict=strict):
-            for trial in islice(self.trials(sizes), SUSPECTS):
+        return None
+
+    def suspected(self) -> Decision | None:
+        """An inequality at sizes where its weights break it."""
+        if self.comparison in ("=", "!="):
+            return None
+        normal, strict = prepared(self.known), self.comparison in ("<", ">")
+        low, high = (self.left, self.right) if self.comparison in ("<", "<=") else (self.right, self.left)
+        sides = normal.of(low).scalar, normal.of(high).scalar
+        _, integers = foundations(self.known, self.statement)
+        for one in inequalities.suspects(*sides, normal.algebra, set(integers), strict=strict):
+            if max(one.sizes.values(), default=0) > SMALL:
+                said = f"false for {_sizes(one.sizes)}, with the singular values {_ones(one)} along the axes"
+                return Decision("refuted", said, used=INSTANCE, example=one)
+            for trial in islice(self.trials(one.sizes), SUSPECTS):
                 if self.outcome(trial) is False:
                     return self.refuted(trial)
         return None
 
     def equal(self, left: Form, right: Form, normal: Normal) -> Decision | None:
-        gap = difference(left, right, normal.algebra)
+        gap = difference(left, right)
         if gap.is_zero:
             if self.comparison == "=":
                 return Decision("proved", "both sides have the same normal form, for all sizes", used=FORMS)
             return Decision("refuted", "the two sides are always equal: they have the same normal form", used=FORMS)
         if self.comparison == "=" and gap.is_scalar:
             how = [
-                inequalities.at_most(*sides, normal.algebra, strict=False) for sides in ((left, right), (right, left))
+                inequalities.at_most(a.scalar, b.scalar, normal.algebra, strict=False)
+                for a, b in ((left, right), (right, left))
             ]
             if None not in how:
                 return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
@@ -127,19 +180,10 @@ class _Case:
                 sides = self.known.typed(Relation((first, second), ("=",)))
                 if not isinstance(sides, Relation):
                     continue
-                apart = difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]), normal.algebra)
+                apart = difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
                 if not apart.is_zero and gap in (apart, scaled(apart, -1)):
                     return Decision("proved", "the sides differ by what is given not to be 0", used=GIVEN_DIFFERENT)
         return None
-
-    def looked_at_again(self, decision: Decision) -> Decision:
-        """A proof that an instance contradicts is no proof: never believe it."""
-        looked = 0
-        for trial in islice(self.trials(), SECOND_LOOK):
-            if self.outcome(trial) is False:
-                return Decision("open", CONTRADICTED, self.example(trial), decision.used)
-            looked += 1
-        return replace(decision, confirmed=looked)
 
     # Instances
 
@@ -149,19 +193,11 @@ class _Case:
         yield from islice((trial for trial in every if trial.admissible()), MOST_INSTANCES)
 
     def larger(self) -> Iterator[Trial]:
-        """Extremal spectra in larger sizes: what holds for small matrices may fail from some size on."""
-        if not any(family.kind == "singular values" for family in self.known.families.values()):
-            return
-        names, integers = foundations(self.known, self.statement)
-        budget = Budget(PATIENT)
-        for size in LARGER:
-            for place in dict.fromkeys((size, 2 + size // 3)):  # k, say
+        """A few matrices in larger sizes: what holds for small ones may fail from some size on."""
+        for size in LARGER if self.known.families else ():
+            for place in (size, 2 + size // 3):  # k, say
                 fixed = {name: size if name in self.known.dimensions else place for name in self.known.sized}
-                spectra = extremes(size) if size <= SMALL else extremes(size)[:2]
-                for instance in spread(self.known, names, integers, fixed, spectra):
-                    trial = Trial(self.known, instance, budget)
-                    if trial.admissible():
-                        yield trial
+                yield from islice(self.trials(fixed), size + 5)
 
     def outcome(self, trial: Trial) -> bool | None:
         try:
@@ -170,14 +206,14 @@ class _Case:
             return None
 
     def searched(self, why: str) -> Decision:
-        tried: list[Instance] = []
+        tried: list[Example] = []
         confirmed = 0
         for trial in self.trials():
             tried.append(trial.instance)
             answer = self.outcome(trial)
             confirmed += answer is True
             if self.comparison == "!=" and answer is True:
-                return Decision("proved", NOT_AN_IDENTITY, self.example(trial), "a certified instance")
+                return Decision("proved", NOT_AN_IDENTITY, INSTANCE, example=trial.instance)
             if self.comparison != "!=" and answer is False:
                 return self.refuted(trial)
         for trial in self.larger() if self.comparison != "!=" else ():
@@ -187,180 +223,111 @@ class _Case:
         sizes = list(dict.fromkeys(_sizes(instance.sizes) for instance in tried))
         where = f" ({sizes[0]} to {sizes[-1]})" if sizes and sizes[0] else ""
         said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
-        return Decision("open", f"{said}; {why}" if why else said, confirmed=confirmed)
+        return Decision("holds" if confirmed else "undecided", f"{said}; {why}" if why else said)
 
     def refuted(self, trial: Trial) -> Decision:
-        said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
-        if max(trial.instance.sizes.values(), default=0) > SMALL:
-            said += self._along_the_axes(trial)
-        return Decision("refuted", said, self.example(trial), "a certified instance")
-
-    def _along_the_axes(self, trial: Trial) -> str:
-        """', with the singular values 1, 0, ..., 0 along the axes'."""
-        for family in self.known.families.values():
-            rows = trial.instance.values.get(family.of)
-            if family.kind == "singular values" and rows is not None:
-                return f", with the singular values {rows[0][0]}, {rows[1][1]}, ..., {rows[-1][-1]} along the axes"
-        return ""
-
-    def example(self, trial: Trial) -> Mapping[str, object]:
         again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget
-        sides = [again.value(side) for side in (self.left, self.right)]
-        names = plainly({name: rows for name, rows in trial.instance.values.items() if len(rows) <= SMALL})
-        return {"sizes": dict(trial.instance.sizes), "names": names, "left": shown(sides[0]), "right": shown(sides[1])}
-
-
-def difference(left: Form, right: Form, algebra: Algebra) -> Form:
-    """left - right without denominators: 0 if and only if the two have one form."""
-    if left.is_scalar and left.is_zero:  # a written 0 fits any shape
-        left = scaled(right, 0)
-    elif right.is_scalar and right.is_zero:
-        right = scaled(left, 0)
-    return algebra.cleared(minus(left, right))
-
-
-def prepared(known: Known) -> Normal:
-    """What brings formulas to forms, with the assumptions about sizes taken in."""
-    positive = frozenset({*known.dimensions, *known.given.sizes})
-    integers = Integers(set(known.integers), positive, frozenset(known.sized), doubts=known.doubts)
-    for name, facts in known.given.facts.items():
-        shape = known.given.shapes.get(name)
-        if shape is not None and "orthonormal columns" in facts:
-            integers.assume_at_most(size_form(shape.columns), size_form(shape.rows))
-    normal = Normal(known, Algebra(known, integers))
-    for relation in known.given.assume:
-        typed = known.typed(relation)
-        for left, sign, right in links(typed) if isinstance(typed, Relation) else ():
-            low, high = normal.of(left), normal.of(right)
-            if sign in (">", ">="):
-                low, high = high, low
-            gap = number(1) if sign in ("<", ">") else number(0)
-            if sign in ("<", ">", "<=", ">=", "="):
-                integers.assume_at_most(plus(low, gap), high)
-            if sign == "=":
-                integers.assume_at_most(high, low)
-    return normal
+        left, right = (again.value(side) for side in (self.left, self.right))
+        said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
+        ends = (
+            (left[0, 0], right[0, 0])
+            if left.nrows() * left.ncols() * right.nrows() * right.ncols() == 1
+            else (None,) * 2
+        )
+        return Decision("refuted", said, INSTANCE, left=ends[0], right=ends[1], example=trial.instance)
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sorted(sizes.items()))
 
 
-ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
-TURNED = {"=": "=", "<=": ">=", ">=": "<="}
-Ends = tuple[Node, Node]
+def _ones(example: Example) -> str:
+    return {0: "0, ..., 0", 1: "1, 0, ..., 0"}.get(example.ones or 0, f"1, ..., 1 ({example.ones} times), 0, ..., 0")
 
 
-def bare(given: Given) -> Given:
-    """Without definitions, and without knowing that S holds the singular values: algebra that is done in passing."""
-    known = Known(given)
-    shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
-    facts = {name: facts - {"diagonal"} for name, facts in given.facts.items()}
-    return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
+# The court
 
 
-def is_leap(link: Relation, ends: Ends, given: Given) -> bool:
-    """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
-    if _term_by_term(link, given):
-        return False
-    passing = bare(given)
-    mine, whole = _gap(link.terms, passing), _gap(ends, passing)
-    if mine is None or whole is None or mine.is_zero or whole.is_zero:
-        return False
-    factor = mine.terms[0][2] / whole.terms[0][2]
-    return mine.terms[0][:2] == whole.terms[0][:2] and mine == scaled(whole, factor)
+@dataclass(frozen=True)
+class MatricesSetting:
+    """An exercise about matrices of any size."""
+
+    exercise: Exercise
+    setting: Matrices
+    whole = False
+
+    def knows(self, name: Name) -> bool:
+        """Whether the exercise gives this name."""
+        full = full_name(name)
+        given = {*self.exercise.definitions, *self.setting.shapes, *self.exercise.parameters, *self.exercise.answer}
+        return full in given or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
+
+    def opened(self, answer: Answer) -> MatricesCourt:
+        """With what the answer defines."""
+        definitions = {name: parsed(source) for name, source in self.exercise.definitions.items()}
+        definitions |= {name: said.node for name, said in answer.definitions.items()}
+        assumed = (node for source in self.setting.assume if isinstance(node := parsed(source), Relation))
+        given = Given(
+            shapes={name: Shape(*shape) for name, shape in self.setting.shapes.items()},
+            definitions=definitions,
+            facts={name: frozenset(facts) for name, facts in self.setting.facts.items()},
+            different=tuple((parsed(x), parsed(y)) for x, y in self.setting.different),
+            sizes=self.setting.sizes,
+            assume=tuple(link for node in assumed for link in comparisons(node)),
+        )
+        return MatricesCourt(self.exercise, given, tuple(answer.claims))
 
 
-def _term_by_term(link: Relation, given: Given) -> bool:
-    """Whether two sums are equal because their terms are: sum |A v_i|^2 = sum |sigma_i u_i|^2."""
-    match link.terms:
-        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())):
-            place = next((name for name in given.shapes if name in Known(given)._assumed()), None)  # 1 <= k <= d
-            if (low, high) != (other_low, other_high) or place is None:
-                return False
-            terms = _renamed(x, i, place), _renamed(y, j, place)
-            return terms[0] != terms[1] and _proved(Relation(terms, ("=",)), given)
-        case _:
-            return False
+@dataclass(frozen=True)
+class MatricesCourt:
+    """Decides statements about matrices."""
+
+    exercise: Exercise
+    given: Given
+    claims: tuple[Said, ...] = ()
+    conditions: tuple[Judged, ...] = ()
+
+    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+        """There is nothing to add."""
+        del judgements
+        return verdict
+
+    def otherwise(self, definitions: Mapping[str, str]) -> MatricesCourt:
+        """The same were the question idle: with these definitions, and nothing given to be different."""
+        idle = {**self.given.definitions, **{name: parsed(source) for name, source in definitions.items()}}
+        return replace(self, given=replace(self.given, definitions=idle, different=()))
+
+    def decide(self, claim: Claim) -> list[Judged]:
+        """One comparison: equal forms, or an instance where it fails."""
+        link = claim.link
+        try:
+            found = decide(link, self.given, strict=claim.role == "goal" or bool(self.exercise.derive))
+        except ShapeError as error:
+            one = judged(claim, Decision("refuted", error.message), str(error))
+            return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
+        except NoMember as error:
+            return [judged(claim, Decision("undecided", str(error)), str(error))]
+        if found.word == "refuted" and not all(isinstance(part, Name) for part in claim.under):
+            found = Decision("undecided", "it is not always true; whether it is under this condition is not known")
+        words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
+        one = judged(claim, found, words)
+        if found.example is None:
+            return [one]
+        return [replace(one, part=replace(one.part, counterexample=shown(found)))]
 
 
-def _renamed(node: Node, old: str, new: str) -> Node:
-    """The same with another name for an index."""
-    if isinstance(node, Name):
-        if node.base == old and node.index is None:
-            return Name(new, span=node.span)
-        return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
-    return mapped(node, lambda part: _renamed(part, old, new))
+def shown(found: Decision) -> dict[str, Any]:
+    """A counterexample in plain numbers, for people."""
+    example = found.example or Example({})
+    small = {name: rows for name, rows in example.matrices.items() if len(rows) <= SMALL}
+    names = {name: [[_plain(float(entry)) for entry in row] for row in rows] for name, rows in small.items()}
+    told: dict[str, Any] = {"sizes": dict(example.sizes)}
+    told["names"] = {name: rows[0][0] if len(rows) == len(rows[0]) == 1 else rows for name, rows in names.items()}
+    if found.left is not None and found.right is not None:
+        told |= {"left": _plain(float(found.left.mid())), "right": _plain(float(found.right.mid()))}
+    return told
 
 
-def _proved(statement: Relation, given: Given) -> bool:
-    try:
-        return decide(statement, given).word == "proved"
-    except InputError:
-        return False
-
-
-def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
-    """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
-    passing = bare(given)
-    spoken = {plain(name) for end in ends for name in names_in(end)}
-    equal = [link.terms for link in steps if link.comparisons == ("=",)]
-    shown: dict[str, Node] = {}
-    for name, definition in given.definitions.items():
-        if name not in spoken:
-            found = _reached(named(name), equal, replace(given, definitions={}))
-            new = [last for last in found if last not in (named(name), definition)]
-            if new:
-                shown[name] = new[-1]
-    opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
-    try:
-        taken = replace(passing, definitions={**opened, **shown})
-        return bool(shown) and decide(Relation(ends, ("=",)), taken).word == "proved"
-    except InputError:
-        return False
-
-
-def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
-    statement = Relation((sides[0], sides[1]), ("=",))
-    try:
-        known = Known(given, statement)
-        typed = known.typed(statement)
-        if not isinstance(typed, Relation):
-            return None
-        normal = prepared(known)
-        return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]), normal.algebra)
-    except InputError:  # it has no form: then it is no copy of what has one
-        return None
-
-
-def leads(start: Node, end: Node, steps: Sequence[Relation], given: Given) -> bool:
-    """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
-    wanted, passing = _wanted(start, end, given), replace(given, definitions={})
-    for first, last, signs in ((start, end, ALONG[wanted]), (end, start, ALONG[TURNED[wanted]])):
-        links = [link.terms for link in steps if link.comparisons[0] in signs]
-        if any(_same(place, last, passing) for place in _reached(first, links, passing)):
-            return True
-    return False
-
-
-def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:
-    """Where links lead to, one after the other."""
-    reached = [link[0] for link in links if _same(link[0], first, passing)]
-    for place in reached:  # grows while it is read
-        reached += [link[1] for link in links if link[0] == place and link[1] not in reached]
-    return reached
-
-
-def _wanted(start: Node, end: Node, given: Given) -> str:
-    """How the two ends of a derivation compare: the strongest comparison that is true of them."""
-    for sign in ("=", "<=", ">="):
-        if decide(Relation((start, end), (sign,)), given).word == "proved":
-            return sign
-    return "="
-
-
-def _same(x: Node, y: Node, passing: Given) -> bool:
-    """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
-    if x == y:
-        return True
-    return _proved(Relation((x, y), ("=",)), passing)
+def _plain(value: float) -> int | float:
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short

@@ -1,33 +1,37 @@
-"""Forms: sums of rational number x commuting atoms x word of matrices. Two expressions with one form are equal.
+"""Forms: sums of scalar x word of matrices. Two expressions with one form are equal.
 
-Products of matrices are made shorter by what is known of them (P^T P = I, A^T B = 0); permutations are pulled out of
-softmax and relu, which work row by row and entry by entry; which of two sizes is smaller is decided with z3.
+Numbers are the exact scalars; those that come from matrices (traces, singular values) are things to them. Products of
+matrices are made shorter by what is known of them (P^T P = I, A^T B = 0); permutations are pulled out of softmax and
+relu, which work row by row and entry by entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from importlib import import_module
-from math import floor
-from typing import Any
 
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Thing, Where, number, parameter, prove
+from headwright.check.scalars.scalar import content, of_atom, power
 from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.formula.evaluate import Budget
+from headwright.formula.parse import parse
+from headwright.formula.tree import Name, Negative, Node, Number, Sum
 
 Size = int | str
+ZERO, ONE = number(0), number(1)
+NONNEGATIVE = Range(0)
 
 
-# Atoms: numbers that are not known
+# Numbers that come from matrices: what a Thing is of
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A number with a name: d, k, t, pi."""
+class Index:
+    """The index of a sum around, by how many sums are around that."""
 
-    name: str
+    depth: int
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Member:
     """One of a family of numbers: sigma_k."""
 
     family: str
-    index: Form
+    index: Scalar
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Partial:
     """The sum over i = 1 .. upto of a product of powers of family members with index i."""
 
     powers: Powers
-    upto: Form
+    upto: Scalar
 
 
 @dataclass(frozen=True)
@@ -54,30 +58,19 @@ class Traced:
 
 
 @dataclass(frozen=True)
-class Root:
-    """A sum of several terms, as the base of a power that is negative or no integer."""
-
-    base: Form
-
-
-@dataclass(frozen=True)
-class Prime:
-    """A prime number, as the base of a power between 0 and 1."""
-
-    number: int
-
-
-@dataclass(frozen=True)
 class Applied:
-    """A function of numbers about which nothing else is known."""
+    """A function of forms about which nothing else is known."""
 
     function: str
     arguments: tuple[Form, ...]
 
 
-Atom = Symbol | Member | Partial | Traced | Root | Prime | Applied
 Powers = tuple[tuple[str, Fraction], ...]
-Monomial = tuple[tuple[Atom, Fraction], ...]
+
+
+def thing(of: Index | Member | Partial | Traced | Applied, known: Range = REAL) -> Scalar:
+    """A number that comes from matrices."""
+    return of_atom(Thing(text(of), of, known))
 
 
 # Factors: matrices
@@ -97,8 +90,19 @@ class Letter:
 class Unit:
     """The unit vector e_i, perhaps transposed."""
 
-    index: Form
-    size: Size
+    index: Scalar
+    rows: Size
+    turned: bool = False
+    columns: Size = 1
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The first columns of the identity, perhaps transposed: X Cut is X without its last columns."""
+
+    upto: Scalar
+    rows: Size
+    columns: Size
     turned: bool = False
 
 
@@ -107,21 +111,47 @@ class Diagonal:
     """The diagonal matrix of products of powers of family members, with zeros after the place upto."""
 
     powers: Powers
-    upto: Form
-    size: Size
+    upto: Scalar
+    rows: Size
+    turned = False
+
+    @property
+    def columns(self) -> Size:
+        """It is square."""
+        return self.rows
 
 
 @dataclass(frozen=True)
 class Image:
-    """softmax (row by row) or relu of a form, or anything else that is only equal to itself; perhaps transposed."""
+    """softmax (row by row) or relu of a form, perhaps transposed."""
 
     function: str
     body: Form
     turned: bool = False
 
+    @property
+    def rows(self) -> Size:
+        """Those of the form."""
+        return self.body.rows
 
-Factor = Letter | Unit | Diagonal | Image
+    @property
+    def columns(self) -> Size:
+        """Those of the form."""
+        return self.body.columns
+
+
+Factor = Letter | Unit | Cut | Diagonal | Image
 Word = tuple[Factor, ...]
+
+
+def rows_of(factor: Factor) -> Size:
+    """The rows of a factor as it stands."""
+    return factor.columns if factor.turned else factor.rows
+
+
+def columns_of(factor: Factor) -> Size:
+    """The columns of a factor as it stands."""
+    return factor.rows if factor.turned else factor.columns
 
 
 @dataclass(frozen=True)
@@ -130,7 +160,7 @@ class Form:
 
     rows: Size
     columns: Size
-    terms: tuple[tuple[Monomial, Word, Fraction], ...]
+    terms: tuple[tuple[Word, Scalar], ...]
 
     @property
     def is_scalar(self) -> bool:
@@ -143,65 +173,40 @@ class Form:
         return not self.terms
 
     @property
-    def constant(self) -> Fraction | None:
-        """The rational number that this is, if it is one."""
-        if not self.is_scalar or len(self.terms) > 1:
-            return None
-        if not self.terms:
-            return Fraction(0)
-        monomial, _, coefficient = self.terms[0]
-        return None if monomial else coefficient
+    def scalar(self) -> Scalar:
+        """The number that a form of shape 1 x 1 is."""
+        if not self.is_scalar:
+            raise NoForm("a matrix stands where a number is needed")
+        return self.terms[0][1] if self.terms else ZERO
 
 
-Terms = Mapping[tuple[Monomial, Word], Fraction]
+def form(rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalar]]) -> Form:
+    """A form from terms: those with one word taken together, zeros dropped, in a fixed order."""
+    total: dict[Word, Scalar] = {}
+    for word, value in terms:
+        total[word] = total[word] + value if word in total else value
+    kept = [(word, value) for word, value in total.items() if value != 0]
+    return Form(rows, columns, tuple(sorted(kept, key=lambda term: (len(term[0]), text(term[0])))))
 
 
-def collected(rows: Size, columns: Size, terms: Terms) -> Form:
-    """A form from terms: zeros dropped, in a fixed order."""
-    kept = [(*key, value) for key, value in terms.items() if value]
-    return Form(rows, columns, tuple(sorted(kept, key=_order)))
-
-
-def number(value: Fraction | int) -> Form:
-    """A rational number as a form.
-
-    >>> number(3).constant
-    Fraction(3, 1)
-    """
-    return collected(1, 1, {((), ()): Fraction(value)})
-
-
-def atom(item: Atom, exponent: Fraction | int = 1) -> Form:
-    """An atom to a power, as a form."""
-    return collected(1, 1, {(((item, Fraction(exponent)),), ()): Fraction(1)})
-
-
-def size_form(size: Size) -> Form:
-    """The size of a matrix as a number."""
-    return number(size) if isinstance(size, int) else atom(Symbol(size))
+def plain(value: Scalar | Fraction | int) -> Form:
+    """A number as a form."""
+    return form(1, 1, [((), value if isinstance(value, Scalar) else number(value))])
 
 
 def word_form(word: Word, rows: Size, columns: Size) -> Form:
     """One word, as a form."""
-    return collected(rows, columns, {((), word): Fraction(1)})
+    return form(rows, columns, [(word, ONE)])
 
 
 def plus(*forms: Form) -> Form:
-    """The sum of forms of one shape.
-
-    >>> plus(number(1), number(2)).constant
-    Fraction(3, 1)
-    """
-    total: dict[tuple[Monomial, Word], Fraction] = {}
-    for form in forms:
-        for monomial, word, coefficient in form.terms:
-            total[monomial, word] = total.get((monomial, word), Fraction(0)) + coefficient
-    return collected(forms[0].rows, forms[0].columns, total)
+    """The sum of forms of one shape."""
+    return form(forms[0].rows, forms[0].columns, [term for one in forms for term in one.terms])
 
 
-def scaled(form: Form, factor: Fraction | int) -> Form:
-    """A form times a rational number."""
-    return collected(form.rows, form.columns, {(m, w): c * factor for m, w, c in form.terms})
+def scaled(given: Form, factor: Scalar | Fraction | int) -> Form:
+    """A form times a number."""
+    return form(given.rows, given.columns, [(word, value * factor) for word, value in given.terms])
 
 
 def minus(left: Form, right: Form) -> Form:
@@ -209,53 +214,28 @@ def minus(left: Form, right: Form) -> Form:
     return plus(left, scaled(right, -1))
 
 
-def rows_of(factor: Factor) -> Size:
-    """The rows of a factor as it stands."""
-    return _sizes(factor)[0]
+def measured(given: Form) -> tuple[Fraction, Form]:
+    """A positive rational number and what it multiplies: the same for all positive multiples of a form."""
+    size = content(given.terms[0][1].over)
+    return size, scaled(given, 1 / size)
 
 
-def columns_of(factor: Factor) -> Size:
-    """The columns of a factor as it stands."""
-    return _sizes(factor)[1]
-
-
-def _sizes(factor: Factor) -> tuple[Size, Size]:
-    match factor:
-        case Letter(_, rows, columns, turned):
-            pass
-        case Unit(_, size, turned):
-            rows, columns = size, 1
-        case Diagonal(_, _, size):
-            return size, size
-        case Image(_, body, turned):
-            rows, columns = body.rows, body.columns
-    return (columns, rows) if turned else (rows, columns)
-
-
-def mentions(item: object, symbol: Symbol) -> bool:
-    """Whether a symbol occurs anywhere inside."""
-    if item == symbol:
+def mentions(item: object, index: Index) -> bool:
+    """Whether the index of a sum occurs anywhere inside."""
+    if isinstance(item, Scalar):
+        return any(isinstance(atom, Thing) and mentions(atom.of, index) for atom in item.atoms())
+    if item == index:
         return True
     if isinstance(item, tuple):
-        return any(mentions(part, symbol) for part in item)
-    parts = getattr(item, "__dataclass_fields__", None)
-    return parts is not None and any(mentions(getattr(item, name), symbol) for name in parts)
-
-
-def atoms_in(item: object) -> Iterable[Atom]:
-    """All atoms anywhere inside."""
-    if isinstance(item, Symbol | Member | Partial | Traced | Root | Prime | Applied):
-        yield item
-    if isinstance(item, tuple):
-        for part in item:
-            yield from atoms_in(part)
-    for name in getattr(item, "__dataclass_fields__", ()):
-        yield from atoms_in(getattr(item, name))
+        return any(mentions(part, index) for part in item)
+    return any(mentions(getattr(item, name), index) for name in getattr(item, "__dataclass_fields__", ()))
 
 
 @lru_cache(maxsize=65536, typed=True)
 def text(item: object) -> str:
-    """A text to order things by."""
+    """A text that says all there is to something, to order things by."""
+    if isinstance(item, Scalar):
+        return item.key
     if isinstance(item, tuple):
         return "(" + " ".join(map(text, item)) + ")"
     if hasattr(item, "__dataclass_fields__"):
@@ -264,232 +244,96 @@ def text(item: object) -> str:
     return repr(item) if isinstance(item, str) else str(item)
 
 
-def _order(term: tuple[Monomial, Word, Fraction]) -> tuple[int, str, str]:
-    monomial, word, _ = term
-    return len(word), text(word), text(monomial)
-
-
-MILLISECONDS = 3000
-
-
 @dataclass
-class Integers:
-    """Names of integers, those of them that are at least 1, and forms that are known not to be negative."""
+class Sizes:
+    """Sizes and indices, which are integers, and what is known of them."""
 
-    names: set[str]
-    positive: frozenset[str]
-    given: frozenset[str] = frozenset()  # names that the exercise gives: nothing may be assumed about them
-    nonnegative: list[Form] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)  # members that were taken to exist
-    _answers: dict[tuple[Form, int], bool] = field(default_factory=dict)
+    known: Known
+    given: list[tuple[Scalar, str, Scalar]] = field(default_factory=list)
+    _answers: dict[tuple[Scalar, int], bool] = field(default_factory=dict)
 
-    def assume_at_most(self, low: Form, high: Form) -> None:
+    def range(self, name: str) -> Range:
+        """What is known of a name by itself."""
+        if name in self.known.given.shapes and name not in self.known.integers:
+            return POSITIVE if self.known.fact(name, "positive") else REAL
+        least = 1 if name in self.known.dimensions or name in self.known.given.sizes else None
+        return Range(least, integer=True)
+
+    def name(self, name: str) -> Scalar:
+        """A name as a number."""
+        return parameter(name, self.range(name))
+
+    def of(self, size: Size) -> Scalar:
+        """The size of a matrix as a number: n, or k - 1."""
+        if isinstance(size, int):
+            return number(size)
+        return self.name(size) if size.isidentifier() else self.index(parse(size), {})
+
+    def index(self, node: Node | None, bound: Mapping[str, Scalar]) -> Scalar:
+        """An index: a number, a name, or a sum of those; some names are the indices of sums around."""
+        match node:
+            case Number(value):
+                return number(value)
+            case Name(base, None, 0):
+                return bound[base] if base in bound else self.name(base)
+            case Negative(body):
+                return -self.index(body, bound)
+            case Sum(terms):
+                return sum((self.index(part, bound) for part in terms), ZERO)
+            case _:
+                raise NoForm("an index that is neither a number nor a name")
+
+    def assume(self, low: Scalar, high: Scalar) -> None:
         """Take low <= high for granted."""
-        form = minus(high, low)
-        if form.constant is None and form not in self.nonnegative:
-            self.nonnegative.append(form)
+        if (high - low).rational is None and (low, "<=", high) not in self.given:
+            self.given.append((low, "<=", high))
 
-    def exists(self, low: Form, high: Form) -> None:
+    def where(self, *values: Scalar) -> Where:
+        """What is known, for a proof about these."""
+        names = {name for value in values for name in value.names()}
+        names |= {name for low, _, high in self.given for name in low.names() | high.names()}
+        return Where({name: self.range(name) for name in names}).given(*self.given)
+
+    def exists(self, low: Scalar, high: Scalar) -> None:
         """A member of a family exists where low <= high: that is taken for granted, and noted where it is not known.
 
         A free index runs over the members there are; where no member can ever exist, nothing is granted.
         """
-        spoken = {item.name for form in (low, high) for item in atoms_in(form) if isinstance(item, Symbol)}
-        if spoken <= self.given and not self.at_most(low, high):
+        if (low.names() | high.names()) <= set(self.known.sized) and not self.at_most(low, high):
             if self.below(high, low):
                 raise NoForm("a member is spoken of that never exists")
-            self.doubts.append("a member is spoken of that does not exist for all sizes")
-        self.assume_at_most(low, high)
+            self.known.doubts.append("a member is spoken of that does not exist for all sizes")
+        self.assume(low, high)
 
-    def assume_integer(self, form: Form) -> None:
-        """The names in an index are those of integers."""
-        self.names |= {item.name for item in atoms_in(form) if isinstance(item, Symbol) and "@" not in item.name}
-
-    def is_nonnegative(self, name: str) -> bool:
-        """Whether an integer is known not to be negative."""
-        return name in self.positive or (name in self.names and self.at_most(number(0), atom(Symbol(name))))
-
-    def at_most(self, low: Form, high: Form) -> bool:
+    def at_most(self, low: Scalar, high: Scalar) -> bool:
         """Whether low <= high for all integers that are allowed."""
-        form = minus(high, low)
-        if form.constant is not None:
-            return form.constant >= 0
-        if form in self.nonnegative:
-            return True
-        key = form, len(self.nonnegative)
+        gap = high - low
+        if gap.rational is not None:
+            return gap.rational >= 0
+        if any(isinstance(atom, Thing) for atom in gap.atoms()):
+            return False
+        key = gap, len(self.given)
         if key not in self._answers:
-            self._answers[key] = self.always(lambda language: [language.real(form) >= 0])
+            self._answers[key] = prove(low, "<=", high, self.where(low, high)) is not None
         return self._answers[key]
 
-    def below(self, low: Form, high: Form) -> bool:
+    def below(self, low: Scalar, high: Scalar) -> bool:
         """Whether low < high, for integers."""
-        return self.at_most(plus(low, number(1)), high)
-
-    def always(self, claims: Callable[[Language], Iterable[Any]]) -> bool:
-        """Whether all claims hold for all integers that satisfy the assumptions."""
-        solver, language = self._asked(claims)
-        return solver is not None and bool(solver.check() == language.z3.unsat)
-
-    def breaking(self, claims: Callable[[Language], Iterable[Any]], largest: int) -> dict[str, int] | None:
-        """Small integers, none above largest, that satisfy the assumptions and break a claim: where to look."""
-        solver, language = self._asked(claims)
-        if solver is None:
-            return None
-        for limit in range(1, largest + 1):
-            solver.push()
-            solver.add(*(symbol <= limit for symbol in language.symbols.values()))
-            if solver.check() == language.z3.sat:
-                model = solver.model()
-                return {name: model.eval(symbol, True).as_long() for name, symbol in language.symbols.items()}
-            solver.pop()
-        return None
-
-    def _asked(self, claims: Callable[[Language], Iterable[Any]]) -> tuple[Any, Language]:
-        """A solver that looks for integers that break a claim; None where a claim cannot be said."""
-        z3: Any = import_module("z3")
-        language = Language(z3, frozenset(self.names))
-        try:
-            wanted = z3.And(*claims(language))
-            known = [language.real(form) >= 0 for form in self.nonnegative if language.speaks_of(form)]
-        except NoForm:
-            return None, language
-        solver = z3.Solver()
-        solver.set("timeout", MILLISECONDS)
-        sizes = (symbol >= 1 for name, symbol in language.symbols.items() if name in self.positive)
-        solver.add(*known, *sizes, z3.Not(wanted))
-        return solver, language
+        return self.at_most(low + 1, high)
 
 
-@dataclass
-class Language:
-    """Forms said in z3's words."""
-
-    z3: Any
-    names: frozenset[str]
-    symbols: dict[str, Any] = field(default_factory=dict)
-
-    def speaks_of(self, form: Form) -> bool:
-        """Whether a form is made of integers alone."""
-        try:
-            self.real(form)
-        except NoForm:
-            return False
-        return True
-
-    def real(self, form: Form) -> Any:
-        """A form in integers, as a real number."""
-        total = self.z3.RealVal(0)
-        for monomial, word, coefficient in form.terms:
-            if word:
-                raise NoForm("a matrix stands where an integer is needed")
-            value = self.z3.RealVal(str(coefficient))
-            for item, exponent in monomial:
-                if not isinstance(item, Symbol) or item.name not in self.names or exponent.denominator != 1:
-                    raise NoForm(f"{text(item)} is not an integer")
-                value = self._times(value, item.name, exponent)
-            total = total + value
-        return total
-
-    def _times(self, value: Any, name: str, exponent: Fraction) -> Any:
-        symbol = self.z3.ToReal(self.symbols.setdefault(name, self.z3.Int(name)))
-        for _ in range(abs(int(exponent))):
-            value = value * symbol if exponent > 0 else value / symbol
-        return value
-
-
+MOST_TERMS = 2000
+MOST_WORK = 50_000
+HIGHEST_POWER = 16
 ORTHOGONAL = ("permutation", "orthogonal")
-Scalars = tuple[tuple[Member, Fraction], ...]
-Pair = tuple[Scalars, Word]  # what two neighbours come to: numbers in front, and the factors that are left
-
-
-def turned(word: Word, known: Known) -> Word:
-    """The transpose of a word: reversed, each factor transposed."""
-    return tuple(_turned(factor, known) for factor in reversed(word))
-
-
-def _turned(factor: Factor, known: Known) -> Factor:
-    match factor:
-        case Diagonal():
-            return factor
-        case Letter(name, rows, columns, flag):
-            if known.fact(name, "symmetric"):
-                return factor
-            return Letter(name, rows, columns, not flag)
-        case Unit(index, size, flag):
-            return Unit(index, size, not flag)
-        case Image(function, body, flag):
-            return Image(function, body, not flag)
-
-
-def neighbours(left: Factor, right: Factor, known: Known, integers: Integers) -> Pair | str | None:
-    """What two neighbours come to: 'zero', a shorter product, or None where no rule speaks of them."""
-    match left, right:
-        case Letter(), Letter():
-            return _letters(left, right, known)
-        case Image("softmax", body, False), Letter("ones", _, _, False) if body.rows == body.columns:
-            return (), (right,)  # the entries of a row sum to 1
-        case Letter("ones", _, _, True), Image("softmax", body, True) if body.rows == body.columns:
-            return (), (left,)
-        case Diagonal(), Diagonal():
-            return _diagonals(left, right, integers)
-        case Diagonal(), Unit(index, _, False):
-            return _entry(left, index, right, integers)
-        case Unit(index, _, True), Diagonal():
-            return _entry(right, index, left, integers)
-        case Unit(first, _, True), Unit(second, _, False):
-            if first == second:
-                return (), ()
-            apart = integers.below(first, second) or integers.below(second, first)
-            return "zero" if apart else None
-    return None
-
-
-def _letters(left: Letter, right: Letter, known: Known) -> Pair | str | None:
-    if left.name == right.name:
-        opposite = left.turned != right.turned or known.fact(left.name, "symmetric")
-        if opposite and known.fact(left.name, *ORTHOGONAL):
-            return (), ()
-        if left.turned and not right.turned and known.fact(left.name, "orthonormal columns"):
-            return (), ()
-    elif left.turned and not right.turned and known.pair(left.name, right.name, "orthogonal ranges"):
-        return "zero"
-    if known.fact(left.name, "permutation") and right.name == "ones" and not right.turned:
-        return (), (right,)
-    if known.fact(right.name, "permutation") and left.name == "ones" and left.turned:
-        return (), (left,)
-    return None
-
-
-def _diagonals(left: Diagonal, right: Diagonal, integers: Integers) -> Pair:
-    powers = multiplied(left.powers, right.powers)
-    if left.upto == right.upto or right.upto == size_form(right.size):
-        upto = left.upto
-    elif left.upto == size_form(left.size) or integers.at_most(right.upto, left.upto):
-        upto = right.upto
-    elif integers.at_most(left.upto, right.upto):
-        upto = left.upto
-    else:
-        raise NoForm("two sums end at places of which neither is known to come first")
-    whole = not powers and upto == size_form(left.size)
-    return (), (() if whole else (Diagonal(powers, upto, left.size),))
-
-
-def _entry(diagonal: Diagonal, index: Form, unit: Factor, integers: Integers) -> Pair | str | None:
-    """A diagonal matrix times e_i is its i-th entry times e_i."""
-    if diagonal.upto != size_form(diagonal.size):
-        if integers.below(diagonal.upto, index):
-            return "zero"
-        if not integers.at_most(index, diagonal.upto):
-            return None
-    return tuple((Member(family, index), power) for family, power in diagonal.powers), (unit,)
 
 
 def multiplied(left: Powers, right: Powers) -> Powers:
     """Powers of family members, multiplied."""
     total: dict[str, Fraction] = {}
-    for family, power in (*left, *right):
-        total[family] = total.get(family, Fraction(0)) + power
-    return tuple(sorted((family, power) for family, power in total.items() if power))
+    for family, exponent in (*left, *right):
+        total[family] = total.get(family, Fraction(0)) + exponent
+    return tuple(sorted((family, exponent) for family, exponent in total.items() if exponent))
 
 
 def cut(word: Word) -> tuple[list[Word], Word]:
@@ -511,46 +355,144 @@ def _is_number(part: Sequence[Factor]) -> bool:
     return bool(part) and rows_of(part[0]) == 1 and columns_of(part[-1]) == 1
 
 
-def nonnegative(item: Atom, known: Known, integers: Integers) -> bool:
-    """Whether an atom is never negative, where it is defined."""
-    match item:
-        case Symbol(name):
-            return name in ("pi", "e") or known.fact(name, "positive") or integers.is_nonnegative(name)
-        case Member(family):
-            return _family(family, known)
-        case Partial(powers):
-            return all(power % 2 == 0 or _family(family, known) for family, power in powers)
-        case Traced(word):  # trace(W W^T) is a sum of squares
-            half = len(word) // 2
-            rotations = (word[place:] + word[:place] for place in range(len(word)))
-            return len(word) % 2 == 0 and any(part[half:] == turned(part[:half], known) for part in rotations)
-        case Applied(function, _):
-            return function in ("exp", "norm", "rank", "abs")
-        case Prime():
-            return True
-        case Root():
-            return False
-
-
-def _family(base: str, known: Known) -> bool:
-    family = known.families.get(base)
-    return (family is not None and family.kind == "singular values") or known.fact(f"{base}_*", "positive")
-
-
-MOST_TERMS = 2000
-MOST_WORK = 50_000
-HIGHEST_POWER = 16
-
-
 @dataclass(frozen=True)
 class Algebra:
     """The rules of the game, with what is known of the names."""
 
     known: Known
-    integers: Integers
+    sizes: Sizes
     work: Budget = field(default_factory=lambda: Budget(MOST_WORK))  # words that may still be made shorter
 
-    # Products
+    # Words
+
+    def turned(self, word: Word) -> Word:
+        """The transpose of a word: reversed, each factor transposed."""
+        return tuple(
+            factor
+            if isinstance(factor, Diagonal)
+            or (isinstance(factor, Letter) and self.known.fact(factor.name, "symmetric"))
+            else replace(factor, turned=not factor.turned)
+            for factor in reversed(word)
+        )
+
+    def reduced(self, word: Word) -> tuple[Scalar, Word]:
+        """A word made as short as the rules make it, and the number that comes out in front (0 if all vanishes)."""
+        self.work.spend(1)
+        front = ONE
+        place = 0
+        while place < len(word) - 1:
+            found = self.neighbours(word[place], word[place + 1])
+            if found is None:
+                place += 1
+                continue
+            value, rest = found
+            if value == 0:
+                return ZERO, ()
+            front = front * value
+            word = word[:place] + rest + word[place + 2 :]
+            place = max(0, place - 1)
+        numbers, rest = cut(word)
+        for part in numbers:
+            front = front * self._value(part)
+        return front, rest
+
+    def neighbours(self, left: Factor, right: Factor) -> tuple[Scalar, Word] | None:
+        """What two neighbours come to, with the number in front; None where no rule speaks of them."""
+        match left, right:
+            case Letter(), Letter():
+                return self._letters(left, right)
+            case Image("softmax", body, False), Letter("ones", _, _, False) if body.rows == body.columns:
+                return ONE, (right,)  # the entries of a row sum to 1
+            case Letter("ones", _, _, True), Image("softmax", body, True) if body.rows == body.columns:
+                return ONE, (left,)
+            case Diagonal(), Diagonal():
+                powers = multiplied(left.powers, right.powers)
+                return ONE, self.diagonal(powers, self._smaller(left.upto, right.upto, left.rows), left.rows)
+            case Diagonal(), Unit(index, _, False):
+                return self._entry(left, index, right)
+            case Unit(index, _, True), Diagonal():
+                return self._entry(right, index, left)
+            case Unit(first, _, True), Unit(second, _, False):
+                if first == second:
+                    return ONE, ()
+                return (ZERO, ()) if self.sizes.below(first, second) or self.sizes.below(second, first) else None
+            case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
+                return ONE, self.diagonal((), first, rows)
+            case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
+                return ONE, ()
+        return None
+
+    def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
+        fact = self.known.fact
+        if left.name == right.name:
+            opposite = left.turned != right.turned or fact(left.name, "symmetric")
+            if opposite and fact(left.name, *ORTHOGONAL):
+                return ONE, ()
+            if left.turned and not right.turned and fact(left.name, "orthonormal columns"):
+                return ONE, ()
+        elif left.turned and not right.turned and self.known.pair(left.name, right.name, "orthogonal ranges"):
+            return ZERO, ()
+        if fact(left.name, "permutation") and right.name == "ones" and not right.turned:
+            return ONE, (right,)
+        if fact(right.name, "permutation") and left.name == "ones" and left.turned:
+            return ONE, (left,)
+        return None
+
+    def _smaller(self, left: Scalar, right: Scalar, size: Size) -> Scalar:
+        if left == right or right == self.sizes.of(size) or self.sizes.at_most(left, right):
+            return left
+        if left == self.sizes.of(size) or self.sizes.at_most(right, left):
+            return right
+        raise NoForm("two sums end at places of which neither is known to come first")
+
+    def diagonal(self, powers: Powers, upto: Scalar, size: Size) -> Word:
+        """A diagonal matrix as a word; nothing for the identity."""
+        return () if not powers and upto == self.sizes.of(size) else (Diagonal(powers, upto, size),)
+
+    def _entry(self, diagonal: Diagonal, index: Scalar, unit: Factor) -> tuple[Scalar, Word] | None:
+        """A diagonal matrix times e_i is its i-th entry times e_i."""
+        if diagonal.upto != self.sizes.of(diagonal.rows):
+            if self.sizes.below(diagonal.upto, index):
+                return ZERO, ()
+            if not self.sizes.at_most(index, diagonal.upto):
+                return None
+        return self.members(diagonal.powers, index), (unit,)
+
+    def _value(self, word: Word) -> Scalar:
+        """The number that a word of shape 1 x 1 is."""
+        if all(isinstance(factor, Letter) and factor.name == "ones" for factor in word) and len(word) == 2:
+            return self.sizes.of(columns_of(word[0]))
+        return self._thing(min(word, self.turned(word), key=text))
+
+    def _thing(self, word: Word) -> Scalar:
+        """The trace of a word; that of W W^T is a sum of squares."""
+        half = len(word) // 2
+        rotations = (word[place:] + word[:place] for place in range(len(word)))
+        square = len(word) % 2 == 0 and any(part[half:] == self.turned(part[:half]) for part in rotations)
+        return thing(Traced(word), NONNEGATIVE if square else REAL)
+
+    # Families of numbers
+
+    def members(self, powers: Powers, index: Scalar) -> Scalar:
+        """A product of powers of the members with this index."""
+        value = ONE
+        for family, exponent in powers:
+            member = thing(Member(family, index), NONNEGATIVE if self._never_negative(family) else REAL)
+            value = value * power(member, exponent)
+        return value
+
+    def partial(self, powers: Powers, upto: Scalar) -> Scalar:
+        """The sum of the first entries of a diagonal matrix."""
+        if not powers:
+            return upto
+        known = all(exponent % 2 == 0 or self._never_negative(family) for family, exponent in powers)
+        return thing(Partial(powers, upto), NONNEGATIVE if known else REAL)
+
+    def _never_negative(self, base: str) -> bool:
+        family = self.known.families.get(base)
+        return (family is not None and family.kind == "singular values") or self.known.fact(f"{base}_*", "positive")
+
+    # Forms
 
     def times(self, left: Form, right: Form) -> Form:
         """The product of two forms whose sizes meet; a number may stand on either side."""
@@ -560,215 +502,69 @@ class Algebra:
             rows, columns = left.rows, right.columns
         if len(left.terms) * len(right.terms) > MOST_TERMS:
             raise NoForm(f"more than {MOST_TERMS} terms")
-        parts = []
-        for one, first, a in left.terms:
-            for two, second, b in right.terms:
-                numbers, word = self.reduced(first + second)
-                front = self._scalars(self.monomial(one + two), numbers)
-                parts.append(_with_word(scaled(front, a * b), word, rows, columns))
-        return plus(*parts) if parts else collected(rows, columns, {})
+        return self._collected(
+            rows, columns, ((first + second, a * b) for first, a in left.terms for second, b in right.terms)
+        )
 
-    def _scalars(self, left: Form, right: Form) -> Form:
-        if right.constant is not None:
-            return scaled(left, right.constant)
-        if left.constant is not None:
-            return scaled(right, left.constant)
-        return plus(*(scaled(self.monomial(one + two), a * b) for one, _, a in left.terms for two, _, b in right.terms))
+    def _collected(self, rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalar]]) -> Form:
+        found = []
+        for word, value in terms:
+            front, rest = self.reduced(word)
+            found.append((rest, value * front))
+        return form(rows, columns, found)
 
     def product(self, *forms: Form) -> Form:
         """The product of several, from left to right."""
         result = forms[0]
-        for form in forms[1:]:
-            result = self.times(result, form)
+        for one in forms[1:]:
+            result = self.times(result, one)
         return result
 
-    def monomial(self, powers: Monomial) -> Form:
-        """Atoms multiplied: powers collected, roots to the power 1 and more written out."""
-        total: dict[Atom, Fraction] = {}
-        for item, exponent in powers:
-            total[item] = total.get(item, Fraction(0)) + exponent
-        factor = Fraction(1)
-        kept: list[tuple[Atom, Fraction]] = []
-        expanded: list[Form] = []
-        for item, exponent in total.items():
-            rest = exponent
-            if isinstance(item, Prime):
-                factor *= Fraction(item.number) ** floor(exponent)
-                rest = exponent - floor(exponent)
-            elif isinstance(item, Root) and exponent >= 1:
-                expanded.append(self._repeated(item.base, floor(exponent)))
-                rest = exponent - floor(exponent)
-            if rest:
-                kept.append((item, rest))
-        front = collected(1, 1, {(tuple(sorted(kept, key=text)), ()): factor})
-        for form in expanded:
-            front = self._scalars(front, form)
-        return front
-
-    def reduced(self, word: Word) -> tuple[Form, Word]:
-        """A word made as short as the rules make it, and the number that comes out in front (0 if all vanishes)."""
-        self.work.spend(1)
-        front = number(1)
-        place = 0
-        while place < len(word) - 1:
-            found = neighbours(word[place], word[place + 1], self.known, self.integers)
-            if found is None:
-                place += 1
-                continue
-            if isinstance(found, str):
-                return number(0), ()
-            scalars, rest = found
-            if scalars:
-                front = self._scalars(front, self.monomial(scalars))
-            word = word[:place] + rest + word[place + 2 :]
-            place = max(0, place - 1)
-        numbers, rest = cut(word)
-        for part in numbers:
-            front = self._scalars(front, self._value(part))
-        return front, rest
-
-    def _value(self, word: Word) -> Form:
-        """The number that a word of shape 1 x 1 is."""
-        first, last = word[0], word[-1]
-        if (
-            len(word) == 2
-            and isinstance(first, Letter)
-            and isinstance(last, Letter)
-            and first.name == last.name == "ones"
-        ):
-            return size_form(last.rows)
-        return atom(Traced(min(word, turned(word, self.known), key=text)))
-
-    # Transposes and traces
-
-    def turned(self, form: Form) -> Form:
+    def transposed(self, given: Form) -> Form:
         """The transpose."""
-        if form.is_scalar:
-            return form
-        parts = []
-        for monomial, word, coefficient in form.terms:
-            front, back = self.reduced(turned(word, self.known))
-            parts.append(
-                _with_word(
-                    scaled(self._scalars(self.monomial(monomial), front), coefficient), back, form.columns, form.rows
-                )
-            )
-        return plus(*parts) if parts else collected(form.columns, form.rows, {})
+        if given.is_scalar:
+            return given
+        return self._collected(given.columns, given.rows, ((self.turned(word), value) for word, value in given.terms))
 
-    def trace(self, form: Form) -> Form:
+    def trace(self, given: Form) -> Scalar:
         """The trace of a square form: linear, and blind to rotations and transposes of a word."""
-        parts = []
-        for monomial, word, coefficient in form.terms:
-            value = self._scalars(self.monomial(monomial), self._trace(word, form.rows))
-            parts.append(scaled(value, coefficient))
-        return plus(number(0), *parts)
+        return sum((value * self._trace(word, given.rows) for word, value in given.terms), ZERO)
 
-    def _trace(self, word: Word, size: Size) -> Form:
+    def _trace(self, word: Word, size: Size) -> Scalar:
         if not word:
-            return size_form(size)
+            return self.sizes.of(size)
         if len(word) == 1 and isinstance(word[0], Diagonal):
-            return self.partial(word[0])
+            return self.partial(word[0].powers, word[0].upto)
         rotations = [word[place:] + word[:place] for place in range(len(word))]
         for rotation in rotations:
             front, back = self.reduced(rotation)
             if back != rotation:
-                return self._scalars(front, self._trace(back, rows_of(rotation[0])))
-        rotations += [turned(rotation, self.known) for rotation in rotations]
-        return atom(Traced(min(rotations, key=text)))
-
-    def partial(self, diagonal: Diagonal) -> Form:
-        """The sum of the entries of a diagonal matrix."""
-        return atom(Partial(diagonal.powers, diagonal.upto)) if diagonal.powers else diagonal.upto
-
-    # Powers of numbers
+                return front * self._trace(back, rows_of(rotation[0])) if front != 0 else ZERO
+        rotations += [self.turned(rotation) for rotation in rotations]
+        return self._thing(min(rotations, key=text))
 
     def power(self, base: Form, exponent: Fraction) -> Form:
-        """A number to a rational power, or a square matrix to 0, 1, 2, ..."""
-        if exponent.denominator == 1 and exponent >= 0:
-            if exponent > HIGHEST_POWER:
-                raise NoForm(f"a power beyond {HIGHEST_POWER}")
-            return self._repeated(base, int(exponent))
-        if not base.is_scalar:
-            raise NoForm("a power of a matrix that is no natural number")
-        if base.is_zero:
-            raise NoForm("a division by 0")
-        if len(base.terms) == 1:
-            single = self._of_one(base, exponent)
-            if single is not None:
-                return single
-        leading = abs(base.terms[0][2])
-        sign = -1 if base.terms[0][2] < 0 and exponent.denominator == 1 and exponent.numerator % 2 else 1
-        flip = -1 if base.terms[0][2] < 0 and exponent.denominator == 1 else 1
-        monic = scaled(base, Fraction(flip) / leading)
-        return scaled(self._scalars(self._rational(leading, exponent), atom(Root(monic), exponent)), sign)
-
-    def _of_one(self, base: Form, exponent: Fraction) -> Form | None:
-        """(c x^a y^b)^e = c^e x^(ae) y^(be), where that is true for all x and y that are allowed."""
-        monomial, _, coefficient = base.terms[0]
+        """A number to a rational power, or a square matrix to a whole one."""
+        if base.is_scalar:
+            if exponent < 0 and base.is_zero:
+                raise NoForm("a division by 0")
+            return plain(power(base.scalar, exponent))
         if exponent.denominator != 1:
-            alone = len(monomial) == 1 and monomial[0][1] == 1
-            if coefficient < 0 or not (alone or all(self.nonnegative(item) for item, _ in monomial)):
-                return None
-        sign = -1 if coefficient < 0 and exponent.numerator % 2 else 1
-        powers = self.monomial(tuple((item, power * exponent) for item, power in monomial))
-        return scaled(self._scalars(self._rational(abs(coefficient), exponent), powers), sign)
+            raise NoForm("a power of a matrix that is not whole")
+        if abs(exponent) > HIGHEST_POWER:
+            raise NoForm(f"a power beyond {HIGHEST_POWER}")
+        if exponent < 0:
+            return self.power(self._inverse(base), -exponent)
+        return self.product(word_form((), base.rows, base.columns), *[base] * int(exponent))
 
-    def _rational(self, value: Fraction, exponent: Fraction) -> Form:
-        if exponent.denominator == 1:
-            return number(value ** int(exponent))
-        powers: list[tuple[Atom, Fraction]] = []
-        for part, sign in ((value.numerator, 1), (value.denominator, -1)):
-            powers += [(Prime(prime), sign * count * exponent) for prime, count in _primes(part)]
-        return self.monomial(tuple(powers))
-
-    def _repeated(self, base: Form, times: int) -> Form:
-        if not times:
-            return collected(base.rows, base.columns, {((), ()): Fraction(1)})
-        return self.product(*[base] * times)
-
-    def nonnegative(self, item: Atom) -> bool:
-        """Whether an atom is never negative, where it is defined."""
-        return nonnegative(item, self.known, self.integers)
-
-    def cleared(self, form: Form) -> Form:
-        """A form times the denominators in it that are sums; 0 if and only if the form is, where it is defined."""
-        for _ in range(8):
-            found = [
-                (item, exponent)
-                for monomial, _, _ in form.terms
-                for item, exponent in monomial
-                if isinstance(item, Root) and exponent < 0
-            ]
-            if not found:
-                return form
-            item = found[0][0]
-            lowest = min(exponent for other, exponent in found if other == item)
-            parts = [
-                _with_word(scaled(self.monomial((*monomial, (item, -lowest))), value), word, form.rows, form.columns)
-                for monomial, word, value in form.terms
-            ]
-            form = plus(*parts)
-        return form
-
-
-def _with_word(front: Form, word: Word, rows: Size, columns: Size) -> Form:
-    return collected(rows, columns, {(monomial, word): value for monomial, _, value in front.terms})
-
-
-def _primes(value: int) -> list[tuple[int, int]]:
-    found = []
-    divisor = 2
-    while divisor * divisor <= value:
-        count = 0
-        while value % divisor == 0:
-            value //= divisor
-            count += 1
-        if count:
-            found.append((divisor, count))
-        divisor += 1
-        if divisor > 10_000:
-            break
-    return [*found, (value, 1)] if value > 1 else found
+    def _inverse(self, base: Form) -> Form:
+        """Of a multiple of a product of orthogonal matrices, such as I."""
+        if len(base.terms) != 1:
+            raise NoForm("the inverse of a sum of matrices")
+        ((word, value),) = base.terms
+        if not all(isinstance(factor, Letter) and self.known.fact(factor.name, *ORTHOGONAL) for factor in word):
+            raise NoForm("the inverse of a matrix that may have none")
+        return form(base.rows, base.columns, [(self.turned(word), 1 / value)])
 
 
 def image(function: str, body: Form, algebra: Algebra) -> Form:
@@ -784,19 +580,18 @@ def image(function: str, body: Form, algebra: Algebra) -> Form:
         body = _without(body, letter, first=False)
     if function == "relu":
         if body.is_zero:
-            return collected(rows, columns, {})
-        size = abs(body.terms[0][2])  # relu(c X) = c relu(X) for c > 0
-        return scaled(word_form((*left, Image("relu", scaled(body, 1 / size)), *right), rows, columns), size)
+            return form(rows, columns, [])
+        size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
+        return scaled(word_form((*left, Image("relu", body), *right), rows, columns), size)
     if function == "softmax":
-        kept = {(m, w): c for m, w, c in body.terms if not _same_in_each_row(w)}
-        body = collected(body.rows, body.columns, kept)
+        body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
     return word_form((*left, Image(function, body), *right), rows, columns)
 
 
 def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:
     """A permutation that stands first (or last) in every word; ones counts, since P ones = ones."""
     found: Letter | None = None
-    for _, word, _ in body.terms:
+    for word, _ in body.terms:
         if not word:
             return None
         factor = word[0] if first else word[-1]
@@ -811,12 +606,11 @@ def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:
 
 
 def _without(body: Form, letter: Letter, *, first: bool) -> Form:
-    parts = []
-    for monomial, word, value in body.terms:
+    terms = []
+    for word, value in body.terms:
         shorter = word[1:] if first else word[:-1]
-        rest = shorter if (word[0] if first else word[-1]) == letter else word
-        parts.append(collected(body.rows, body.columns, {(monomial, rest): value}))
-    return plus(*parts)
+        terms.append((shorter if (word[0] if first else word[-1]) == letter else word, value))
+    return form(body.rows, body.columns, terms)
 
 
 def _same_in_each_row(word: Word) -> bool:

@@ -3,177 +3,221 @@
 For x_1 >= x_2 >= ... >= x_d >= 0 and weights w_i, summation by parts gives
 sum_i w_i x_i = sum_p (w_1 + ... + w_p) (x_p - x_{p+1}) with x_{d+1} = 0: never negative for all such x if and only if
 all prefix sums of w are >= 0. The weights are constant on blocks, so a prefix sum is linear in p inside a block, and
-it is enough to look at the ends of blocks: polynomials in the sizes, which z3 decides.
+it is enough to look at the ends of blocks: polynomials in the sizes. Where one is negative, x = 1, ..., 1, 0, ..., 0
+with p ones is a counterexample.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from itertools import product
 
-from headwright.check.settings.matrices.forms import (
-    Algebra,
-    Applied,
-    Atom,
-    Form,
-    Language,
-    Member,
-    Monomial,
-    Partial,
-    Symbol,
-    atom,
-    collected,
-    minus,
-    number,
-    plus,
-    scaled,
-)
+from headwright.check.decision import Example
+from headwright.check.scalars import Scalar, Thing, number, prove, sqrt
+from headwright.check.scalars.scalar import ONE as UNDER
+from headwright.check.scalars.where import Where
+from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Member, Partial
 from headwright.check.settings.matrices.known import NoForm
-from headwright.check.settings.matrices.normal import rank_bound
+from headwright.check.settings.matrices.normal import candidates, profile, rank_bound
 
-LARGEST = 8  # of the sizes at which a counterexample is looked for
 PLAIN = "every term is nonnegative"
 SIZES = "an inequality between sizes (z3)"
 ABEL = "summation by parts: all prefix sums of the weights are nonnegative, for all sizes (z3)"
 SQUARED = "both sides are nonnegative and were squared; "
+TRIED = (*range(1, 9), 26, 101, 1001, 10_001)  # sizes at which a counterexample is looked for
 
 
-def at_most(low: Form, high: Form, algebra: Algebra, *, strict: bool) -> str | None:
+def at_most(low: Scalar, high: Scalar, algebra: Algebra, *, strict: bool) -> str | None:
     """How low <= high (or low < high) was proved for all allowed values; None if it was not."""
-    low = _bounded(low, algebra)
-    how = nonnegative(minus(high, low), algebra, strict=strict)
-    if how is None and surely(low, algebra) and surely(high, algebra):
-        squares = minus(algebra.times(high, high), algebra.times(low, low))
-        how = nonnegative(squares, algebra, strict=strict)
+    how = None
+    for bound, first, last in bounds(low, algebra):
+        sizes = algebra.sizes.where(bound, high, first, last).given((first, "<=", last))
+        how = _at_most(bound, high, algebra, sizes, strict)
+        if how is None:
+            return None
+    return how
+
+
+def _at_most(low: Scalar, high: Scalar, algebra: Algebra, where: Where, strict: bool) -> str | None:
+    how = nonnegative(high - low, algebra, where, strict=strict)
+    if how is None and all(surely(side, where) for side in (low, high)):
+        how = nonnegative(high * high - low * low, algebra, where, strict=strict)
         how = None if how is None else SQUARED + how
     return how
 
 
-def suspects(low: Form, high: Form, algebra: Algebra, *, strict: bool) -> list[dict[str, int]]:
-    """Sizes at which low <= high may fail: where to look for a counterexample."""
-    found = []
-    squares = algebra.times(high, high), algebra.times(low, low)
-    for above, below in ((high, low), squares):
-        try:
-            weights = _weights(_without_denominators(minus(above, below), algebra), algebra)
-        except NoForm:
-            continue
-        sizes = algebra.integers.breaking(partial(weights.claims, strict=strict), LARGEST)
-        found += [] if sizes is None else [sizes]
-    return found
+def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scalar]]:
+    """Numbers that low is at most, or one of which it is, each for sizes where a first place is not beyond a last.
+
+    A rank that stands alone is at most the number of places; |X|_2 is one of a few numbers, or at most |X|_F.
+    """
+    of, factor = _alone(low)
+    try:
+        if isinstance(of, Applied) and of.function == "rank" and factor == 1:
+            yield rank_bound(of.arguments[0], algebra), ZERO, ZERO
+            return
+        if isinstance(of, Applied) and of.function == "norm":
+            (body,) = of.arguments
+            try:
+                places = candidates(body, algebra)
+            except NoForm:
+                square = algebra.trace(algebra.times(algebra.transposed(body), body))
+                yield factor * sqrt(square), ZERO, ZERO
+                return
+            powers = profile(body, algebra).powers
+            yield from ((factor * size * algebra.members(powers, first), first, last) for first, last, size in places)
+            return
+    except NoForm:
+        pass
+    yield low, ZERO, ZERO
 
 
-def nonnegative(form: Form, algebra: Algebra, *, strict: bool) -> str | None:
+def _alone(value: Scalar) -> tuple[object, Fraction]:
+    """What a positive multiple of one thing is of."""
+    match list(value.over.items()) if value.whole else []:
+        case [(((Thing() as atom, exponent),), factor)] if exponent == 1 and factor > 0:
+            return atom.of, factor
+    return None, Fraction(0)
+
+
+def nonnegative(value: Scalar, algebra: Algebra, where: Where, *, strict: bool) -> str | None:
     """How a number was proved to be >= 0 (or > 0); None if it was not."""
-    form = _without_denominators(form, algebra)
-    if form.constant is not None:
-        return PLAIN if form.constant > 0 or (form.constant == 0 and not strict) else None
-    if not strict and surely(form, algebra):
+    if not strict and surely(value, where):
         return PLAIN
     try:
-        weights = _weights(form, algebra)
+        weights = weighted(value, algebra)
     except NoForm:
         return None
-    proved = algebra.integers.always(partial(weights.claims, strict=strict))
-    if not proved:
+    if not weights.never_negative(where, strict=strict):
         return None
-    return ABEL if weights.sums or weights.points else SIZES
+    return ABEL if weights.parts else SIZES
 
 
-def surely(form: Form, algebra: Algebra) -> bool:
-    """Whether every term is a product of what is never negative."""
-    return all(
-        value > 0 and all(_surely(item, exponent, algebra) for item, exponent in monomial)
-        for monomial, _, value in form.terms
-    )
-
-
-def _surely(item: Atom, exponent: Fraction, algebra: Algebra) -> bool:
-    even = exponent.denominator % 2 == 0 or exponent.numerator % 2 == 0
-    return even or algebra.nonnegative(item)
+def surely(value: Scalar, where: Where) -> bool:
+    """Whether a number is never negative, by the signs of what it is made of."""
+    return prove(value, ">=", 0, where, seconds=0.2) is not None
 
 
 @dataclass(frozen=True)
-class _Weights:
-    """constant + sum of coefficient x (x_1 + ... + x_upto) + sum of coefficient x x_place."""
+class Weights:
+    """constant + sum of weight x (x_1 + ... + x_place), or of weight x x_place where it is one alone."""
 
-    constant: Form
-    sums: tuple[tuple[Form, Form], ...]
-    points: tuple[tuple[Form, Form], ...]
+    constant: Scalar
+    parts: tuple[tuple[Scalar, Scalar, bool], ...] = ()  # weight, place, alone
 
-    def claims(self, language: Language, *, strict: bool) -> list[Any]:
-        """What has to hold for all sizes."""
-        z3 = language.z3
-        constant = language.real(self.constant)
-        said = [constant > 0 if strict else constant >= 0]
-        ends = [upto for _, upto in self.sums]
-        ends += [place for _, place in self.points] + [minus(place, number(1)) for _, place in self.points]
-        for end in dict.fromkeys(ends):
-            place = language.real(end)
-            total = z3.RealVal(0)
-            for weight, upto in self.sums:
-                stop = language.real(upto)
-                total = total + language.real(weight) * z3.If(stop <= place, stop, place)
-            for weight, at in self.points:
-                total = total + z3.If(language.real(at) <= place, language.real(weight), z3.RealVal(0))
-            said.append(z3.Implies(place >= 1, total >= 0))
-        return said
+    def ends(self) -> list[Scalar]:
+        """Where prefix sums have to be looked at."""
+        found = [place for _, place, _ in self.parts] + [place - 1 for _, place, alone in self.parts if alone]
+        return list(dict.fromkeys(found))
+
+    def never_negative(self, where: Where, *, strict: bool) -> bool:
+        """Whether it is proved for all sizes, and all x that decrease."""
+        if prove(self.constant, ">" if strict else ">=", 0, where) is None:
+            return False
+        return all(self._prefix(end, where.given((end, ">=", 1)), ZERO, 0) for end in self.ends())
+
+    def _prefix(self, end: Scalar, where: Where, total: Scalar, done: int) -> bool:
+        """Whether the sum of the weights up to an end is never negative: part by part, before or beyond it."""
+        if done == len(self.parts):
+            return prove(total, ">=", 0, where) is not None
+        weight, place, alone = self.parts[done]
+        before, beyond = (place, "<=", end), (place, ">=", end + 1 if alone else end)
+        inside = total + weight * (number(1) if alone else place)
+        outside = total if alone else total + weight * end
+        if prove(*before, where) is not None:
+            return self._prefix(end, where, inside, done + 1)
+        if prove(*beyond, where) is not None:
+            return self._prefix(end, where, outside, done + 1)
+        return self._prefix(end, where.given(before), inside, done + 1) and self._prefix(
+            end, where.given(beyond), outside, done + 1
+        )
+
+    def broken(self, sizes: Mapping[str, int], *, strict: bool) -> int | None:
+        """How many ones make it negative at these sizes (0 where strictness breaks at x = 0); None if it is not."""
+        constant = _at(self.constant, sizes)
+        parts = [(_at(weight, sizes), _at(place, sizes), alone) for weight, place, alone in self.parts]
+        if constant < 0 or (strict and constant == 0):
+            return 0
+        for end in sorted({_at(one, sizes) for one in self.ends()}) if constant == 0 else ():
+            counts = [int(place <= end) if alone else min(place, end) for _, place, alone in parts]
+            if end >= 1 and sum((weight * count for (weight, _, _), count in zip(parts, counts, strict=True))) < 0:
+                return int(end)
+        return None
 
 
-def _weights(form: Form, algebra: Algebra) -> _Weights:
-    constant = number(0)
-    sums: list[tuple[Form, Form]] = []
-    points: list[tuple[Form, Form]] = []
+def _at(value: Scalar, sizes: Mapping[str, int]) -> Fraction:
+    """A number made of sizes, at some."""
+    found = value.put(dict(sizes)).rational
+    if found is None:
+        raise NoForm("weights that are not rational")
+    return found
+
+
+def weighted(value: Scalar, algebra: Algebra) -> Weights:
+    """A number as a weighted sum of powers of singular values."""
+    under = Scalar(value.under, UNDER)
+    constant = ZERO
+    parts: list[tuple[Scalar, Scalar, bool]] = []
     kinds: set[tuple[str, Fraction]] = set()
-    for monomial, _, value in form.terms:
-        sizes: Monomial = tuple(pair for pair in monomial if _is_size(pair[0], algebra))
-        weight = collected(1, 1, {(sizes, ()): value})
-        match [pair for pair in monomial if not _is_size(pair[0], algebra)]:
+    if (
+        any(isinstance(atom, Thing) for atom in under.atoms())
+        or prove(under, ">", 0, algebra.sizes.where(under)) is None
+    ):
+        raise NoForm("an inequality with a denominator whose sign is not known")
+    for monomial, coefficient in value.over.items():
+        things = [(atom.of, exponent) for atom, exponent in monomial if isinstance(atom, Thing)]
+        rest = tuple(pair for pair in monomial if not isinstance(pair[0], Thing))
+        weight = Scalar({rest: coefficient}, UNDER) / under
+        if not weight.names() <= set(algebra.known.integers):
+            raise NoForm("an inequality whose weights are not made of sizes")
+        match things:
             case []:
-                constant = plus(constant, weight)
+                constant = constant + weight
             case [(Partial(((family, power),), upto), exponent)] if exponent == 1:
                 kinds.add((family, power))
-                sums.append((weight, upto))
+                parts.append((weight, upto, False))
             case [(Member(family, index), power)]:
                 kinds.add((family, power))
-                points.append((weight, index))
+                parts.append((weight, index, True))
             case _:
                 raise NoForm("an inequality that is not linear in powers of singular values")
     for base, power in kinds:
         found = algebra.known.families.get(base)
         if found is None or found.kind != "singular values" or power <= 0 or len(kinds) > 1:
             raise NoForm("an inequality that is not linear in one power of singular values")
-    return _Weights(constant, tuple(sums), tuple(points))
+    return Weights(constant, tuple(parts))
 
 
-def _is_size(item: Atom, algebra: Algebra) -> bool:
-    return isinstance(item, Symbol) and item.name in algebra.integers.names
-
-
-def _without_denominators(form: Form, algebra: Algebra) -> Form:
-    """A form times those sizes in its denominators that are at least 1: its sign stays as it was."""
-    lowest: dict[Symbol, Fraction] = {}
-    for monomial, _, _ in form.terms:
-        for item, exponent in monomial:
-            if isinstance(item, Symbol) and exponent < min(Fraction(0), lowest.get(item, Fraction(0))):
-                lowest[item] = exponent
-    for item, exponent in lowest.items():
-        if item.name in algebra.integers.names and algebra.integers.at_most(number(1), atom(item)):
-            form = algebra.times(atom(item, -exponent), form)
-    return form
-
-
-def _bounded(form: Form, algebra: Algebra) -> Form:
-    """An upper bound in place of a rank that stands alone, and |X|_F in place of |X|_2."""
-    match form.terms:
-        case ((((Applied("rank", (body,)), exponent),), (), value),) if exponent == 1 and value == 1:
+def suspects(low: Scalar, high: Scalar, algebra: Algebra, names: set[str], *, strict: bool) -> Iterator[Example]:
+    """Where low <= high fails, small sizes first; all names are given sizes."""
+    found: list[tuple[Weights, Scalar, Scalar]] = []
+    for bound, first, last in bounds(low, algebra):
+        for above, below in ((high, bound), (high * high, bound * bound)):
             try:
-                return rank_bound(body, algebra)
+                found.append((weighted(above - below, algebra), first, last))
             except NoForm:
-                return form
-        case ((((Applied("norm", (body,)), exponent),), (), value),) if exponent == 1 and value > 0:
-            square = algebra.trace(algebra.times(algebra.turned(body), body))
-            return scaled(algebra.power(square, Fraction(1, 2)), value)
-    return form
+                continue
+    for largest in TRIED if found else ():
+        for sizes in _choices(names, largest):
+            for weights, first, last in found:
+                try:
+                    ones = weights.broken(sizes, strict=strict) if _allowed(sizes, algebra, first, last) else None
+                except (NoForm, ZeroDivisionError):  # roots of sizes
+                    continue
+                if ones is not None:
+                    yield Example(sizes, ones=ones)
+
+
+def _choices(names: set[str], largest: int) -> Iterator[dict[str, int]]:
+    ordered = sorted(names)
+    values = range(1, largest + 1) if largest <= 4 else (2, 2 + largest // 3, largest)
+    for choice in product(sorted(set(values)), repeat=len(ordered)):
+        if max(choice, default=0) == largest:
+            yield dict(zip(ordered, choice, strict=True))
+
+
+def _allowed(sizes: Mapping[str, int], algebra: Algebra, first: Scalar, last: Scalar) -> bool:
+    """Whether what is known of sizes holds for these."""
+    return all(_at(high - low, sizes) >= 0 for low, _, high in (*algebra.sizes.given, (first, "<=", last)))

@@ -10,11 +10,12 @@ from itertools import islice, permutations, product
 
 from flint import arb_mat, fmpq_mat
 
+from headwright.check.decision import Example
 from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
 from headwright.formula.shapes import Shape, mapped, plain
-from headwright.formula.tree import Call, Name, Node, Number, Relation, walk
+from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, walk
 
 Values = list[list[Fraction]]
 MOST_COMBINATIONS = 40
@@ -22,17 +23,9 @@ MOST_CHOICES = 20_000
 VARIANTS = 12
 
 
-@dataclass(frozen=True)
-class Instance:
-    """Sizes, and exact values for names."""
-
-    sizes: Mapping[str, int]
-    values: Mapping[str, Values]
-
-
 def instances(
     known: Known, names: frozenset[str], integers: frozenset[str], fixed: Mapping[str, int] | None = None
-) -> Iterator[Instance]:
+) -> Iterator[Example]:
     """Values for names without a definition and for integers; all facts hold exactly. Assumptions are not looked at.
 
     Sizes that are fixed may be larger than those that are usually tried.
@@ -42,7 +35,7 @@ def instances(
             values = _values(known, names, sizes, variant)
             if values is None:
                 break
-            yield Instance(sizes, values)
+            yield Example(sizes, values)
 
 
 def combinations(
@@ -139,31 +132,6 @@ def falling(count: int, variant: int) -> list[Fraction]:
     return [Fraction(entry) for entry in choices[variant % len(choices)]]
 
 
-def extremes(count: int) -> list[list[Fraction]]:
-    """The singular values for which inequalities are tight, or nearly so: one, all alike, half of them, falling."""
-    half = (count + 1) // 2
-    choices = [[1] + [0] * (count - 1), [1] * count, [1] * half + [0] * (count - half), list(range(count, 0, -1))]
-    return [[Fraction(entry) for entry in entries] for entries in choices]
-
-
-def spread(
-    known: Known,
-    names: frozenset[str],
-    integers: frozenset[str],
-    fixed: Mapping[str, int],
-    spectra: Sequence[Sequence[Fraction]],
-) -> Iterator[Instance]:
-    """Instances of fixed sizes with these singular values along the axes."""
-    diagonal = {family.of for family in known.families.values() if family.kind == "singular values"}
-    for sizes in combinations(known, names, integers, fixed):
-        values = _values(known, names, sizes, 0)
-        if values is None:
-            continue
-        for spectrum in spectra:
-            own = {name: _diagonal(list(spectrum)) for name in names & diagonal}
-            yield Instance(sizes, {**values, **own})
-
-
 def _permutation(size: int, name: str, variant: int) -> Values:
     orders = list(permutations(range(size)))[1:] or [(0,)] if size <= 4 else [(*range(1, size), 0)]
     order = orders[(variant + (_draw(name, 0) if name != "P" else 0)) % len(orders)]
@@ -223,7 +191,7 @@ class Trial:
     """One instance, with the values of defined names as they become known."""
 
     known: Known
-    instance: Instance
+    instance: Example
     budget: Budget = field(default_factory=Budget)
     _values: dict[str, arb_mat] = field(default_factory=dict)
 
@@ -275,8 +243,8 @@ class Trial:
 
     def _find(self, name: Name) -> arb_mat | None:
         key = plain(name)
-        if key in self.instance.values:
-            rows = self.instance.values[key]
+        if key in self.instance.matrices:
+            rows = self.instance.matrices[key]
             with precision():
                 return arb_mat([[ball(entry) for entry in row] for row in rows])
         definition = self.known.definition(name)
@@ -285,6 +253,10 @@ class Trial:
         if key in self.instance.sizes:
             return scalar(self.instance.sizes[key])
         family = self.known.family(name)
+        if family is None and isinstance(name.index, Listing):
+            return self._entry(name.base, name.index.items)
+        if family is None and isinstance(name.index, Number) and Name(name.base) != name:
+            return self._cut(name.base, int(name.index.value))
         if family is not None and isinstance(name.index, Number):
             whole = self.of(Name(family.of))
             place = int(name.index.value) - 1
@@ -294,6 +266,21 @@ class Trial:
                 return scalar(whole[place, place])
             return arb_mat([[row[place]] for row in whole.tolist()])
         return None
+
+    def _entry(self, base: str, places: Sequence[Node]) -> arb_mat | None:
+        whole = self.of(Name(base))
+        at = [int(p.value) if isinstance(p, Number) else self.instance.sizes.get(plain(p), 0) for p in places]
+        if whole is None or len(at) != 2 or not (1 <= at[0] <= whole.nrows() and 1 <= at[1] <= whole.ncols()):
+            return None
+        return scalar(whole[at[0] - 1, at[1] - 1])
+
+    def _cut(self, base: str, columns: int) -> arb_mat | None:
+        """The first columns; of a diagonal matrix the first rows too."""
+        whole = self.of(Name(base)) if any(family.of == base for family in self.known.families.values()) else None
+        if whole is None or not 0 <= columns <= whole.ncols():
+            return None
+        rows = columns if self.known.fact(base, "diagonal") else whole.nrows()
+        return arb_mat(rows, columns, [whole[i, j] for i in range(rows) for j in range(columns)])
 
     def _shaped(self, name: Name, value: arb_mat) -> arb_mat:
         """A written 0, or a sum of nothing, in the shape that its name has."""
@@ -331,20 +318,3 @@ def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str
             elif key in known.given.shapes:
                 found.add(key)
     return frozenset(found), frozenset(integers)
-
-
-def shown(matrix: arb_mat) -> object:
-    """A value in plain numbers, for people: rounded, never used to decide."""
-    rows = [[_shown(float(entry.mid())) for entry in row] for row in matrix.tolist()]
-    return rows[0][0] if len(rows) == len(rows[0]) == 1 else rows
-
-
-def plainly(values: Mapping[str, list[list[Fraction]]]) -> dict[str, object]:
-    """The values of names in plain numbers."""
-    rows = {name: [[_shown(float(entry)) for entry in row] for row in matrix] for name, matrix in values.items()}
-    return {name: matrix[0][0] if len(matrix) == len(matrix[0]) == 1 else matrix for name, matrix in rows.items()}
-
-
-def _shown(value: float) -> int | float:
-    short = float(f"{value:.6g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short

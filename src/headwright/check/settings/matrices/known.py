@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
 
 from headwright.errors import InputError
 from headwright.formula.shapes import SCALAR, Shape, mapped, plain, shape, typed
-from headwright.formula.tree import BigSum, Name, Node, Number, Relation, walk
+from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, walk
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,6 @@ class Given:
     different: tuple[tuple[Node, Node], ...] = ()
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     assume: tuple[Relation, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What was found out: the word, why, an instance that refutes (or proves 'not an identity'), and what proved it."""
-
-    word: Literal["proved", "refuted", "open"]
-    reason: str
-    counterexample: Mapping[str, object] | None = None
-    used: str = ""
-    confirmed: int = 0  # instances that agree: of a proof, or for which it is certainly true where nothing was decided
 
 
 _ONE = Fraction(1)
@@ -178,6 +166,19 @@ class Known:
             return None
         return self.families.get(name.base)
 
+    def is_cut(self, name: Name) -> bool:
+        """Whether this is a matrix without its last columns: U_{k-1}. U_1, and U_i in a sum over i, are not."""
+        if name.index is None or name.primes or isinstance(name.index, Number | Listing):
+            return False
+        spoken = {part.base for part in names_in(name.index)}
+        cuttable = {family.of for family in self.families.values()}
+        return name.base in cuttable and bool(spoken) and spoken <= set(self.sized) - self._bound()
+
+    def _bound(self) -> set[str]:
+        """The indices of all sums that are spoken of."""
+        spoken = (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,)))
+        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum)}
+
     def shape_of(self, name: Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
         key = plain(name)
@@ -185,8 +186,15 @@ class Known:
             return self.given.shapes[key]
         if key in self.given.definitions:
             return self._defined_shape(key)
-        if name.index is not None and not name.primes and f"{name.base}_*" in self.given.shapes:
-            return self.given.shapes[f"{name.base}_*"]
+        if name.index is not None and not name.primes:
+            whole = self.shape_of(Name(name.base))
+            if isinstance(name.index, Listing) and len(name.index.items) == 2 and whole not in (None, SCALAR):
+                return SCALAR  # an entry
+            if f"{name.base}_*" in self.given.shapes:
+                return self.given.shapes[f"{name.base}_*"]
+            if self.is_cut(name) and whole is not None:
+                size = plain(name.index)
+                return Shape(size if self.fact(name.base, "diagonal") else whole.rows, size)
         return SCALAR if key in self.integers else None
 
     def _defined_shape(self, key: str) -> Shape:

@@ -6,47 +6,55 @@ zeros. For L D R with orthonormal columns in L and rows in R the largest singula
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cmp_to_key
 
+from headwright.check.scalars import Scalar, Thing, absolute, cos, exp, ln, number, pi, sin, sqrt
+from headwright.check.scalars.scalar import ONE as UNDER
+from headwright.check.scalars.scalar import Monomial, Terms, rebuilt
 from headwright.check.settings.matrices.forms import (
+    NONNEGATIVE,
+    ONE,
+    ZERO,
     Algebra,
     Applied,
-    Atom,
+    Cut,
     Diagonal,
     Factor,
     Form,
+    Index,
     Letter,
     Member,
-    Monomial,
     Powers,
     Size,
-    Symbol,
     Traced,
     Unit,
     Word,
-    atom,
-    collected,
     columns_of,
+    form,
     image,
+    measured,
     mentions,
     minus,
     multiplied,
-    number,
+    plain,
     plus,
     rows_of,
     scaled,
-    size_form,
-    turned,
+    text,
+    thing,
     word_form,
 )
 from headwright.check.settings.matrices.known import Known, NoForm
-from headwright.formula.shapes import SCALAR, plain
+from headwright.formula.shapes import SCALAR
+from headwright.formula.shapes import plain as written
 from headwright.formula.tree import (
     BigSum,
     Call,
     Inner,
+    Listing,
     Name,
     Negative,
     Node,
@@ -61,33 +69,8 @@ from headwright.formula.tree import (
     walk,
 )
 
-_TURNED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
-
-
-def restricted(
-    normal: Normal, index: Name, condition: tuple[Node, str, Node], ends: tuple[Form, Form], left_out: list[Form]
-) -> tuple[Form, Form]:
-    """The bounds of a sum after one more condition on its index; a place that is left out is added to left_out."""
-    left, sign, right = condition
-    lower, upper = ends
-    if right == index:
-        left, sign, right = right, _TURNED.get(sign, sign), left
-    if left != index or any(part == index for part in walk(right)):
-        raise NoForm("a condition of a sum that does not compare its index with something else")
-    bound = normal.of(right)
-    at_most = normal.algebra.integers.at_most
-    if sign in ("<", "<="):
-        new = minus(bound, number(1)) if sign == "<" else bound
-        if at_most(new, upper):
-            return lower, new
-    elif sign in (">", ">="):
-        new = plus(bound, number(1)) if sign == ">" else bound
-        if at_most(lower, new):
-            return new, upper
-    elif sign == "!=" and at_most(lower, bound) and at_most(bound, upper) and bound not in left_out:
-        left_out.append(bound)
-        return lower, upper
-    raise NoForm("a condition of a sum that is not known to lie inside its bounds")
+MIRRORED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
+ELEMENTARY = {"exp": exp, "ln": ln, "sin": sin, "cos": cos, "abs": absolute}
 
 
 def links(relation: Relation) -> list[tuple[Node, str, Node]]:
@@ -96,90 +79,342 @@ def links(relation: Relation) -> list[tuple[Node, str, Node]]:
 
 
 @dataclass(frozen=True)
+class Normal:
+    """Brings formulas to forms; bound says what the indices of the sums around stand for."""
+
+    known: Known
+    algebra: Algebra
+    bound: dict[str, Scalar] = field(default_factory=dict)
+
+    def of(self, node: Node) -> Form:
+        """The form of a typed formula; NoForm where there is none."""
+        algebra = self.algebra
+        match node:
+            case Number(value):
+                return plain(value)
+            case Name():
+                return self.name(node)
+            case Sum(terms):
+                return self.sum([self.of(term) for term in terms])
+            case Negative(body):
+                return scaled(self.of(body), -1)
+            case Product(factors):
+                return algebra.product(*(self.of(factor) for factor in factors))
+            case Quotient(over, under):
+                return algebra.times(self.of(over), algebra.power(self.of(under), Fraction(-1)))
+            case Power(base, exponent):
+                return self.power(self.of(base), self.of(exponent).scalar)
+            case Transpose(body):
+                return algebra.transposed(self.of(body))
+            case Inner(left, right):
+                first, second = (self.column(self.of(side)) for side in (left, right))
+                return algebra.times(algebra.transposed(first), second)
+            case Norm(body, kind):
+                return plain(self.norm(self.of(body), kind))
+            case Call(function, arguments):
+                return self.call(function, [self.of(part) for part in arguments])
+            case BigSum():
+                return self.big_sum(node)
+            case _:
+                raise NoForm(f"a {type(node).__name__.lower()} has no form")
+
+    def sum(self, forms: list[Form]) -> Form:
+        """A sum; a written 0 takes the shape of the others."""
+        tall = next((one for one in forms if not one.is_scalar), None)
+        return plus(*(one for one in forms if tall is None or not one.is_scalar or not one.is_zero))
+
+    def column(self, given: Form) -> Form:
+        """A vector, standing."""
+        return self.algebra.transposed(given) if given.rows == 1 else given
+
+    # Names
+
+    def name(self, node: Name) -> Form:
+        """A definition, a member of a family, an entry, the identity, a number or a matrix."""
+        key = written(node)
+        if node.index is None and not node.primes and node.base in self.bound:
+            return plain(self.bound[node.base])
+        if node.base in ("oo", "infinity", "infty"):
+            raise NoForm("infinity is not a number")
+        family = self.known.family(node)
+        shape = self.known.shape_of(node)
+        if family is None and isinstance(node.index, Listing) and shape == SCALAR:
+            return self.entry(node.base, node.index.items)
+        if family is None and node.index is not None and self._depends(node.index):
+            if shape == SCALAR and key not in self.known.given.shapes:
+                return plain(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
+            raise NoForm(f"{key} inside a sum over its index")
+        definition = self.known.definition(node)
+        if definition is not None:
+            return replace(self, bound={}).of(definition)
+        if family is not None and node.index is not None:
+            return self.member(family.base, self.index(node.index))
+        if self.known.is_cut(node):
+            return self.cut(node)
+        if shape is None and node.base == "I" and node.index is not None:
+            size = int(node.index.value) if isinstance(node.index, Number) else written(node.index)
+            return word_form((), size, size)
+        if shape is None or shape == SCALAR:
+            if node.index is not None and key not in self.known.given.shapes and shape is not None:
+                return plain(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
+            if key in ("pi", "e"):
+                return plain(pi() if key == "pi" else exp(ONE))
+            return plain(self.algebra.sizes.name(key))
+        return self.matrix(node)
+
+    def index(self, node: Node | None) -> Scalar:
+        """An index, as a number."""
+        return self.algebra.sizes.index(node, self.bound)
+
+    def _depends(self, node: Node) -> bool:
+        """Whether the index of a sum around occurs here."""
+        return any(isinstance(part, Name) and part.base in self.bound for part in walk(node))
+
+    def matrix(self, node: Name) -> Form:
+        """A letter, or the diagonal matrix that it is."""
+        key = written(node)
+        shape = self.known.given.shapes.get(key)
+        label = key
+        if shape is None:
+            shape = self.known.given.shapes[f"{node.base}_*"]
+            label = f"{node.base}_{self.index(node.index)}"
+        if self.known.fact(key, "diagonal"):
+            values = [f.base for f in self.known.families.values() if f.of == key and f.kind == "singular values"]
+            powers = ((values[0] if values else key, Fraction(1)),)
+            factor: Factor = Diagonal(powers, self.algebra.sizes.of(shape.rows), shape.rows)
+        else:
+            factor = Letter(label, shape.rows, shape.columns)
+        return word_form((factor,), shape.rows, shape.columns)
+
+    def member(self, base: str, index: Scalar) -> Form:
+        """sigma_k, or u_k = U e_k. The index lies between 1 and the number of members: otherwise there is none."""
+        family = self.known.families[base]
+        if family.kind == "singular values":
+            self._exists(index, family.size)
+            return plain(self.algebra.members(((base, Fraction(1)),), index))
+        return self.algebra.times(self.of(Name(family.of)), self._unit(index, family.size))
+
+    def entry(self, base: str, places: Sequence[Node]) -> Form:
+        """A_ij = e_i^T A e_j."""
+        whole = replace(self, bound={}).of(Name(base))
+        left, right = (
+            self._unit(self.index(place), size) for place, size in zip(places, (whole.rows, whole.columns), strict=True)
+        )
+        return self.algebra.product(self.algebra.transposed(left), whole, right)
+
+    def _unit(self, index: Scalar, size: Size) -> Form:
+        self._exists(index, size)
+        return word_form((Unit(index, size),), size, 1)
+
+    def _exists(self, index: Scalar, size: Size) -> None:
+        if not any(index == symbol for symbol in self.bound.values()):
+            self.algebra.sizes.exists(number(1), index)
+            self.algebra.sizes.exists(index, self.algebra.sizes.of(size))
+
+    def cut(self, node: Name) -> Form:
+        """U_k, the first k columns of U; S_k, the first k rows and columns of S."""
+        whole, upto, columns = self.of(Name(node.base)), self.index(node.index), written_size(node)
+        self.algebra.sizes.exists(ZERO, upto)
+        self.algebra.sizes.exists(upto, self.algebra.sizes.of(whole.columns))
+        first = word_form((Cut(upto, whole.columns, columns),), whole.columns, columns)
+        cut = self.algebra.times(whole, first)
+        return (
+            self.algebra.times(self.algebra.transposed(first), cut) if self.known.fact(node.base, "diagonal") else cut
+        )
+
+    # Functions
+
+    def power(self, base: Form, exponent: Scalar) -> Form:
+        """A rational power, or any power of a number."""
+        if exponent.rational is None:
+            return plain(base.scalar**exponent)
+        return self.algebra.power(base, exponent.rational)
+
+    def norm(self, given: Form, kind: str) -> Scalar:
+        """|X|_F = sqrt(trace(X^T X)); |v| likewise; |A|_2 where it is known."""
+        if kind == "F" or 1 in (given.rows, given.columns):
+            return sqrt(self.algebra.trace(self.algebra.times(self.algebra.transposed(given), given)))
+        try:
+            return spectral_norm(given, self.algebra)
+        except NoForm:
+            size, body = _upright(given)  # |c X| = |c| |X|
+            return size * thing(Applied("norm", (body,)), NONNEGATIVE)
+
+    def call(self, function: str, forms: list[Form]) -> Form:
+        """softmax and relu of matrices, traces, and functions of numbers."""
+        given = forms[0]
+        match function:
+            case "trace":
+                return plain(self.algebra.trace(given))
+            case "softmax" | "relu" if not given.is_scalar:
+                return image(function, given, self.algebra)
+            case "sqrt":
+                return plain(sqrt(given.scalar))
+            case "exp" | "ln" | "sin" | "cos" | "abs":
+                return plain(ELEMENTARY[function](given.scalar))
+            case "rank" if given.is_zero or not given.is_scalar:
+                return plain(self.rank(given))
+            case "max" | "min":
+                return plain(thing(Applied(function, tuple(sorted(forms, key=text)))))
+            case _:
+                raise NoForm(f"{function} has no form")
+
+    def rank(self, given: Form) -> Scalar:
+        """The number of singular values that are not 0, where that is certain."""
+        if given.is_zero:
+            return ZERO
+        try:
+            return exact_rank(given, self.algebra)
+        except NoForm:
+            return thing(Applied("rank", (_upright(given)[1],)), NONNEGATIVE)
+
+    # Sums over an index
+
+    def big_sum(self, node: BigSum) -> Form:
+        """A sum with its conditions turned into bounds."""
+        if node.lower is None or node.upper is None:
+            raise NoForm(f"the sum over {node.index} has no bounds")
+        symbol = Index(len(self.bound))
+        inside = replace(self, bound={**self.bound, node.index: thing(symbol)})
+        ends = self.of(node.lower).scalar, self.of(node.upper).scalar
+        left_out: list[Scalar] = []
+        for condition in node.conditions:
+            for left, sign, right in links(condition):
+                ends = self.restricted(Name(node.index), (left, sign, right), ends, left_out)
+        total = Summation(self.algebra, symbol, *ends).of(inside.of(node.body))
+        for place in left_out:
+            without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
+            total = minus(total, without)
+        return total
+
+    def restricted(
+        self, index: Name, condition: tuple[Node, str, Node], ends: tuple[Scalar, Scalar], left_out: list[Scalar]
+    ) -> tuple[Scalar, Scalar]:
+        """The bounds of a sum after one more condition on its index; a place that is left out is added to left_out."""
+        left, sign, right = condition
+        lower, upper = ends
+        if right == index:
+            left, sign, right = right, MIRRORED.get(sign, sign), left
+        if left != index or any(part == index for part in walk(right)):
+            raise NoForm("a condition of a sum that does not compare its index with something else")
+        bound = self.of(right).scalar
+        at_most = self.algebra.sizes.at_most
+        if sign in ("<", "<="):
+            bound = bound - 1 if sign == "<" else bound
+            if at_most(bound, upper):
+                return lower, bound
+        elif sign in (">", ">="):
+            bound = bound + 1 if sign == ">" else bound
+            if at_most(lower, bound):
+                return bound, upper
+        elif sign == "!=" and at_most(lower, bound) and at_most(bound, upper) and bound not in left_out:
+            left_out.append(bound)
+            return lower, upper
+        raise NoForm("a condition of a sum that is not known to lie inside its bounds")
+
+
+def written_size(node: Name) -> Size:
+    """The index of a cut as a size: k - 1."""
+    return written(node.index) if node.index is not None else 0
+
+
+def _upright(given: Form) -> tuple[Fraction, Form]:
+    """A form without its size and its sign."""
+    size, body = measured(given)
+    return size, min(body, scaled(body, -1), key=text)
+
+
+@dataclass(frozen=True)
 class Summation:
-    """A sum over a symbol from lower to upper."""
+    """A sum over an index from lower to upper."""
 
     algebra: Algebra
-    index: Symbol
-    lower: Form
-    upper: Form
+    index: Index
+    lower: Scalar
+    upper: Scalar
+
+    @property
+    def before(self) -> Scalar:
+        """The place before the first."""
+        return self.lower - 1
 
     def of(self, body: Form) -> Form:
         """The sum of a form; NoForm where it cannot be closed."""
-        before = minus(self.lower, number(1))
-        integers = self.algebra.integers
-        if not (integers.at_most(number(0), before) and integers.at_most(before, self.upper)):
+        sizes = self.algebra.sizes
+        if not (sizes.at_most(ZERO, self.before) and sizes.at_most(self.before, self.upper)):
             raise NoForm("a sum whose first place may lie below 1 or beyond its last one")
-        parts = [self._term(*term, body, before) for term in body.terms]
+        parts = []
+        for word, value in body.terms:
+            under = Scalar(value.under, UNDER)
+            if mentions(under, self.index):
+                raise NoForm("a sum over quotients that depend on its index")
+            parts += [scaled(self._term(m, c, word, body), 1 / under) for m, c in value.over.items()]
         return plus(*parts) if parts else body
 
-    def _term(self, monomial: Monomial, word: Word, value: Fraction, body: Form, before: Form) -> Form:
+    def _term(self, monomial: Monomial, coefficient: Fraction, word: Word, body: Form) -> Form:
         powers: Powers = ()
         strings: list[Word] = []  # numbers that are words with e_i in them
-        outside: list[tuple[Atom, Fraction]] = []
-        here = atom(self.index)
-        for item, exponent in monomial:
-            if not mentions(item, self.index):
-                outside.append((item, exponent))
-            elif isinstance(item, Member) and item.index == here:
-                powers = multiplied(powers, ((item.family, exponent),))
-            elif isinstance(item, Traced) and exponent in (1, 2):
-                strings += [item.word] * int(exponent)
+        outside: Terms = {}
+        kept = []
+        for atom, exponent in monomial:
+            of = atom.of if isinstance(atom, Thing) else None
+            if not mentions(rebuilt(((atom, Fraction(1)),)), self.index):
+                kept.append((atom, exponent))
+            elif isinstance(of, Member) and of.index == thing(self.index):
+                powers = multiplied(powers, ((of.family, exponent),))
+            elif isinstance(of, Traced) and exponent in (1, 2):
+                strings += [of.word] * int(exponent)
             else:
                 raise NoForm("a sum over something that depends on its index in a way that is not known")
-        front = scaled(self.algebra.monomial(tuple(outside)), value)
-        joined = self._joined(word, strings, powers, body, before)
-        return self.algebra.times(front, joined)
+        outside[tuple(kept)] = coefficient
+        return scaled(self._joined(word, strings, powers, body), Scalar(outside, UNDER))
 
-    def _joined(self, word: Word, strings: list[Word], powers: Powers, body: Form, before: Form) -> Form:
+    def _joined(self, word: Word, strings: list[Word], powers: Powers, body: Form) -> Form:
         units = [factor for part in (word, *strings) for factor in part if mentions(factor, self.index)]
+        alone = form(body.rows, body.columns, [(word, ONE)])
         if not units:
             size = self._family_size(powers)
-            total = minus(self._count(powers, self.upper, size), self._count(powers, before, size))
-            plain = collected(body.rows, body.columns, {((), word): Fraction(1)})
-            return self.algebra.times(total, plain)
-        if len(units) != 2 or not all(isinstance(unit, Unit) and unit.index == atom(self.index) for unit in units):
+            return scaled(alone, self._count(powers, self.upper, size) - self._count(powers, self.before, size))
+        if len(units) != 2 or not all(isinstance(unit, Unit) and unit.index == thing(self.index) for unit in units):
             raise NoForm("a sum over products of columns that do not come in pairs")
-        size = units[0].size if isinstance(units[0], Unit) else 1
+        size = units[0].rows
         whole, closed = self._paired(word, strings)
-        result = []
-        for upto, sign in ((self.upper, 1), (before, -1)):
-            diagonal = self._diagonal(powers, upto, size)
-            if diagonal is None:
+        total = form(1, 1, []) if closed else form(body.rows, body.columns, [])
+        for upto, sign in ((self.upper, 1), (self.before, -1)):
+            if upto == 0:
                 continue
+            self._inside(upto, size)
+            diagonal = self.algebra.diagonal(powers, upto, size)
             if closed:
-                inside = self._of(whole + diagonal, size, size)
-                result.append(scaled(self.algebra.trace(inside), sign))
+                part = plain(self.algebra.trace(self._reduced(whole + diagonal, size, size)))
             else:
-                place = whole.index(_GAP)
-                filled = whole[:place] + diagonal + whole[place + 1 :]
-                result.append(scaled(self._of(filled, body.rows, body.columns), sign))
-        if closed:
-            plain = collected(body.rows, body.columns, {((), word): Fraction(1)})
-            return self.algebra.times(plus(number(0), *result), plain)
-        return plus(collected(body.rows, body.columns, {}), *result)
+                place = whole.index(GAP)
+                part = self._reduced(whole[:place] + diagonal + whole[place + 1 :], body.rows, body.columns)
+            total = plus(total, scaled(part, sign))
+        return scaled(alone, total.scalar) if closed else total
 
-    def _of(self, word: Word, rows: Size, columns: Size) -> Form:
+    def _reduced(self, word: Word, rows: Size, columns: Size) -> Form:
         front, back = self.algebra.reduced(word)
-        return collected(rows, columns, {(monomial, back): value for monomial, _, value in front.terms})
+        return form(rows, columns, [(back, front)])
 
     def _paired(self, word: Word, strings: list[Word]) -> tuple[Word, bool]:
         """The word with a gap where e_i e_i^T stood; or the inside of e_i^T W e_i, which is closed to a trace."""
         places = [place for place, factor in enumerate(word) if mentions(factor, self.index)]
         if len(places) == 2:
             first, second = places
-            if second == first + 1 and _faces(word[first], turned_=False) and _faces(word[second], turned_=True):
-                return (*word[:first], _GAP, *word[second + 1 :]), False
+            if second == first + 1 and not word[first].turned and word[second].turned:
+                return (*word[:first], GAP, *word[second + 1 :]), False
         elif len(places) == 1 and len(strings) == 1:
             (place,) = places
-            if _faces(word[place], turned_=False):
+            if not word[place].turned:
                 back = self._facing(strings[0], first=True)
-                return (*word[:place], _GAP, *back[1:], *word[place + 1 :]), False
+                return (*word[:place], GAP, *back[1:], *word[place + 1 :]), False
             front = self._facing(strings[0], first=False)
-            return (*word[:place], *front[:-1], _GAP, *word[place + 1 :]), False
+            return (*word[:place], *front[:-1], GAP, *word[place + 1 :]), False
         elif not places and len(strings) == 1:
             inside = strings[0]
-            if _faces(inside[0], turned_=True) and _faces(inside[-1], turned_=False):
+            ends = inside[0], inside[-1]
+            if all(mentions(end, self.index) for end in ends) and ends[0].turned and not ends[1].turned:
                 return inside[1:-1], True
         elif not places and len(strings) == 2:
             back, front = self._facing(strings[1], first=True), self._facing(strings[0], first=False)
@@ -189,34 +424,24 @@ class Summation:
 
     def _facing(self, string: Word, *, first: bool) -> Word:
         """A number's word turned so that it begins with e_i^T, or ends with e_i."""
-        for candidate in (string, turned(string, self.algebra.known)):
+        for candidate in (string, self.algebra.turned(string)):
             end = candidate[0] if first else candidate[-1]
-            if mentions(end, self.index) and _faces(end, turned_=first):
+            if mentions(end, self.index) and end.turned == first:
                 return candidate
         raise NoForm("a sum over products of columns that do not meet")
 
-    def _diagonal(self, powers: Powers, upto: Form, size: Size) -> Word | None:
-        """The diagonal matrix of a sum up to a place; None for none of it, nothing for the identity."""
-        if upto.constant == 0:
-            return None
-        self._inside(upto, size)
-        if not powers and upto == size_form(size):
-            return ()
-        return (Diagonal(powers, upto, size),)
+    def _count(self, powers: Powers, upto: Scalar, size: Size | None) -> Scalar:
+        if upto == 0:
+            return ZERO
+        if size is not None:
+            self._inside(upto, size)
+        return self.algebra.partial(powers, upto)
 
-    def _count(self, powers: Powers, upto: Form, size: Size | None) -> Form:
-        if upto.constant == 0:
-            return number(0)
-        if size is None:
-            return upto
-        self._inside(upto, size)
-        return self.algebra.partial(Diagonal(powers, upto, size))
-
-    def _inside(self, upto: Form, size: Size) -> None:
+    def _inside(self, upto: Scalar, size: Size) -> None:
         """A sum that goes beyond the last column or singular value has no meaning: its places lie inside."""
-        if not self.algebra.integers.at_most(minus(self.lower, number(1)), size_form(size)):
+        if not self.algebra.sizes.at_most(self.before, self.algebra.sizes.of(size)):
             raise NoForm("a sum that may begin beyond the last column or singular value")
-        self.algebra.integers.exists(upto, size_form(size))
+        self.algebra.sizes.exists(upto, self.algebra.sizes.of(size))
 
     def _family_size(self, powers: Powers) -> Size | None:
         if not powers:
@@ -227,20 +452,16 @@ class Summation:
         return sizes.pop()
 
 
-_GAP = Unit(number(0), 0)  # marks the place of e_i e_i^T while a word is put together
-
-
-def _faces(factor: object, *, turned_: bool) -> bool:
-    return isinstance(factor, Unit) and factor.turned == turned_
+GAP = Unit(ZERO, 0)  # marks the place of e_i e_i^T while a word is put together
 
 
 @dataclass(frozen=True)
 class Block:
     """Places first .. last, and the number that multiplies sigma_i^e there."""
 
-    first: Form
-    last: Form
-    coefficient: Form
+    first: Scalar
+    last: Scalar
+    coefficient: Scalar
 
 
 @dataclass(frozen=True)
@@ -251,313 +472,95 @@ class Profile:
     blocks: tuple[Block, ...]
 
 
-def profile(form: Form, algebra: Algebra) -> Profile:
+def profile(given: Form, algebra: Algebra) -> Profile:
     """The blocks of a form L D R; NoForm if it is none."""
-    found = [(*_split(word, form, algebra), monomial, value) for monomial, word, value in form.terms]
+    found = [(*_split(word, given, algebra), value) for word, value in given.terms]
     if not found:
         return Profile((), ())
-    left, diagonal, right = found[0][:3]
+    left, diagonal, right, _ = found[0]
     if any(item[0] != left or item[2] != right or item[1].powers != diagonal.powers for item in found):
         raise NoForm("singular values of a sum of different kinds of matrices")
-    ends = _sorted({item[1].upto for item in found}, algebra)
     blocks = []
-    first = number(1)
-    for end in ends:
-        parts = [
-            collected(1, 1, {(monomial, ()): value})
-            for _, part, _, monomial, value in found
-            if algebra.integers.at_most(end, part.upto)
-        ]
-        coefficient = plus(number(0), *parts)
-        if not coefficient.is_zero:
+    first = ONE
+    for end in _sorted({item[1].upto for item in found}, algebra):
+        parts = [value for _, part, _, value in found if algebra.sizes.at_most(end, part.upto)]
+        coefficient = sum(parts, ZERO)
+        if coefficient != 0:
             blocks.append(Block(first, end, coefficient))
-        first = plus(end, number(1))
+        first = end + 1
     return Profile(diagonal.powers, tuple(blocks))
 
 
-def spectral_norm(form: Form, algebra: Algebra) -> Form:
+def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
     """|L D R|_2 where one block is certain to hold the largest singular value."""
-    found = profile(form, algebra)
-    if not found.blocks:
-        return number(0)
+    found = candidates(given, algebra)
+    if not found:
+        return ZERO
+    (first, last, _), sizes = found[0], [size for _, _, size in found]
+    if not algebra.sizes.at_most(first, last) or any(size > sizes[0] for size in sizes):
+        raise NoForm("a spectral norm that may be found in two places")
+    return sizes[0] * algebra.members(profile(given, algebra).powers, first)
+
+
+def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Fraction]]:
+    """The first and last place of each block, and the number there; the norm is the largest number x entry."""
+    found = profile(given, algebra)
     families = [algebra.known.families.get(family) for family, _ in found.powers]
     falling = all(family is not None and family.kind == "singular values" for family in families)
-    if not falling or any(power < 0 for _, power in found.powers):
+    if not falling or any(exponent < 0 for _, exponent in found.powers):
         raise NoForm("the largest of numbers that are not known to decrease")
-    best = found.blocks[0]
-    sizes = [block.coefficient.constant for block in found.blocks]
-    largest = sizes[0]
-    if largest is None or not algebra.integers.at_most(best.first, best.last):
-        raise NoForm("a spectral norm whose first block may be empty or is no number")
-    if any(size is None or abs(size) > abs(largest) for size in sizes):
-        raise NoForm("a spectral norm that may be found in two places")
-    entry = algebra.monomial(tuple((Member(family, best.first), power) for family, power in found.powers))
-    return scaled(entry, abs(largest))
+    sizes = [block.coefficient.rational for block in found.blocks]
+    if None in sizes:
+        raise NoForm("a spectral norm that depends on numbers that are not known")
+    return [(block.first, block.last, abs(size)) for block, size in zip(found.blocks, sizes, strict=True) if size]
 
 
-def exact_rank(form: Form, algebra: Algebra) -> Form:
+def exact_rank(given: Form, algebra: Algebra) -> Scalar:
     """The rank of L D R where it is certain which entries of D are 0; NoForm elsewhere."""
-    found = profile(form, algebra)
-    if any(block.coefficient.constant is None for block in found.blocks):
+    found = profile(given, algebra)
+    if any(block.coefficient.rational is None for block in found.blocks):
         raise NoForm("a rank that depends on numbers that are not known")
     if not all(algebra.known.fact(f"{family}_*", "positive") for family, _ in found.powers):
         raise NoForm("a rank that depends on which singular values are 0")
-    return rank_bound(form, algebra)
+    return rank_bound(given, algebra)
 
 
-def rank_bound(form: Form, algebra: Algebra) -> Form:
+def rank_bound(given: Form, algebra: Algebra) -> Scalar:
     """What the rank of L D R is at most: the number of places whose coefficient is not 0."""
-    total = number(0)
-    for block in profile(form, algebra).blocks:
-        total = plus(total, minus(block.last, block.first), number(1))
-    return total
+    return sum((block.last - block.first + 1 for block in profile(given, algebra).blocks), ZERO)
 
 
-def _split(word: Word, form: Form, algebra: Algebra) -> tuple[Word, Diagonal, Word]:
-    for place, factor in enumerate(word):
-        if isinstance(factor, Diagonal):
-            left, right = word[:place], word[place + 1 :]
-            if _isometry(left, algebra) and _isometry(turned(right, algebra.known), algebra):
+def _split(word: Word, given: Form, algebra: Algebra) -> tuple[Word, Diagonal, Word]:
+    middle = next((place for place, factor in enumerate(word) if isinstance(factor, Diagonal)), None)
+    for place in range(len(word) + 1) if middle is None else (middle,):
+        left, right = word[:place], word[place + (middle is not None) :]
+        if _isometry(left, algebra) and _isometry(algebra.turned(right), algebra):
+            size = columns_of(left[-1]) if left else rows_of(right[0]) if right else given.rows
+            factor = word[place] if middle is not None else Diagonal((), algebra.sizes.of(size), size)
+            if isinstance(factor, Diagonal):
                 return left, factor, right
-            raise NoForm("a diagonal matrix between others that may change lengths")
-    for place in range(len(word) + 1):
-        left, right = word[:place], word[place:]
-        if _isometry(left, algebra) and _isometry(turned(right, algebra.known), algebra):
-            size = _middle(left, right, form)
-            return left, Diagonal((), size_form(size), size), right
     raise NoForm("singular values of a matrix about which too little is known")
-
-
-def _middle(left: Word, right: Word, form: Form) -> Size:
-    if left:
-        return columns_of(left[-1])
-    return rows_of(right[0]) if right else form.rows
 
 
 def _isometry(word: Word, algebra: Algebra) -> bool:
     """Whether a product keeps all lengths: W^T W = I."""
-    return all(_keeps_lengths(factor, algebra) for factor in word)
+    fact = algebra.known.fact
+    return all(
+        isinstance(factor, Letter)
+        and (
+            fact(factor.name, "permutation", "orthogonal")
+            or (not factor.turned and fact(factor.name, "orthonormal columns"))
+        )
+        for factor in word
+    )
 
 
-def _keeps_lengths(factor: Factor, algebra: Algebra) -> bool:
-    if not isinstance(factor, Letter):
-        return False
-    if algebra.known.fact(factor.name, "permutation", "orthogonal"):
-        return True
-    return not factor.turned and algebra.known.fact(factor.name, "orthonormal columns")
-
-
-def _sorted(ends: set[Form], algebra: Algebra) -> list[Form]:
-    def order(left: Form, right: Form) -> int:
-        if algebra.integers.at_most(left, right):
+def _sorted(ends: set[Scalar], algebra: Algebra) -> list[Scalar]:
+    def order(left: Scalar, right: Scalar) -> int:
+        if algebra.sizes.at_most(left, right):
             return -1
-        if algebra.integers.at_most(right, left):
+        if algebra.sizes.at_most(right, left):
             return 1
         raise NoForm("two sums end at places of which neither is known to come first")
 
     return sorted(ends, key=cmp_to_key(order))
-
-
-@dataclass(frozen=True)
-class Normal:
-    """Brings formulas to forms; bound says which symbols the indices of the sums around stand for."""
-
-    known: Known
-    algebra: Algebra
-    bound: dict[str, Form] = field(default_factory=dict)
-
-    def of(self, node: Node) -> Form:
-        """The form of a typed formula; NoForm where there is none."""
-        match node:
-            case Number(value):
-                return number(value)
-            case Name():
-                return self.name(node)
-            case Sum(terms):
-                return self.sum([self.of(term) for term in terms])
-            case Negative(body):
-                return scaled(self.of(body), -1)
-            case Product(factors):
-                return self.algebra.product(*(self.of(factor) for factor in factors))
-            case Quotient(over, under):
-                return self.algebra.times(self.of(over), self.algebra.power(self.of(under), Fraction(-1)))
-            case Power(base, exponent):
-                return self.power(base, exponent)
-            case Transpose(body):
-                return self.algebra.turned(self.of(body))
-            case Inner(left, right):
-                first, second = (self.column(self.of(side)) for side in (left, right))
-                return self.algebra.times(self.algebra.turned(first), second)
-            case Norm(body, kind):
-                return self.norm(self.of(body), kind)
-            case Call(function, arguments):
-                return self.call(function, [self.of(part) for part in arguments])
-            case BigSum():
-                return self.big_sum(node)
-            case _:
-                raise NoForm(f"a {type(node).__name__.lower()} has no form")
-
-    def sum(self, forms: list[Form]) -> Form:
-        """A sum; a written 0 takes the shape of the others."""
-        tall = next((form for form in forms if not form.is_scalar), None)
-        return plus(*(form for form in forms if tall is None or not form.is_scalar or not form.is_zero))
-
-    def column(self, form: Form) -> Form:
-        """A vector, standing."""
-        return self.algebra.turned(form) if form.rows == 1 else form
-
-    # Names
-
-    def name(self, node: Name) -> Form:
-        """A definition, a member of a family, the identity, a number or a matrix."""
-        if node.index is None and not node.primes and node.base in self.bound:
-            return self.bound[node.base]
-        if node.base in ("oo", "infinity", "infty"):
-            raise NoForm("infinity is not a number")
-        family = self.known.family(node)
-        if family is None and node.index is not None and self._depends(node.index):
-            if self.known.shape_of(node) == SCALAR and plain(node) not in self.known.given.shapes:
-                return atom(Member(node.base, self.index(node.index)))
-            raise NoForm(f"{plain(node)} inside a sum over its index")
-        definition = self.known.definition(node)
-        if definition is not None:
-            return replace(self, bound={}).of(definition)
-        shape = self.known.shape_of(node)
-        if family is not None and node.index is not None:
-            return self.member(family.base, self.index(node.index))
-        if shape is None and node.base == "I" and node.index is not None:
-            size = int(node.index.value) if isinstance(node.index, Number) else plain(node.index)
-            return word_form((), size, size)
-        if shape is None or (shape.rows == 1 and shape.columns == 1):
-            if node.index is not None and plain(node) not in self.known.given.shapes and shape is not None:
-                return atom(Member(node.base, self.index(node.index)))
-            return atom(Symbol(plain(node)))
-        return self.matrix(node)
-
-    def _depends(self, node: Node) -> bool:
-        """Whether the index of a sum around occurs here."""
-        return any(isinstance(part, Name) and part.base in self.bound for part in walk(node))
-
-    def matrix(self, node: Name) -> Form:
-        """A letter, or the diagonal matrix that it is."""
-        key = plain(node)
-        shape = self.known.given.shapes.get(key)
-        label = key
-        if shape is None:
-            shape = self.known.given.shapes[f"{node.base}_*"]
-            label = f"{node.base}_{self.index(node.index)}"
-        if self.known.fact(key, "diagonal"):
-            if shape.rows != shape.columns:
-                raise NoForm(f"{key} is diagonal but not square")
-            values = [f.base for f in self.known.families.values() if f.of == key and f.kind == "singular values"]
-            powers = ((values[0] if values else key, Fraction(1)),)
-            factor = Diagonal(powers, size_form(shape.rows), shape.rows)
-            return word_form((factor,), shape.rows, shape.columns)
-        return word_form((Letter(label, shape.rows, shape.columns),), shape.rows, shape.columns)
-
-    def member(self, base: str, index: Form) -> Form:
-        """sigma_k, or u_k = U e_k. The index lies between 1 and the number of members: otherwise there is none."""
-        family = self.known.families[base]
-        if not any(index == symbol for symbol in self.bound.values()):
-            self.algebra.integers.assume_integer(index)
-            self.algebra.integers.exists(number(1), index)
-            self.algebra.integers.exists(index, size_form(family.size))
-        if family.kind == "singular values":
-            return atom(Member(base, index))
-        whole = self.of(Name(family.of))
-        unit = word_form((Unit(index, family.size),), family.size, 1)
-        return self.algebra.times(whole, unit)
-
-    def index(self, node: Node | None) -> Form:
-        """An index: a number, a label, or a sum of those."""
-        match node:
-            case Number(value):
-                return number(value)
-            case Name(base, None, 0):
-                return self.bound.get(base, atom(Symbol(base)))
-            case Negative(body):
-                return scaled(self.index(body), -1)
-            case Sum(terms):
-                return plus(*(self.index(term) for term in terms))
-            case _:
-                raise NoForm("an index that is neither a number nor a name")
-
-    # Functions
-
-    def power(self, base: Node, exponent: Node) -> Form:
-        """A rational power."""
-        power = self.of(exponent).constant
-        if power is None:
-            return atom(Applied("power", (self.of(base), self.of(exponent))))
-        return self.algebra.power(self.of(base), power)
-
-    def norm(self, form: Form, kind: str) -> Form:
-        """|X|_F = sqrt(trace(X^T X)); |v| likewise; |A|_2 where it is known."""
-        if kind == "F" or 1 in (form.rows, form.columns):
-            square = self.algebra.trace(self.algebra.times(self.algebra.turned(form), form))
-            if square.is_zero:
-                return square
-            return self.algebra.power(square, Fraction(1, 2))
-        try:
-            return spectral_norm(form, self.algebra)
-        except NoForm:
-            leading = form.terms[0][2]  # |c X| = |c| |X|
-            return scaled(atom(Applied("norm", (scaled(form, 1 / leading),))), abs(leading))
-
-    def call(self, function: str, forms: list[Form]) -> Form:
-        """softmax and relu of matrices, traces, and functions of numbers."""
-        (form, *others) = forms
-        match function:
-            case "trace":
-                return self.algebra.trace(form)
-            case "softmax" | "relu" if not form.is_scalar:
-                return image(function, form, self.algebra)
-            case "sqrt" if not form.is_zero:
-                return self.algebra.power(form, Fraction(1, 2))
-            case "exp":
-                parts = [self.exponential(monomial, value) for monomial, _, value in form.terms]
-                return self.algebra.product(number(1), *parts)
-            case "abs":
-                square = self.algebra.times(form, form)
-                return square if square.is_zero else self.algebra.power(square, Fraction(1, 2))
-            case "diag" if not others and not form.is_scalar:
-                raise NoForm("diag of a vector has no form")
-            case "P" | "E" | "Var":
-                raise NoForm(f"{function} has no form")
-            case "rank" if not form.is_scalar:
-                return self.rank(form)
-            case _:
-                return atom(Applied(function, tuple(forms)))
-
-    def rank(self, form: Form) -> Form:
-        """The number of singular values that are not 0, where that is certain."""
-        if form.is_zero:
-            return number(0)
-        try:
-            return exact_rank(form, self.algebra)
-        except NoForm:
-            return atom(Applied("rank", (scaled(form, 1 / form.terms[0][2]),)))
-
-    def exponential(self, monomial: Monomial, value: Fraction) -> Form:
-        """e^(c m) is (e^m)^c, for a rational c and a product m of atoms."""
-        whole = collected(1, 1, {(monomial, ()): Fraction(1)})
-        return self.algebra.power(atom(Applied("exp", (whole,))), value)
-
-    # Sums over an index
-
-    def big_sum(self, node: BigSum) -> Form:
-        """A sum with its conditions turned into bounds."""
-        if node.lower is None or node.upper is None:
-            raise NoForm(f"the sum over {node.index} has no bounds")
-        symbol = Symbol(f"{node.index}@{len(self.bound)}")
-        inside = replace(self, bound={**self.bound, node.index: atom(symbol)})
-        lower, upper = self.of(node.lower), self.of(node.upper)
-        left_out: list[Form] = []
-        for condition in node.conditions:
-            for left, sign, right in links(condition):
-                lower, upper = restricted(self, Name(node.index), (left, sign, right), (lower, upper), left_out)
-        total = Summation(self.algebra, symbol, lower, upper).of(inside.of(node.body))
-        for place in left_out:
-            without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
-            total = minus(total, without)
-        return total

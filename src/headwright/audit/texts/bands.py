@@ -1,0 +1,111 @@
+"""The least and most weight over every text, with proven bounds on both.
+
+For a set W of places and the rest O, the weight on W is 1 / (1 + O/W) with O and W the sums of exp(score): least where
+every place of O holds the token of the largest score and every place of W that of the smallest, most the other way
+round. The tokens are free of one another, so such a text exists: the extremes are attained. A pair (a, b) is a query
+token a with b at one place: the weight there is least where all others are largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from headwright.audit.texts.head import Head, Texts
+from headwright.audit.texts.sweep import Numbers, Scaled, Sweep, scores_at
+from headwright.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A number for each query token, from both sides: the exact one of the model's weights lies between.
+
+    >>> Between(np.array([0.25]), np.array([0.5])).above(0.2).tolist()
+    [True]
+    """
+
+    lower: Numbers
+    upper: Numbers
+
+    def above(self, bar: float) -> Bool[np.ndarray, " queries"]:
+        """Certainly above."""
+        return self.lower > bar
+
+    def below(self, bar: float) -> Bool[np.ndarray, " queries"]:
+        """Certainly below."""
+        return self.upper < bar
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The least and the most weight on a set of places over every text, for each query token."""
+
+    least: Between
+    most: Between
+
+
+def band(found: Sweep, name: str) -> Band:
+    """The band of the weight on one of the sets that was swept.
+
+    >>> from headwright.audit.texts.head import Placed, Vectors
+    >>> from headwright.audit.texts.sweep import sweep
+    >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
+    >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
+    >>> np.round(band(found, "previous").least.lower, 4).tolist()  # token 1 meets 0 or 1 before itself
+    [0.5, 0.2689]
+    """
+    sums = found.sums[name]
+    return Band(
+        share(sums.inside_low, sums.outside_high, found.doubt), share(sums.inside_high, sums.outside_low, found.doubt)
+    )
+
+
+def share(inside: Scaled, outside: Scaled, doubt: Numbers) -> Between:
+    """inside / (inside + outside) from both sides, where each is known up to a factor of 1 + doubt, either way."""
+    below, above = outside.over(inside, doubt)
+    return Between((1 - 2.0**-50) / (1 + above), np.minimum(1.0, (1 + 2.0**-50) / (1 + below)))
+
+
+def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Between:
+    """For pairs (query token, token at the one place of the set): the least weight there, whatever the others are."""
+    texts, places = found.texts, found.sets[name]
+    if len(places) != 1 or places[0] not in texts.free:
+        raise InputError(f"{name} is not one free place: expected one, such as the previous token's")
+    row = {int(token): index for index, token in enumerate(found.rows)}
+    missing = [int(a) for a in pairs[:, 0] if int(a) not in row]
+    if missing:
+        raise InputError(f"the query token {missing[0]} was not swept: expected one of the rows")
+    chosen = np.array([row[int(a)] for a in pairs[:, 0]], dtype=int)
+    queries, keys = head.queries(texts.place, places[0]), head.keys(places[0])
+    scores = (queries.rows[pairs[:, 0]] * keys.rows[pairs[:, 1]]).sum(axis=1)
+    outside = found.sums[name].outside_high
+    return share(
+        Scaled(scores, np.ones(len(scores))),
+        Scaled(outside.reference[chosen], outside.factor[chosen]),
+        found.doubt[chosen],
+    )
+
+
+def budgeted(
+    head: Head, texts: Texts, text: Int[np.ndarray, " length"], places: Sequence[int], budget: int
+) -> tuple[float, Int[np.ndarray, " length"]]:
+    """The least weight on places of one text if up to `budget` of its other tokens are replaced, and how.
+
+    The weight falls with the sum over the other places, and each replacement adds its own gain to that sum: the largest
+    gains are the worst. In floating point: the text that comes back can be run through the model.
+    """
+    table = np.array([scores_at(head, texts, at, int(text[texts.place])) for at in texts.seen])
+    at_place = {at: index for index, at in enumerate(texts.seen)}
+    weights = np.exp(table - table.max())
+    present = weights[np.arange(len(texts.seen)), text[list(texts.seen)]]
+    free = np.array([at_place[at] for at in texts.free if at not in places], dtype=int)
+    gains = weights[free].max(axis=1) - present[free]
+    worst = free[np.argsort(-gains, kind="stable")[:budget]]
+    present[worst] = weights[worst].max(axis=1)
+    changed = np.array(text)
+    changed[np.array(texts.seen)[worst]] = table[worst].argmax(axis=1)
+    inside = present[[at_place[at] for at in places]].sum()
+    return float(inside / present.sum()), changed

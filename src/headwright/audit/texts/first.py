@@ -1,0 +1,144 @@
+"""The first layer of a model as numbers, and the heads that it has.
+
+A token's vector is its embedding, plus that of its place where places are learned, normed; queries and keys are linear
+in it (with a bias, perhaps normed again), keys of rotary models turn with their place. The weights are taken as exact
+numbers, and everything is computed in float64 with a bound on what rounding does:
+
+- a sum of three addends errs by gamma_2 (|e| + |p| + |t|);
+- x -> sqrt(D) x / sqrt(|x|^2 + D eps) is Lipschitz with sqrt(D) / sqrt(|x|^2 + D eps), and D + 8 roundings change the
+  result relatively by gamma_(D + 8); taking the mean away first is a projection, and errs by 2 gamma_(D + 2) |x|;
+- x W + b errs by |error of x| |W|_F + gamma_(D + 2) (|x| |W|_F + |b|).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headwright.audit.texts.head import Head, Placed, Rotary, Vectors
+from headwright.errors import InputError
+from headwright.fast.balls import UP, U, gamma
+
+Matrix = Float[np.ndarray, "rows columns"]
+Row = Float[np.ndarray, " columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """What a vector goes through: `rms` divides by its root mean square, `layer` takes its mean away before that."""
+
+    kind: Literal["rms", "layer"]
+    gain: Row
+    bias: Row | None = None
+    eps: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Queries or keys of one head: x W + b, perhaps normed."""
+
+    weight: Float[np.ndarray, "width d"]
+    bias: Row | None = None
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLayer:
+    """All that decides the scores of the first layer. Numbers are exact: what the model holds, as float64."""
+
+    tokens: Int[np.ndarray, " tokens"]  # ids that a text may hold
+    embedding: Float[np.ndarray, "tokens width"]  # of these
+    queries: tuple[Projection, ...]
+    keys: tuple[Projection, ...]  # fewer where heads share them
+    scale: float
+    norm: Norm | None = None
+    places: Float[np.ndarray, "places width"] | None = None  # learned positions
+    always: Row | None = None  # added to every embedding: BERT's token type
+    angles: Row | None = None  # rotary: by how much a pair turns from one place to the next
+    opening: tuple[int, ...] = ()  # ids that every text begins with
+    closing: tuple[int, ...] = ()
+    causal: bool = True
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) != len(self.embedding) or not len(self.tokens):
+            raise InputError(f"{len(self.tokens)} tokens and {len(self.embedding)} embeddings: expected one for each")
+        if not self.keys or len(self.queries) % len(self.keys):
+            raise InputError(f"{len(self.queries)} heads and {len(self.keys)} key heads: expected a divisor")
+
+
+def head_of(layer: FirstLayer, number: int) -> Head:
+    """One head, ready to be swept.
+
+    >>> eye = np.eye(2)
+    >>> layer = FirstLayer(np.arange(2), eye, (Projection(eye),), (Projection(eye),), scale=1.0)
+    >>> head_of(layer, 0).keys(5).rows.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if not 0 <= number < len(layer.queries):
+        raise InputError(f"head {number}: expected 0 to {len(layer.queries) - 1}")
+    query, key = layer.queries[number], layer.keys[number * len(layer.keys) // len(layer.queries)]
+    if layer.places is None:
+        x = _stream(layer, None)
+        queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
+        if layer.angles is not None:
+            return Rotary(layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64))
+        return Placed(layer.tokens, lambda _: queries, lambda _: keys)
+    return Placed(
+        layer.tokens,
+        lambda place: _times(_projected(_stream(layer, place), query), layer.scale),
+        lambda place: _projected(_stream(layer, place), key),
+    )
+
+
+def _stream(layer: FirstLayer, place: int | None) -> Vectors:
+    """What enters the projections, for every token."""
+    rows, size = layer.embedding, float(_lengths(layer.embedding).max())
+    for more in (layer.always, None if place is None or layer.places is None else layer.places[place]):
+        if more is not None:
+            rows, size = rows + more, size + float(_lengths(more[None])[0])
+    x = Vectors(rows, 0.0 if rows is layer.embedding else gamma(2) * size * UP)
+    return x if layer.norm is None else _normed(x, layer.norm)
+
+
+def _normed(x: Vectors, norm: Norm) -> Vectors:
+    width = x.rows.shape[1]
+    rows, error = x.rows, x.error
+    if norm.kind == "layer":
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        error = (error + 2 * gamma(width + 2) * x.longest) * UP
+    size = np.sqrt((rows**2).mean(axis=1, keepdims=True) + norm.eps)
+    # Where the exact row lies: its size is at least that of the computed one, less what it may be off.
+    least = float(size.min()) * (1 - 2 * gamma(width + 8)) - error
+    if least <= 0:
+        raise InputError("a token's vector is all but 0, and a norm divides by its length: leave that token out")
+    widest = float(np.abs(norm.gain).max())
+    result = rows / size * norm.gain
+    error = (error / least * widest + gamma(width + 8) * Vectors(result, 0.0).longest) * UP
+    if norm.bias is not None:
+        result = result + norm.bias
+        error = (error + U * Vectors(result, 0.0).longest) * UP
+    return Vectors(result, error)
+
+
+def _projected(x: Vectors, by: Projection) -> Vectors:
+    width = x.rows.shape[1]
+    size = float(np.sqrt((by.weight**2).sum())) * (1 + 2 * gamma(by.weight.size + 2))
+    result, shift = x.rows @ by.weight, 0.0
+    if by.bias is not None:
+        result, shift = result + by.bias, float(_lengths(by.bias[None])[0])
+    found = Vectors(result, (x.error * size + gamma(width + 2) * (x.longest * size + shift)) * UP)
+    return found if by.norm is None else _normed(found, by.norm)
+
+
+def _times(x: Vectors, scale: float) -> Vectors:
+    return Vectors(x.rows * scale, (x.error * abs(scale) + U * x.longest * abs(scale)) * UP)
+
+
+def _lengths(rows: Matrix) -> Row:
+    """Not below the lengths of rows."""
+    found: Row = np.sqrt((rows**2).sum(axis=1)) * (1 + 2 * gamma(rows.shape[1] + 4))
+    return found

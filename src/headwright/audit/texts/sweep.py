@@ -1,0 +1,142 @@
+"""For every query token: sums over places of exp of the largest and of the smallest score there.
+
+A place j is *own* (the key is the query's token), *held* (a fixed token) or *free* (any token: the extremes over the
+vocabulary). For a set W of places and the rest O of those seen, the four sums of exp(hi) and exp(lo) over W and over O
+are all that the extremes of the weight on W need (see `bands`). They are kept as a reference and a factor, so nothing
+overflows, and with a relative error that is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headwright.audit.texts.head import Head, Texts
+from headwright.errors import InputError
+from headwright.fast.exponential import EXP_RANGE, exp_near
+
+ROWS = 1024  # query tokens at once: a block of scores is ROWS x vocabulary
+STEP = 2.0**-45  # relative error of one more place: two exponentials (2^-47 each), a product and a sum
+
+Numbers = Float[np.ndarray, " queries"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A positive number for each query token, as factor * exp(reference); 0 is factor 0."""
+
+    reference: Numbers
+    factor: Numbers
+
+    def plus(self, scores: Numbers) -> Scaled:
+        """One more place with these scores."""
+        reference = np.maximum(self.reference, scores)
+        return Scaled(reference, self.factor * _exp(self.reference - reference) + _exp(scores - reference))
+
+    def over(self, other: Scaled, doubt: Numbers) -> tuple[Numbers, Numbers]:
+        """self / other from below and from above, where each is known up to a factor of 1 + doubt, either way."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            apart = self.reference - other.reference
+            ratio = self.factor / other.factor * exp_near(np.clip(np.nan_to_num(apart), -EXP_RANGE, EXP_RANGE))
+            below = np.where(apart < -EXP_RANGE, 0.0, ratio / (1 + doubt) ** 2 * (1 - STEP))
+            above = np.where(apart > EXP_RANGE, np.inf, ratio * (1 + doubt) ** 2 * (1 + STEP))
+        empty = np.where(self.factor == 0, 0.0, np.inf)  # nothing to compare with, or nothing to compare
+        sure = (self.factor == 0) | (other.factor == 0)
+        return np.where(sure, empty, below), np.where(sure, empty, above)
+
+
+def _exp(below: Numbers) -> Numbers:
+    """exp of numbers not above 0; beyond -700 it is 0, which is less than any sum here can notice."""
+    return np.where(below < -EXP_RANGE, 0.0, exp_near(np.maximum(below, -EXP_RANGE)))
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The four sums of one set of places."""
+
+    inside_high: Scaled
+    inside_low: Scaled
+    outside_high: Scaled
+    outside_low: Scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What was found for some query tokens (as the head counts them) on all texts of a kind."""
+
+    texts: Texts
+    rows: Int[np.ndarray, " queries"]
+    sets: Mapping[str, tuple[int, ...]]
+    sums: Mapping[str, Sums]
+    slack: Numbers  # no score used for a query token is further than this from the exact one
+
+    @property
+    def doubt(self) -> Numbers:
+        """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each place."""
+        with np.errstate(over="ignore"):
+            found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
+        return found
+
+
+def sweep(
+    head: Head,
+    texts: Texts,
+    sets: Mapping[str, Sequence[int]],
+    rows: Int[np.ndarray, " queries"] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Sweep:
+    """Over every text: what each query token meets at each place.
+
+    >>> from headwright.audit.texts.head import Placed, Vectors
+    >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
+    >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
+    >>> found.sums["previous"].inside_high.reference.tolist()
+    [0.0, 1.0]
+    """
+    rows = np.arange(len(head.tokens)) if rows is None else np.asarray(rows)
+    for name, places in sets.items():
+        if not set(places) <= set(texts.seen):
+            raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
+    nothing = Scaled(np.full(len(rows), -np.inf), np.zeros(len(rows)))
+    sums = {name: [nothing] * 4 for name in sets}
+    slack = np.zeros(len(rows))
+    for done, at in enumerate(texts.seen):
+        high, low, wrong = place_extremes(head, texts, at, rows)
+        slack = np.maximum(slack, wrong)
+        for name, places in sets.items():
+            four, first = sums[name], 0 if at in places else 2
+            four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
+        if progress is not None:
+            progress((done + 1) / len(texts.seen))
+    kept = {name: tuple(places) for name, places in sets.items()}
+    return Sweep(texts, rows, kept, {name: Sums(*four) for name, four in sums.items()}, slack)
+
+
+def place_extremes(
+    head: Head, texts: Texts, at: int, rows: Int[np.ndarray, " queries"]
+) -> tuple[Numbers, Numbers, float]:
+    """The largest and smallest score that each query token can meet at a place, and how far they may be wrong."""
+    queries, keys = head.queries(texts.place, at), head.keys(at)
+    slack = queries.slack(keys)
+    if at == texts.place or at in texts.held:
+        chosen = keys.rows[rows] if at == texts.place else keys.rows[texts.held[at]]
+        scores = (queries.rows[rows] * chosen).sum(axis=1)
+        return scores, scores, slack
+    high, low = np.empty(len(rows)), np.empty(len(rows))
+    for start in range(0, len(rows), ROWS):
+        block = queries.rows[rows[start : start + ROWS]] @ keys.rows.T
+        high[start : start + ROWS], low[start : start + ROWS] = block.max(axis=1), block.min(axis=1)
+    return high, low, slack
+
+
+def scores_at(head: Head, texts: Texts, at: int, query: int) -> Float[np.ndarray, " tokens"]:
+    """The scores of one query token with every token at a place; where the token is fixed, its score for all."""
+    queries, keys = head.queries(texts.place, at), head.keys(at)
+    if at == texts.place or at in texts.held:
+        fixed = keys.rows[query if at == texts.place else texts.held[at]]
+        return np.full(len(head.tokens), queries.rows[query] @ fixed)
+    scores: Float[np.ndarray, " tokens"] = keys.rows @ queries.rows[query]
+    return scores

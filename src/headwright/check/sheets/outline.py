@@ -1,0 +1,385 @@
+r"""The outline of a document: headings in whatever form, numbered parts, and marks such as 'Solution:'.
+
+A heading is a Markdown heading, a `\section`, a bold line, 'Question 3 (b)', 'Part (a): ...', '(ii) ...', '2. ...', an
+`\item` of an enumeration, or a title with points. Lines stay where they are: a part knows its own lines, and of each
+of them whether it stands below a mark.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from headwright.check.reading.blocks import as_markdown, left_open, without_comments
+from headwright.check.sheets.headings import (
+    LISTED,
+    LONGEST_TITLE,
+    ROMAN,
+    SIGNS,
+    WORDED,
+    Heading,
+    Kind,
+    heading,
+    is_atx,
+    is_bulleted,
+    is_worded,
+    labels,
+    ordinal,
+    written,
+)
+
+MOST_PARTS = 2000
+DEEPEST = 20
+DEEPEST_ATX = 6
+NAMED = 30  # the rank of headings that name an exercise: below any other
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a part: its number in the file, its words without label and mark, and the mark it stands below."""
+
+    number: int
+    text: str
+    mark: str = ""  # 'solution' or 'proof', where it stands below one
+
+
+@dataclass(eq=False)
+class Part:
+    r"""A heading or label, the lines directly below it, and the parts it has.
+
+    >>> part = outline("(a) Why?\n\n(b) Find $q$.\nSolution: $q = k_a$").parts[1]
+    >>> part.label, [(line.number, line.text.strip(), line.mark) for line in part.lines]
+    ('b', [(3, 'Find $q$.', ''), (4, '$q = k_a$', 'solution')])
+    """
+
+    line: int
+    rank: int = 0
+    kind: Kind = ""
+    label: str = ""
+    title: str = ""
+    above: Part | None = field(default=None, repr=False)
+    mark: str = ""
+    marked_at: int = 0  # the line of a mark of its own
+    named: int = 0  # the level of a heading that names an exercise
+    lines: list[Line] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def path(self) -> tuple[Part, ...]:
+        """The parts it lies in, from the outermost, and itself."""
+        return (*(self.above.path if self.above else ()), self)
+
+    @property
+    def name(self) -> str:
+        r"""How one would call it.
+
+        >>> outline("Question 3\n\n(b) $q = 1$").parts[0].parts[0].name
+        '3 (b)'
+        """
+        labels = [part.label for part in self.path if part.label]
+        return " ".join(
+            label if number == 0 and label.isdigit() else f"({label})" for number, label in enumerate(labels)
+        )
+
+    def walk(self) -> Iterator[Part]:
+        """Itself and all parts below it, in their order."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+def outline(
+    text: str,
+    *,
+    latex: bool = False,
+    titles: Callable[[str], bool] = lambda _: False,
+    named: Callable[[str], object] = lambda _: False,
+) -> Part:
+    r"""The parts of a document, below one that is the document itself.
+
+    `titles` tells lines that are titles of exercises, `named` headings that name one: such a heading is put above an
+    answer by someone who knows, and does not end the part in which it stands.
+
+    >>> [part.label for part in outline("Part (a): One\n\ntext\n\nPart (b): Two\n\ntext").parts]
+    ['a', 'b']
+    """
+    lines = without_comments(text).split("\n")
+    if latex:
+        lines = [as_markdown(line) for line in lines]
+    builder = _Builder(lines, titles, named)
+    for number in range(len(lines)):
+        builder.take(number)
+    return builder.root
+
+
+def _displays(lines: list[str]) -> set[int]:
+    """The lines (from 0) that go on with a displayed formula or a block of code, where no heading can be."""
+    places: dict[str, list[int]] = {}
+    opening = [left_open(line) for line in lines]
+    wanted = {mark for mark in opening if mark}
+    for number, line in enumerate(lines):
+        for mark in wanted:
+            if mark in line:
+                places.setdefault(mark, []).append(number)
+    walls = [number for number, line in enumerate(lines) if is_atx(line)]  # a heading in between: the end was forgotten
+    inside: set[int] = set()
+    fence = ""
+    for number, line in enumerate(lines):
+        start = line.lstrip(" >")[:3]
+        if fence or start in ("```", "~~~"):
+            inside.add(number)
+            fence = "" if fence and start == fence else fence or start
+        end = opening[number]
+        if end is None or number in inside:
+            continue
+        later = places.get(end, [])
+        at = bisect_right(later, number)
+        if at < len(later) and bisect_right(walls, later[at]) == bisect_right(walls, number):
+            inside.update(range(number + 1, later[at] + 1))
+    return inside
+
+
+_BEGIN = re.compile(r"\s*\\begin\{(\w+)\*?\}(?:\[([^\]]*)\])?")
+_END = re.compile(r"\s*\\end\{(\w+)\*?\}")
+_ITEM = re.compile(r"\s*\\(item|question|part|subpart)\b\s*(?:\[([^\]]*)\])?\s*")
+_MARKING = {"solution": "solution", "answer": "solution", "soln": "solution", "proof": "proof"}
+_TASKS = ("question", "problem", "exercise", "task")
+_TEX_KINDS: tuple[Kind, ...] = ("digit", "letter", "roman", "letter")
+_EXAM: dict[str, tuple[int, Kind]] = {
+    "question": (WORDED, "digit"), "part": (LISTED, "letter"), "subpart": (LISTED + 1, "roman")
+}  # fmt: skip
+
+
+@dataclass
+class _List:
+    """An enumeration of LaTeX that is open: how its items are counted, and how many there were."""
+
+    kind: Kind
+    above: Part
+    count: int = 0
+
+
+class _Builder:
+    """Puts lines into parts, one after the other."""
+
+    def __init__(self, lines: list[str], titles: Callable[[str], bool], named: Callable[[str], object]) -> None:
+        self.root = Part(1)
+        self._lines, self._titles, self._named = lines, titles, named
+        self._inside = _displays(lines)
+        self._open = self.root
+        self._lists: list[_List] = []
+        self._environments: list[tuple[str, Part, str]] = []
+        self._count = 0
+        self._front = len(lines) if lines and lines[0].strip() == "---" else 0  # of YAML above the text
+        if self._front:
+            ends = [number for number, line in enumerate(lines[1:60], 1) if line.strip() == "---"]
+            self._front = ends[0] + 1 if ends else 0
+
+    def take(self, number: int) -> None:
+        line = self._lines[number]
+        if number < self._front:
+            return
+        if number in self._inside or not line.strip():
+            self._own(number, line)
+        elif not self._latex(number, line) and not self._setext(number, line):
+            self._headed(number, line)
+
+    def _headed(self, number: int, line: str) -> None:
+        found = heading(line)
+        if self._titles(line) and not found.labels:
+            found = Heading(found.rank or WORDED, (), "", line.strip(" #*:"), "")
+        if found.title and (found.rank <= DEEPEST_ATX or self._titles(line)) and self._named(found.title):
+            self._push(Part(number + 1, NAMED, title=found.title[:LONGEST_TITLE], named=found.rank or WORDED))
+            return
+        inside = next((part for part in self._open.path if part.named), None)
+        step = inside is not None and inside.named < found.rank <= DEEPEST_ATX and not found.labels
+        if inside is not None and (step or (found.labels and self._empty(inside))):
+            if found.mark:
+                self._mark(found.mark, number)
+            inside.label = inside.label or (found.labels[-1] if found.labels and is_atx(line) else "")
+            self._own(number, found.rest)  # a step of the answer, or the label that the heading was put above
+            return
+        if found.labels and self._accepts(found, number, line):
+            self._label(found, number)
+        elif found.labels or not (found.mark or found.title):
+            self._own(number, line)
+            return
+        elif found.title:
+            self._push(Part(number + 1, found.rank, title=found.title[:LONGEST_TITLE]))
+        if found.mark:
+            self._mark(found.mark, number, found.labels)
+        if found.rest.strip():
+            self._own(number, found.rest)
+
+    def _empty(self, part: Part) -> bool:
+        return not part.parts and not any(line.text.strip() for line in part.lines)
+
+    def _setext(self, number: int, line: str) -> bool:
+        """A title underlined with === or ---."""
+        below = self._lines[number + 1].strip() if number + 1 < len(self._lines) else ""
+        underlined = len(below) >= 3 and below in ("=" * len(below), "-" * len(below))
+        if underlined and len(line) <= LONGEST_TITLE and not SIGNS.search(line):
+            self._headed(number, f"{'#' if below[0] == '=' else '##'} {line.strip()}")
+            return True
+        return line.strip() == "=" * len(line.strip())
+
+    def _latex(self, number: int, line: str) -> bool:
+        """Environments and items of LaTeX; whether the line was one."""
+        begin, end, item = _BEGIN.match(line), _END.match(line), _ITEM.match(line)
+        if begin and begin[1] == "enumerate":
+            if len(self._lists) < DEEPEST:
+                self._lists.append(_List(_counted(begin[2] or "", len(self._lists)), self._open))
+        elif end and end[1] == "enumerate":
+            if self._lists:
+                self._open = self._lists.pop().above
+        elif begin and begin[1] in _MARKING:
+            self._environments.append((begin[1], self._open, self._open.mark))
+            self._mark(_MARKING[begin[1]], number)
+            self._own(number, line[begin.end() :])
+        elif begin and begin[1] in _TASKS:
+            self._push(Part(number + 1, WORDED, title=begin[2] or ""))
+        elif end and end[1] in _MARKING and self._environments:
+            _, part, before = self._environments.pop()
+            part.mark = before
+            self._open = part
+        elif item and item[1] == "item" and self._lists:
+            self._item(number, line[item.end() :], item[2] or "")
+        elif item and item[1] in _EXAM:
+            rank, kind = _EXAM[item[1]]
+            at = self._above(rank)
+            count = 1 + sum(part.kind == kind for part in at.parts)
+            self._push(Part(number + 1, rank, kind, written(kind, count), line[item.end() :][:LONGEST_TITLE]))
+            self._own(number, line[item.end() :])
+        else:
+            return bool(end and end[1] in _TASKS)
+        return True
+
+    def _item(self, number: int, rest: str, given: str) -> None:
+        open_list = self._lists[-1]
+        open_list.count += 1
+        named, _ = labels(given)
+        self._open = open_list.above
+        rank = max(open_list.above.rank + 1, LISTED)
+        label = named[-1] if named else written(open_list.kind, open_list.count)
+        found = heading(rest)
+        self._push(Part(number + 1, rank, open_list.kind, label, found.title or rest.strip()[:LONGEST_TITLE]))
+        if found.mark:
+            self._mark(found.mark, number)
+        if rest.strip():
+            self._own(number, found.rest if found.mark else rest)
+
+    def _accepts(self, found: Heading, number: int, line: str) -> bool:
+        """Whether a label can be one here: it begins a list or goes on with one, at the start of a paragraph."""
+        if found.rank < LISTED or found.mark or len(found.labels) > 1:
+            return True
+        first = found.labels[0]
+        before = self._lines[number - 1].strip() if number else ""
+        bulleted = is_bulleted(line)
+        fresh = not before or bulleted or number - 1 in self._headings or before.endswith((":", "$$"))
+        kind = self._kind(first)
+        last = self._last(kind)
+        expected = ordinal(kind, first) == 1 or (last > 0 and ordinal(kind, first) == last + 1)
+        if kind == "digit" and not is_worded(line.strip(" *#")):
+            return fresh and expected
+        return (fresh and (expected or bulleted or "(" in line.strip()[:3])) or (expected and last > 0)
+
+    @property
+    def _headings(self) -> set[int]:
+        return {part.line - 1 for part in self._open.path if part.rank}
+
+    def _kind(self, label: str) -> Kind:
+        if label.isdigit():
+            return "digit"
+        if label not in ROMAN:
+            return "letter"
+        roman, letter = self._last("roman"), self._last("letter")
+        if roman and ordinal("roman", label) == roman + 1:
+            return "roman"
+        if len(label) == 1 and letter and ordinal("letter", label) == letter + 1:
+            return "letter"
+        return "roman" if label == "i" or len(label) > 1 or roman else "letter"
+
+    def _last(self, kind: Kind) -> int:
+        """The number of the last label of a kind in the lists that are open; 0 where there is none."""
+        for part in reversed(self._open.path):
+            if part.kind == kind:
+                return ordinal(kind, part.label)
+            if part.parts and part.parts[-1].kind == kind:
+                return ordinal(kind, part.parts[-1].label)
+        return 0
+
+    def _label(self, found: Heading, number: int) -> None:
+        for place, label in enumerate(found.labels):
+            kind = self._kind(label)
+            rank = found.rank if place == 0 and found.rank < LISTED else self._listed(kind)
+            last = place == len(found.labels) - 1
+            if not last and self._is_open(kind, label):
+                continue  # '3 (b)' below '3'
+            self._push(Part(number + 1, rank, kind, label, found.title[:LONGEST_TITLE] if last else ""))
+
+    def _is_open(self, kind: Kind, label: str) -> bool:
+        here = next((part for part in self._open.path if part.kind == kind and part.label == label), None)
+        if here is not None:
+            self._open = here
+        return here is not None
+
+    def _listed(self, kind: Kind) -> int:
+        """The rank of a label in a list: that of its siblings, or one below what is open."""
+        for part in reversed(self._open.path):
+            if part.kind == kind and part.rank >= LISTED:
+                return part.rank
+            if part.parts and part.parts[-1].kind == kind and part.parts[-1].rank >= LISTED:
+                return part.parts[-1].rank
+        return max(self._open.rank + 1, LISTED)
+
+    def _above(self, rank: int) -> Part:
+        at = self._open
+        while at.above is not None and at.rank >= rank:
+            at = at.above
+        return at
+
+    def _push(self, part: Part) -> None:
+        if self._count >= MOST_PARTS:
+            return
+        self._count += 1
+        above = self._above(part.rank)
+        again = part.label and any(each.label == part.label and each.kind == part.kind for each in above.parts)
+        waiting = next((each for each in reversed(self._open.path) if each.mark), None)
+        if again and waiting is not None and waiting is not above and above in waiting.path and _bare(waiting):
+            waiting.mark, waiting.marked_at, above.mark = (
+                "",
+                0,
+                above.mark or "solution",
+            )  # 'Solution:' and then (a) once more: all answers follow
+        part.above, part.mark = above, above.mark or ("solution" if part.named else "")
+        above.parts.append(part)
+        self._open = part
+
+    def _mark(self, mark: str, number: int, given: tuple[str, ...] = ()) -> None:
+        here = self._open
+        here.mark, here.marked_at = ("", 0) if mark == "question" else (mark, number + 1)
+        above = here.above
+        if given and above is not None and any(each.label == here.label for each in above.parts[:-1]):
+            above.mark = above.mark or here.mark  # 'Solution: (a)', after the questions: (b) will be an answer too
+
+    def _own(self, number: int, text: str) -> None:
+        self._open.lines.append(Line(number + 1, text, self._open.mark))
+
+
+def _bare(part: Part) -> bool:
+    """Whether nothing stands below the mark of a part yet."""
+    return not any(line.text.strip() and line.mark for line in part.lines) and not any(
+        line.text.strip() for each in part.parts for line in each.lines if line.mark
+    )
+
+
+def _counted(option: str, depth: int) -> Kind:
+    """How an enumeration counts: as it says, [label=(\\roman*)] or [a)], or as LaTeX does at this depth."""
+    bare = re.sub(r"[\W_]", "", option).lower()
+    if "roman" in bare or bare == "i":
+        return "roman"
+    if "alph" in bare or bare == "a":
+        return "letter"
+    return "digit" if "arabic" in bare or bare == "1" else _TEX_KINDS[min(depth, 3)]

@@ -1,0 +1,73 @@
+"""Sums with dots written out: c_1 a_1 + c_2 a_2 + ... + c_m a_m is a sum over an index from 1 to m."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import NoReturn
+
+from headwright.formula.errors import FormulaError
+from headwright.formula.tree import BigSum, Dots, Name, Node, Number, Span, mapped, put, walk
+
+LETTERS = "ijlmrstuw"
+
+
+def written_out(terms: Sequence[Node], span: Span) -> Node:
+    r"""The sum over an index that the terms before the dots and the one after them are part of.
+
+    >>> one, n = Number(Fraction(1)), Name("n")
+    >>> written_out([Name("x", one), Dots(), Name("x", n)], Span(0, 0)) == BigSum("i", Name("x", Name("i")), one, n)
+    True
+    """
+    place = next(place for place, term in enumerate(terms) if isinstance(term, Dots))
+    before, after = terms[:place], terms[place + 1 :]
+    if len(after) != 1 or not before:
+        _refuse(terms[place].span)
+    used = {part.base for term in terms for part in walk(term) if isinstance(part, Name)}
+    letter = next((letter for letter in LETTERS if letter not in used), "")
+    ends: list[tuple[Node, Node]] = []
+    body = _common(before[0], after[0], letter, ends)
+    if not letter or body is None or len(set(ends)) != 1 or _is_free(body, letter):
+        _refuse(terms[place].span)
+    first, last = ends[0]
+    for step, term in enumerate(before):
+        if not isinstance(first, Number) or put(body, letter, Number(first.value + Fraction(step))) != term:
+            _refuse(terms[place].span)
+    return BigSum(letter, body, first, last, span=span)
+
+
+def _refuse(span: Span) -> NoReturn:
+    message = "what the dots stand for cannot be told from the terms beside them"
+    raise FormulaError(message, "", span, fix="write the sum with \\sum, or list every term")
+
+
+def _common(one: Node, other: Node, letter: str, ends: list[tuple[Node, Node]]) -> Node | None:
+    """What two terms have in common, with the letter where they differ: in an index, by what `ends` collects."""
+    if one == other:
+        return one
+    if type(one) is not type(other) or isinstance(one, Number):
+        if isinstance(one, Number) and one.value.denominator == 1:
+            ends.append((one, other))
+            return Name(letter, span=one.span)
+        return None
+    mine, yours = list(one.children()), list(other.children())
+    if len(mine) != len(yours) or not mine or _plain(one) != _plain(other):
+        return None
+    parts = [_common(a, b, letter, ends) for a, b in zip(mine, yours, strict=True)]
+    if any(part is None for part in parts):
+        return None
+    made = iter(part for part in parts if part is not None)
+    return mapped(one, lambda _: next(made))
+
+
+def _plain(node: Node) -> list[object]:
+    """What a node says besides the nodes below it."""
+    values = (getattr(node, item.name) for item in fields(node) if item.compare)
+    return [value for value in values if not isinstance(value, Node | tuple)]
+
+
+def _is_free(body: Node, letter: str) -> bool:
+    """Whether the letter stands outside of an index: 1 + ... + n may go on in many ways."""
+    inside = {id(part) for name in walk(body) if isinstance(name, Name) and name.index for part in walk(name.index)}
+    return any(part == Name(letter) and id(part) not in inside for part in walk(body))

@@ -1,0 +1,645 @@
+"""Statements put together from parts: lines, implications, 'or', conditions, 'and' and commas, relations.
+
+The parser reads a statement into one flat list of parts; here they are joined, from the loosest join to the tightest.
+What people write in several ways becomes one tree: i not in {a, b} is i != a and i != b, x in [0, 1] is 0 <= x <= 1,
+q perp k is <q, k> = 0, and what is said for i = a or i in {a, b} is said of k_a and k_b themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, Literal, NoReturn, cast, get_args
+
+from headwright.formula.errors import FormulaError
+from headwright.formula.tree import (
+    STATEMENTS,
+    Bond,
+    Call,
+    Cases,
+    Comparison,
+    Dots,
+    Exists,
+    Gap,
+    Inner,
+    Listing,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Quantified,
+    Relation,
+    Span,
+    put,
+    walk,
+)
+
+_COMPARISONS: Final = frozenset(get_args(Comparison))
+_SPREAD: Final = ("!=", "<", ">", "<=", ">=", "<<", ">>", "perp")
+_RISING: Final = ("<", "<=", "<<")
+_FALLING: Final = (">", ">=", ">>")
+_OPPOSITE: Final[dict[str, Comparison]] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+_JOINS: Final = ("comma", "and", "quad")
+MOST_VALUES: Final = 20  # of an index, that a statement is said of one by one
+INFINITY: Final = Name("infinity")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A term, or what stands between terms."""
+
+    tag: str
+    span: Span
+    text: str = ""
+    node: Node | None = None
+
+
+@dataclass(frozen=True)
+class Interval(Node):
+    """The numbers from low to high, after 'in': it becomes two inequalities, and no tree holds it."""
+
+    low: Node
+    signs: tuple[Comparison, Comparison]
+    high: Node
+
+
+@dataclass(frozen=True)
+class Item:
+    """Terms with signs between them; the sides that are limits; how often 'not' came first; what came before."""
+
+    terms: list[Node]
+    signs: list[str]
+    limits: list[tuple[int, Node]]
+    negated: int
+    joint: str
+
+    @property
+    def is_bare(self) -> bool:
+        """A term alone, which may be part of a list."""
+        return not self.signs and not self.negated and not self.limits and not isinstance(self.terms[0], STATEMENTS)
+
+
+@dataclass
+class _Chunk:
+    """A statement with its conditions, as parts."""
+
+    body: list[Part]
+    conditions: list[tuple[str, list[Part]]]
+
+
+def refuse(message: str, span: Span, fix: str = "") -> NoReturn:
+    """Say what is wrong, and where; whoever parses adds the source."""
+    raise FormulaError(message, "", span, fix=fix)
+
+
+def both(items: Sequence[Node]) -> Node:
+    """All of the statements."""
+    if len(items) == 1:
+        return items[0]
+    return Logic("and", tuple(items), span=items[0].span.to(items[-1].span))
+
+
+# Relations
+
+
+def related(items: list[Item]) -> list[Node]:
+    """The statements that the items make; one list where they make none."""
+    found: list[Node] = []
+    bare: list[Node] = []
+    place = 0
+    while place < len(items):
+        item = items[place]
+        place += 1
+        if bare and item.joint != "comma":
+            found.append(_listed(bare))
+            bare = []
+        if item.is_bare:
+            bare.append(item.terms[0])
+            continue
+        terms, signs = list(item.terms), list(item.signs)
+        if bare and signs:
+            terms[0] = _listed([*bare, terms[0]])
+            bare = []
+        if not bare and place < len(items) and _brackets(item, items[place], terms):
+            other = items[place]
+            terms[-1] = _listed([terms[-1], other.terms[0]])
+            terms += other.terms[1:]
+            signs += other.signs
+            place += 1
+        follow, ends = _following(items, place)
+        if len(follow) and signs and (count := _taken(terms[0], follow, ends)):
+            found.extend(_with_list(terms, signs, follow[:count], item))
+            place += count
+        else:
+            found.extend(_one(terms, signs, item))
+    if bare:
+        found.append(_listed(bare))
+    return found
+
+
+def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
+    """In 'x_i = 0, i != a, b' the places of i != a, b: they say for which i the statement before them is meant.
+
+    Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
+    """
+    for place in range(start + 1, len(items)):
+        if not _is_apart(items, place) or not items[place - 1].signs:
+            continue
+        if items[place].terms[0] in {part for term in items[place - 1].terms for part in _indices(term)}:
+            stop = place + 1
+            while stop < len(items) and _is_apart(items, stop):
+                stop += 1
+            more, ends = _following(items, stop)
+            return place, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
+    return None
+
+
+def _indices(node: Node) -> set[Node]:
+    """All that stands in an index."""
+    names = (part for part in walk(node) if isinstance(part, Name) and part.index is not None)
+    return {part for name in names for part in walk(name.index or name)}
+
+
+def _is_apart(items: list[Item], place: int) -> bool:
+    """i != a, i in {a, b} or i = 1, ..., n after a comma, with a letter on the left."""
+    item = items[place]
+    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not _is_letter(item.terms[0]):
+        return False
+    if item.signs == ["="]:
+        return any(isinstance(part, Dots) for part in _following(items, place + 1)[0])
+    return item.signs[0] in ("in", "!in") or (
+        item.signs == ["!="] and isinstance(item.terms[1], Name | Number | Listing)
+    )
+
+
+def _is_letter(node: Node) -> bool:
+    return isinstance(node, Name) and node.index is None
+
+
+def _listed(items: list[Node]) -> Node:
+    if len(items) == 1:
+        return items[0]
+    return Listing(tuple(items), span=items[0].span.to(items[-1].span))
+
+
+def _following(items: list[Item], place: int) -> tuple[list[Node], bool]:
+    """The bare terms that follow with commas, and whether nothing comes after them."""
+    stop = place
+    while stop < len(items) and items[stop].is_bare and items[stop].joint == "comma":
+        stop += 1
+    return [item.terms[0] for item in items[place:stop]], stop == len(items)
+
+
+def _taken(left: Node, follow: list[Node], ends: bool) -> int:
+    """How many of the terms that follow belong to the right side: as many as the left side has, or all."""
+    wanted = len(left.items) - 1 if isinstance(left, Listing) else 0
+    if wanted:
+        return wanted if len(follow) >= wanted else 0
+    dots = next((place for place, part in enumerate(follow) if isinstance(part, Dots)), None)
+    if dots is not None and _is_letter(left):
+        return min(dots + 2, len(follow))  # i = 1, ..., n
+    return len(follow) if ends else 0
+
+
+def _with_list(terms: list[Node], signs: list[str], more: list[Node], item: Item) -> list[Node]:
+    """'a, b = c, d' compares lists; 'i != a, b' says the same of a and of b."""
+    if signs[-1] in _SPREAD and not isinstance(terms[0], Listing) and not item.negated:
+        first = chain(terms, signs)
+        return [*first, *(part for other in more for part in chain([terms[-2], other], [signs[-1]]))]
+    return _negated(chain([*terms[:-1], _listed([terms[-1], *more])], signs), item.negated)
+
+
+def _brackets(item: Item, other: Item, terms: list[Node]) -> bool:
+    """0 <= s, t < 1: both lie between, when a number is on the left and the signs point the same way."""
+    return (
+        other.joint == "comma"
+        and len(item.signs) == 1
+        and bool(other.signs)
+        and not (item.limits or other.limits or item.negated or other.negated)
+        and isinstance(terms[0], Number)
+        and isinstance(terms[-1], Name)
+        and isinstance(other.terms[0], Name)
+        and terms[-1] != other.terms[0]
+        and any(item.signs[0] in signs and other.signs[0] in signs for signs in (_RISING, _FALLING))
+    )
+
+
+def _one(terms: list[Node], signs: list[str], item: Item) -> list[Node]:
+    if item.limits:
+        return _negated([_limit(terms, signs, item.limits)], item.negated)
+    return _negated(chain(terms, signs) if signs else terms, item.negated)
+
+
+def _negated(nodes: list[Node], times: int) -> list[Node]:
+    for _ in range(times):
+        nodes = [Logic("not", (both(nodes),), span=nodes[0].span.to(nodes[-1].span))]
+    return nodes
+
+
+def _limit(terms: list[Node], signs: list[str], limits: list[tuple[int, Node]]) -> Node:
+    """lim x = y says x -> y under the condition."""
+    side, condition = limits[0]
+    if len(limits) != 1 or len(terms) != 2 or signs[0] not in ("=", "->", "~"):
+        refuse("a limit is read as one side of one equation", condition.span, "write \\lim_{x \\to a} y = z")
+    relation = _relation([terms[side], terms[1 - side]], ["->"])
+    return Quantified(relation, (condition,), span=condition.span.to(terms[-1].span))
+
+
+def _relation(terms: Sequence[Node], signs: Sequence[str]) -> Relation:
+    comparisons = cast("tuple[Comparison, ...]", tuple(signs))
+    return Relation(tuple(terms), comparisons, span=terms[0].span.to(terms[-1].span))
+
+
+def chain(terms: Sequence[Node], signs: Sequence[str]) -> list[Node]:
+    """a = b <= c as one relation; a link that is no comparison is a statement of its own, and breaks the chain."""
+    found: list[Node] = []
+    start = 0
+    for place, sign in enumerate(signs):
+        made = _link(terms[place], sign, terms[place + 1], len(signs) == 1)
+        if made is not None:
+            if place > start:
+                found.append(_relation(terms[start : place + 1], signs[start:place]))
+            found.extend(made)
+            start = place + 1
+    if start < len(signs):
+        found.append(_relation(terms[start:], signs[start:]))
+    return found
+
+
+def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
+    """What a link says that is more than a comparison of two terms; None where it is one."""
+    span = left.span.to(right.span)
+    if isinstance(left, Cases) != isinstance(right, Cases):
+        return [part for pair in _branches(left, right) for part in _in_case(*pair, sign)]
+    if sign in ("in", "!in"):
+        return _member(left, right, span) if sign == "in" else _outside(left, right, span)
+    if sign == "perp":
+        zero = Number(Fraction(0), span=right.span)
+        lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
+        return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
+    if sign == "propto":
+        return [Bond("propto", left, right, span=span)]
+    if sign == "~" and isinstance(right, Call) and right.function == "N":
+        return [Bond("drawn", left, right, span=span)]
+    if sign not in _COMPARISONS:  # a denied one, such as !~
+        return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
+    if alone and isinstance(right, Listing) and not isinstance(left, Listing):
+        if sign == "!=":
+            return [_relation([left, other], ["!="]) for other in right.items]
+        if sign == "=" and _is_letter(left) and (ends := _ends(right)):
+            return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
+    return None
+
+
+def _ends(items: Listing) -> tuple[Node, Node] | None:
+    """1 and n of '1, ..., n' and of '1, 2, ..., n'."""
+    places = [place for place, part in enumerate(items.items) if isinstance(part, Dots)]
+    counted = [part.value for part in items.items[: places[0]] if isinstance(part, Number)] if places else []
+    steps = all(later == earlier + 1 for earlier, later in pairwise(counted))
+    if len(places) != 1 or places[0] != len(items.items) - 2 or len(counted) != places[0] or not counted or not steps:
+        return None
+    return items.items[0], items.items[-1]
+
+
+def _member(left: Node, right: Node, span: Span) -> list[Node]:
+    if not isinstance(right, Interval):
+        return [Bond("in", left, right, span=span)]
+    terms, signs = [left], list[str]()
+    if right.low not in (INFINITY, _minus_infinity(right.low)):
+        terms, signs = [right.low, *terms], [right.signs[0]]
+    if right.high != INFINITY:
+        terms, signs = [*terms, right.high], [*signs, right.signs[1]]
+    if len(signs) == 1 and terms[0] is right.low:  # (0, oo): x > 0
+        terms, signs = [left, right.low], [{"<": ">", "<=": ">="}[signs[0]]]
+    if not signs:
+        refuse("this interval holds every number", span, "write x \\in \\mathbb{R}")
+    return [Relation(tuple(terms), cast("tuple[Comparison, ...]", tuple(signs)), span=span)]
+
+
+def _minus_infinity(node: Node) -> Node:
+    return node if INFINITY in node.children() else INFINITY
+
+
+def _outside(left: Node, right: Node, span: Span) -> list[Node]:
+    if isinstance(right, Listing) and not any(isinstance(part, Dots) for part in right.items):
+        return [_relation([left, other], ["!="]) for other in right.items]
+    return [Logic("not", (both(_member(left, right, span)),), span=span)]
+
+
+# Cases
+
+
+def _branches(left: Node, right: Node) -> Iterator[tuple[Node, Node, Quantified]]:
+    """Both sides of a link for each branch of the one that has them."""
+    cases = left if isinstance(left, Cases) else right
+    for branch in cases.branches if isinstance(cases, Cases) else ():
+        yield (branch.body, right, branch) if cases is left else (left, branch.body, branch)
+
+
+def _in_case(left: Node, right: Node, branch: Quantified, sign: str) -> list[Node]:
+    return said_for(chain([left, right], [sign]), branch.conditions, branch.span)
+
+
+def otherwise(others: Sequence[Quantified]) -> tuple[Node, ...]:
+    """What is left when none of the branches applies."""
+    return tuple(part for branch in others for part in _denied(branch.conditions))
+
+
+def _denied(conditions: tuple[Node, ...]) -> tuple[Node, ...]:
+    match conditions:
+        case (Relation((left, right), (sign,)),) if sign in _OPPOSITE:
+            return (_relation([left, right], [_OPPOSITE[sign]]),)
+        case (Bond("in", left, Listing(items)),) if not any(isinstance(part, Dots) for part in items):
+            return tuple(_relation([left, item], ["!="]) for item in items)
+    whole = both(conditions)
+    firsts = {part.terms[0] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)}
+    apart = [part.terms[1] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
+    if len(firsts) == 1 and len(apart) == len(conditions):  # neither a nor b: one of them
+        return (Bond("in", firsts.pop(), Listing(tuple(apart), span=whole.span), span=whole.span),)
+    return (Logic("not", (whole,), span=whole.span),)
+
+
+# Conditions
+
+
+def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[Node]:
+    """Statements with what they are said for; for some values of an index they are said of each."""
+    kept: list[Node] = []
+    for condition in conditions:
+        letter, values = _values(condition)
+        indices = {part for node in nodes for part in _indices(node)}
+        if values and letter in indices and len(nodes) * len(values) <= MOST_VALUES:
+            nodes = [put(node, letter.base, value) for value in values for node in nodes]
+        else:
+            kept.append(_counted(condition, indices))
+    if not kept:
+        return nodes
+    return [Quantified(both(nodes), tuple(kept), span=span)]
+
+
+def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
+    """The letter and the values that i = a, i = 1, 2 or i in {a, b} give it."""
+    match condition:
+        case Relation((Name(index=None, primes=0) as letter, right), ("=",)):
+            values = right.items if isinstance(right, Listing) else (right,)
+        case Bond("in", Name(index=None, primes=0) as letter, Listing(values)):
+            pass
+        case _:
+            return Name(""), ()
+    simple = all(isinstance(value, Name | Number) for value in values)
+    return letter, values if simple else ()
+
+
+def _counted(condition: Node, indices: set[Node]) -> Node:
+    """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway."""
+    match condition:
+        case Bond("in", Name() as letter, Listing() as items) if letter in indices and (ends := _ends(items)):
+            return Relation((ends[0], letter, ends[1]), ("<=", "<="), span=condition.span)
+        case _:
+            return condition
+
+
+# From parts
+
+
+def assembled(parts: list[Part]) -> Node:
+    """All parts as one node: several statements become one 'and'. Reasons are statements too, after the others."""
+    parts, reasons = _without_reasons(parts)
+    statements: list[Node] = []
+    for statement, _ in _split(parts, ("semi", "line")):
+        node = _implied(statement)
+        # items joined by commas are already one 'and': the whole is one list of statements
+        plain = isinstance(node, Logic) and node.word == "and" and len(statement) > 1
+        statements.extend(node.children() if plain else [node])
+    for run in reasons:
+        node = _implied(run)
+        statements.extend([node] if isinstance(node, STATEMENTS) else [])
+    return both(statements)
+
+
+def _without_reasons(parts: list[Part]) -> tuple[list[Part], list[list[Part]]]:
+    """The parts without those after 'since', which end where the line ends."""
+    kept: list[Part] = []
+    reasons: list[list[Part]] = []
+    inside = False
+    for part in parts:
+        if part.tag == "reason":
+            inside = bool(kept)
+            reasons.extend([[]] if inside else [])
+        elif part.tag in ("continued", "line", "semi"):
+            inside = False
+            kept.append(part)
+        else:
+            (reasons[-1] if inside else kept).append(part)
+    return kept, [run for run in reasons if run]
+
+
+def _split(parts: list[Part], tags: Collection[str]) -> Iterator[tuple[list[Part], Part | None]]:
+    """The runs between parts of these tags, each with the part that ends it."""
+    run: list[Part] = []
+    for part in parts:
+        if part.tag in tags:
+            yield run, part
+            run = []
+        else:
+            run.append(part)
+    yield run, None
+
+
+def _implied(parts: list[Part]) -> Node:
+    """A => B <=> C: each step is a statement; A => B, C => D are two implications."""
+    arrows = [place for place, part in enumerate(parts) if part.tag in ("implies", "iff")]
+    cut = _last_join(parts[arrows[0] : arrows[1]]) if len(arrows) > 1 else None
+    if cut is not None:  # the last comma between the first two arrows: there a new implication begins
+        return both([_implied(parts[: arrows[0] + cut]), _implied(parts[arrows[0] + cut + 1 :])])
+    sides: list[Node] = []
+    signs: list[Part] = []
+    for run, sign in _split(parts, ("implies", "iff")):
+        sides.append(_either(run))
+        if sign is not None:
+            signs.append(sign)
+    if not signs:
+        return sides[0]
+    steps: list[Node] = []
+    for place, sign in enumerate(signs):
+        left, right = sides[place], sides[place + 1]
+        word = cast("Literal['implies', 'iff']", sign.tag)
+        steps.append(Logic(word, (left, right), span=left.span.to(right.span)))
+    return both(steps)
+
+
+def _either(parts: list[Part]) -> Node:
+    items = [both([node for chunk in _chunks(run) for node in _quantified(chunk)]) for run, _ in _split(parts, ("or",))]
+    if len(items) == 1:
+        return items[0]
+    return Logic("or", tuple(items), span=items[0].span.to(items[-1].span))
+
+
+def _chunks(parts: list[Part]) -> list[_Chunk]:
+    """Where one statement's conditions end and the next statement begins.
+
+    'x = 1 for c = 3/2, x = 2 for c = 1/2' are two: the same word comes again, so the item before it is new.
+    """
+    chunks = [_Chunk([], [])]
+    for part in parts:
+        chunk = chunks[-1]
+        if part.tag == "condition":
+            words = [word for word, _ in chunk.conditions]
+            if part.text in words and (cut := _last_join(chunk.conditions[-1][1])) is not None:
+                run = chunk.conditions[-1][1]
+                chunks.append(_Chunk(run[cut + 1 :], []))
+                del run[cut:]
+            chunks[-1].conditions.append((part.text, []))
+        elif part.tag == "aside":
+            chunk.conditions.append(("(", [Part("term", part.span, node=part.node)]))
+        elif chunk.conditions and chunk.conditions[-1][0] == "(":
+            if part.tag not in _JOINS:
+                refuse("a condition in brackets ends a statement", part.span, "write the condition at the end")
+            chunks.append(_Chunk([], []))
+        elif chunk.conditions:
+            if part.tag == "continued":
+                message = "this line continues a chain that ended with a condition"
+                refuse(message, part.span, "move the condition to the end")
+            chunk.conditions[-1][1].append(part)
+        else:
+            chunk.body.append(part)
+    return [chunk for chunk in chunks if chunk.body or chunk.conditions]
+
+
+def _last_join(parts: list[Part]) -> int | None:
+    return next((place for place in reversed(range(len(parts))) if parts[place].tag in _JOINS), None)
+
+
+def _quantified(chunk: _Chunk) -> list[Node]:
+    """The statement with its conditions; several statements where it has none."""
+    body, conditions = chunk.body, chunk.conditions
+    if not conditions:
+        body, conditions = _cased(body)
+    if not body:
+        body, conditions = _prefixed(conditions)
+    items = _items(body)
+    if not conditions:
+        return _with_indices(items)
+    nodes = related(items)
+    if len(nodes) == 1 and isinstance(nodes[0], Quantified) and len(body) > 1:  # a limit that has further conditions
+        conditions = [*((("as", [Part("term", part.span, node=part)])) for part in nodes[0].conditions), *conditions]
+        nodes = [nodes[0].body]
+    for word, runs in _grouped(conditions):
+        found = [part for run in runs for part in _conditions(run)]
+        span = Span(min(nodes[0].span.start, found[0].span.start), max(nodes[-1].span.stop, found[-1].span.stop))
+        nodes = [Exists(both(nodes), tuple(found), span=span)] if word == "some" else said_for(nodes, found, span)
+    return nodes
+
+
+def _grouped(conditions: list[tuple[str, list[Part]]]) -> Iterator[tuple[str, list[list[Part]]]]:
+    """Conditions of one kind together: 'for some' ends those before it."""
+    runs: list[list[Part]] = []
+    for place, (word, run) in enumerate(conditions):
+        runs.append(run)
+        kind = "some" if word == "some" else "all"
+        if place + 1 == len(conditions) or kind == "some" or conditions[place + 1][0] == "some":
+            yield kind, runs
+            runs = []
+
+
+def _conditions(run: list[Part]) -> list[Node]:
+    """What a condition says, one thing each."""
+    found: list[Node] = []
+    for node in related(_items(run)):
+        if isinstance(node, Quantified) and isinstance(node.body, Gap):  # (for all i != a), in brackets
+            found.extend(node.conditions)
+            continue
+        inner = isinstance(node, Logic) and node.word == "and"
+        for part in node.children() if inner else (node,):
+            found.extend(part.items if isinstance(part, Listing) else (part,))
+    return found
+
+
+def _with_indices(items: list[Item]) -> list[Node]:
+    """Statements, where 'x_i = 0, i != a' says for which i it is meant."""
+    nodes: list[Node] = []
+    start = 0
+    while (found := index_conditions(items, start)) is not None:
+        *others, last = related(items[start : found[0]])
+        named = related(items[found[0] : found[1]])
+        nodes += [*others, *said_for([last], named, last.span.to(named[-1].span))]
+        start = found[1]
+    return nodes + related(items[start:])
+
+
+def _cased(body: list[Part]) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
+    """'c = 3/2: x > 0' says it for that c, where a name is set to a number."""
+    cut = next((place for place, part in enumerate(body) if part.tag == "colon"), None)
+    before = [part.node for part in body[:cut] if part.tag == "term"] if cut else []
+    if cut is None or len(before) != 2 or len(body[:cut]) != 3 or body[1].text != "=":
+        return body, []
+    name, value = before
+    literal = value is not None and not any(isinstance(part, Name) for part in walk(value))
+    return (body[cut + 1 :], [("if", body[:cut])]) if literal and isinstance(name, Name) else (body, [])
+
+
+def _prefixed(conditions: list[tuple[str, list[Part]]]) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
+    """'for all i != j: x > 0', 'if c = 1 then x > 0', 'for all i != j, x > 0': the statement, and its conditions.
+
+    Where no statement comes, the conditions belong to the formula before.
+    """
+    cuts = [_cut(run) for _, run in conditions]
+    place = next((place for place, cut in enumerate(cuts) if cut is not None), None)
+    if place is None:
+        start = conditions[0][1][0].span.start if conditions[0][1] else 0
+        return [Part("term", Span(start, start), node=Gap(span=Span(start, start)))], conditions
+    (word, run), cut = conditions[place], cuts[place]
+    if not cut or not run[cut + 1 :]:
+        where = run[0].span if run else Span(0, 0)
+        refuse("a condition stands here without the statement it belongs to", where, "write 'x > 0 for all i != j'")
+    before, after = [*conditions[:place], (word, run[:cut])], conditions[place + 1 :]
+    if any(word == "some" for word, _ in conditions):  # what comes first is said last, of all that follows
+        return run[cut + 1 :], [*after, *reversed(before)]
+    return run[cut + 1 :], [*before, *after]
+
+
+def _cut(run: list[Part]) -> int | None:
+    """Where the statement begins that follows a condition."""
+    cut = next((place for place, part in enumerate(run) if part.tag in ("colon", "then")), None)
+    if cut is None and (cut := _last_join(run)) is not None and len(run) == cut + 2 and run[cut + 1].tag == "term":
+        kinds = {part.text for part in run[:cut] if part.tag == "relation"}
+        dots = any(isinstance(part.node, Dots) for part in run)
+        return None if kinds & {"!=", "in", "!in"} or dots else cut  # for all i != a, b
+    if cut is not None and run[cut].tag in _JOINS and run[cut + 1 :] and run[cut + 2 :][:1]:
+        same = {part.node for part in run[:cut]} & {run[cut + 1].node}
+        if same and run[cut + 2].text in ("!=", "in", "!in"):  # for all i != a and i != b
+            return None
+    return cut
+
+
+def _items(parts: list[Part]) -> list[Item]:
+    """The items between commas, each a term or a relation."""
+    items: list[Item] = []
+    joint = ""
+    for run, end in _split(parts, _JOINS):
+        items.append(_item(run, joint))
+        joint = end.tag if end is not None else ""
+    return items
+
+
+def _item(run: list[Part], joint: str) -> Item:
+    terms: list[Node] = []
+    signs: list[str] = []
+    limits: list[tuple[int, Node]] = []
+    negated = 0
+    for part in run:
+        if part.tag == "term" and part.node is not None:
+            terms.append(part.node)
+        elif part.tag in ("relation", "continued"):
+            signs.append(part.text)
+        elif part.tag == "limit" and part.node is not None:
+            limits.append((len(terms), part.node))
+        elif part.tag == "not" and not terms:
+            negated += 1
+        else:
+            refuse(f"{part.tag if part.tag != 'colon' else ':'} cannot stand here", part.span, "write two statements")
+    if len(terms) != len(signs) + 1:
+        refuse("a statement is not complete", run[0].span if run else Span(0, 0), "write both sides")
+    return Item(terms, signs, limits, negated, joint)
