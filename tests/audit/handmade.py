@@ -72,7 +72,8 @@ class Handmade:
 
     def circuits(self, layer: int) -> Circuits:
         made = [self._head(name) for name in LAYERS[layer]]
-        return Circuits(*(np.stack(parts) for parts in zip(*made, strict=True)))
+        query, key, value, output = (np.stack(parts) for parts in zip(*made, strict=True))
+        return Circuits(query, key, value, output)
 
     def _head(self, name: str) -> tuple[Float[np.ndarray, "w d"], ...]:
         V, T, width, d = self.vocabulary, self.room, self.width, self.d

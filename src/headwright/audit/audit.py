@@ -33,8 +33,8 @@ LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
 class Audit:
     """What was found, and on what. `report.data` has every number, and a page shows the same ones.
 
-    >>> from headwright.audit.models import induction_model
-    >>> found = audit(induction_model(), tokens=400)
+    >>> from headwright.audit.models import load_model
+    >>> found = audit(load_model("builtin:induction"), tokens=400)
     >>> found.shape, len(found.heads)
     ((2, 4), 8)
     """
@@ -78,8 +78,8 @@ def audit(
 ) -> Audit:
     """What every head of a model does, on a text (or the default one), or on so many random tokens that repeat.
 
-    >>> from headwright.audit.models import induction_model
-    >>> found = audit(induction_model(), tokens=400)
+    >>> from headwright.audit.models import load_model
+    >>> found = audit(load_model("builtin:induction"), tokens=400)
     >>> sorted(role.name for head in found.heads for role in head.roles if role.name == "induction")[:1]
     ['induction']
     """
@@ -116,7 +116,7 @@ def _positions(model: Model, no_circuits: str | None) -> tuple[Places | None, di
     except InputError as error:
         return None, missing | {"positions": str(error)}
     if found is None:
-        missing |= {"positions": "the model does not say how positions enter it"}
+        missing |= {"positions": "the model does not say how they enter it"}
     return found, missing
 
 

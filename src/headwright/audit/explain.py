@@ -69,8 +69,8 @@ class Explained:
 def parse_head(text: str, model: Model) -> tuple[int, int]:
     """LAYER.HEAD as numbers that the model has.
 
-    >>> from headwright.audit.models import induction_model
-    >>> parse_head("1.3", induction_model())
+    >>> from headwright.audit.models import load_model
+    >>> parse_head("1.3", load_model("builtin:induction"))
     (1, 3)
     """
     parts = text.split(".")
@@ -91,8 +91,8 @@ def explain(
     With `queries`, each says how short a query could be that does the same.
 
     >>> from headwright.audit.documents import repeated_documents
-    >>> from headwright.audit.models import induction_model
-    >>> model = induction_model()
+    >>> from headwright.audit.models import load_model
+    >>> model = load_model("builtin:induction")
     >>> found = explain(model, repeated_documents(model)[0], 1, 0, rows=1, queries=False)
     >>> len(found.rows), len(found.rows[0].best) > 1
     (1, True)

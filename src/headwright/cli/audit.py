@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, check_writable, progress, say, show_json
+from headwright.cli.console import OUT, TALK, check_writable, progress, say, show_json
 from headwright.cli.options import Json, Seed, read_text
 from headwright.errors import InputError
 
@@ -21,16 +22,34 @@ if TYPE_CHECKING:
 
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"
+MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
 TOKENS = 4000  # random ones, for a model that was trained on nothing else
 
 
+class Device(StrEnum):
+    """Where a model can run."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class DType(StrEnum):
+    """The number types that a model can run in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
 def audit(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: builtin:induction.", show_default=False)],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)],
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
     tokens: Annotated[int | None, typer.Option(help="Measure on so many random tokens that repeat.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Cut documents to so many tokens.")] = None,
     layers: Annotated[str | None, typer.Option(help="Only these layers, such as 0,4-7.")] = None,
     heads: Annotated[str | None, typer.Option(help="Only these heads of each layer.")] = None,
+    device: Annotated[Device, typer.Option(help="Where the model runs.")] = Device.cpu,
+    dtype: Annotated[DType | None, typer.Option(help="The number type it runs in.", show_default="float32")] = None,
     explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
     seed: Seed = 0,
@@ -38,6 +57,7 @@ def audit(
 ) -> None:
     """What every head of a model does, by what margin, how fragile it is and of what rank."""
     from headwright.audit.audit import audit as run
+    from headwright.audit.models import load_model
 
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
@@ -46,7 +66,8 @@ def audit(
     check_writable(out, "--out")
     given = None if text is None else read_text(text, "text")
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
-    loaded = _load(model)
+    with TALK.status(f"loading {model}"):
+        loaded = load_model(model, device=device.value, dtype=None if dtype is None else dtype.value)
     if given is None and tokens is None and model.startswith(BUILT_IN):
         tokens = TOKENS
     if explain is not None:
@@ -69,14 +90,6 @@ def audit(
 
         write_whole(out, page(found).encode())
         say(f"The report is in {out}.")
-
-
-def _load(name: str) -> Model:
-    from headwright.audit.models import induction_model
-
-    if name == "builtin:induction":
-        return induction_model()
-    raise InputError(f"model {name!r}: expected builtin:induction")
 
 
 def _numbers(text: str | None, option: str) -> list[int] | None:
@@ -107,7 +120,10 @@ def _show(found: Audit) -> None:
     for what, why in found.not_measured.items():
         OUT.print(f"- Not measured: {what}; {why}.", markup=False)
     shown = [column for column in COLUMNS if column.short in ON_SCREEN]
-    table = Table("head", *(column.short for column in shown), "what it does", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in ("head", *(column.short for column in shown)):
+        table.add_column(name, no_wrap=True, justify="right", min_width=len(name))
+    table.add_column("what it does")
     told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
     for head in told[:MOST_LINES]:
         values = [column.value(head) for column in shown]
@@ -125,7 +141,7 @@ def _show(found: Audit) -> None:
     )
 
 
-ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "largest", "dist.", "ball", "int4", "QK", "OV")
+ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "ball", "int4", "QK", "OV")
 
 
 def _explain(

@@ -74,7 +74,7 @@ def test_the_model_stops_after_the_last_layer_that_is_wanted(plan: Plan) -> None
 
 def test_without_circuits_there_is_no_word_about_weights(plan: Plan) -> None:
     found = local.run(MODEL, Plan(plan.documents, plan.layers, MODEL.heads, no_circuits="it has none"))
-    assert not any(name.startswith(("spectrum", "written")) for name in found.sums)
+    assert not any(name.startswith(("spectrum", "writing")) for name in found.sums)
 
 
 def test_progress_grows_to_one(plan: Plan) -> None:

@@ -49,7 +49,8 @@ def test_the_rank_keeps_nine_tenths_of_the_energy() -> None:
 
 def test_heads_that_share_keys_have_their_own_circuits() -> None:
     rng = np.random.default_rng(0)
-    circuits = Circuits(*(rng.normal(size=shape) for shape in ((4, 6, 3), (2, 6, 3), (2, 6, 3), (4, 3, 6))))
+    query, key, value, output = (rng.normal(size=shape) for shape in ((4, 6, 3), (2, 6, 3), (2, 6, 3), (4, 3, 6)))
+    circuits = Circuits(query, key, value, output)
     kept = Layered((5,), 4)
     ranks(kept, 5, circuits)
     held = kept.summary().sums["spectrum/qk"]

@@ -18,7 +18,7 @@ from headwright.audit.findings.fragility import fragility
 from headwright.audit.findings.rank import ranks
 from headwright.audit.findings.rounding import looked_at, rounding
 from headwright.audit.findings.summary import Layered, Summary
-from headwright.audit.findings.written import written
+from headwright.audit.findings.written import mixed, writing
 from headwright.audit.models.model import Layer, Model
 
 Progress = Callable[[float], None]
@@ -63,12 +63,14 @@ def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None 
     kept = Layered(plan.layers, plan.heads)
     if piece.document is None:
         for index in piece.layers:
-            ranks(kept, index, model.circuits(index))
+            circuits = model.circuits(index)
+            ranks(kept, index, circuits)
+            writing(kept, index, circuits)
         return kept.summary()
     document, last = plan.documents[piece.document], max(piece.layers)
     for layer in model.run(document.tokens):
         if layer.index in piece.layers:
-            _measure(kept, model, plan, document, layer)
+            _measure(kept, plan, document, layer)
         if progress is not None:
             progress((layer.index + 1) / (last + 1))
         if layer.index == last:
@@ -76,7 +78,7 @@ def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None 
     return kept.summary()
 
 
-def _measure(kept: Layered, model: Model, plan: Plan, document: Document, layer: Layer) -> None:
+def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:
     offsets = induction_offsets(document.period, document.repeats) if document.period else ()
     rows = rows_away(layer, sorted({0, 1, *offsets}))
     if document.period:
@@ -87,5 +89,4 @@ def _measure(kept: Layered, model: Model, plan: Plan, document: Document, layer:
     fragility(kept, layer.index, rows)
     looked = [looked_at(rows, head) for head in range(plan.heads)]
     rounding(kept, layer.index, rows, looked)
-    if plan.no_circuits is None:
-        written(kept, layer.index, looked, numbers(layer.values), model.circuits(layer.index))
+    mixed(kept, layer.index, looked, numbers(layer.values))

@@ -93,7 +93,7 @@ def _head(summary: Summary, at: int, layer: int, head: int) -> Head:
         bound, flips = (mean_of(sums[f"{what}/{name}"][at, head]) for what in ("bound", "flips"))
         if tv is not None and bound is not None and flips is not None:
             rounding[name] = Rounded(tv.clipped(1.0), bound.value, float(peaks[f"tv/{name}"][at, head]), flips.value)
-    by_layer = shares(sums["written"][at]) if "written" in sums else None
+    by_layer = shares(summary, at)
     share = None if by_layer is None else float(by_layer[head])
     spectra = {
         name: Spectrum(*sums[f"spectrum/{name}"][at, head]) for name in ("qk", "ov") if f"spectrum/{name}" in sums

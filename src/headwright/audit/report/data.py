@@ -20,8 +20,8 @@ def data(found: Audit) -> dict[str, Any]:
     """All of it, with what each name means.
 
     >>> from headwright.audit.audit import audit
-    >>> from headwright.audit.models import induction_model
-    >>> told = data(audit(induction_model(), tokens=400))
+    >>> from headwright.audit.models import load_model
+    >>> told = data(audit(load_model("builtin:induction"), tokens=400))
     >>> sorted(told["heads"][0]["sink"])
     ['draws', 'high', 'low', 'over', 'rows', 'value']
     """

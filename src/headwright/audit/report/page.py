@@ -32,8 +32,8 @@ def page(found: Audit) -> str:
     """The whole report.
 
     >>> from headwright.audit.audit import audit
-    >>> from headwright.audit.models import induction_model
-    >>> page(audit(induction_model(), tokens=400)).startswith("<!doctype html>")
+    >>> from headwright.audit.models import load_model
+    >>> page(audit(load_model("builtin:induction"), tokens=400)).startswith("<!doctype html>")
     True
     """
     title = f"What the heads of {found.model} do"

@@ -20,7 +20,7 @@ SAID = {
     "self": ("attends mostly to its own token", "attend mostly to their own token"),
     "copies": ("mostly copies one key", "mostly copy one key"),
     "averages": ("mostly averages several keys", "mostly average several keys"),
-    "dead": ("is dead: it writes next to nothing", "are dead: they write next to nothing"),
+    "dead": ("is dead (writes next to nothing)", "are dead (write next to nothing)"),
 }  # fmt: skip
 
 
