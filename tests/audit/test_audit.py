@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.audit import audit
+from headwright.audit.auditor import audit
 from headwright.audit.documents import text_documents
 from headwright.audit.explain import explain, parse_head
 from headwright.audit.models.model import Circuits, Layer

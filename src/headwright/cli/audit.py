@@ -15,7 +15,7 @@ from headwright.cli.options import Json, Seed, read_text
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
-    from headwright.audit.audit import Audit
+    from headwright.audit.auditor import Audit
     from headwright.audit.documents import Document
     from headwright.audit.explain import Explained, Row
     from headwright.audit.models.model import Model
@@ -56,7 +56,7 @@ def audit(
     json: Json = False,
 ) -> None:
     """What every head of a model does, by what margin, how fragile it is and of what rank."""
-    from headwright.audit.audit import audit as run
+    from headwright.audit.auditor import audit as run
     from headwright.audit.models import load_model
 
     if text is not None and tokens is not None:

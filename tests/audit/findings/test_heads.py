@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headwright.audit.audit import Audit, audit
+from headwright.audit.auditor import Audit, audit
 from headwright.audit.findings.heads import Head
 from headwright.audit.findings.order import order
 from tests.audit.handmade import LAYERS, Handmade, Placeless

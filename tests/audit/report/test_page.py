@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from headwright.audit.audit import Audit, audit
+from headwright.audit.auditor import Audit, audit
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.data import data
 from headwright.audit.report.page import page, word

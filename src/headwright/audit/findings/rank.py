@@ -31,7 +31,7 @@ class Spectrum:
 
     >>> found = spectrum(np.diag([3.0, 2.0, 1.0]), np.eye(3))
     >>> bool((found.lower <= [3, 2, 1]).all() and (found.upper >= [3, 2, 1]).all()), found.rank
-    (True, 3)
+    (True, 2)
     """
 
     lower: Float[np.ndarray, " k"]

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from headwright.audit.audit import Audit
+from headwright.audit.auditor import Audit
 from headwright.audit.documents import digest_of
 from headwright.audit.findings.heads import Head, Quantiles
 from headwright.audit.findings.places import Places
@@ -19,7 +19,7 @@ from headwright.audit.report.sentences import sentences
 def data(found: Audit) -> dict[str, Any]:
     """All of it, with what each name means.
 
-    >>> from headwright.audit.audit import audit
+    >>> from headwright.audit.auditor import audit
     >>> from headwright.audit.models import load_model
     >>> told = data(audit(load_model("builtin:induction"), tokens=400))
     >>> sorted(told["heads"][0]["sink"])

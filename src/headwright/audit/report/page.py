@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from statistics import median
 
-from headwright.audit.audit import Audit
+from headwright.audit.auditor import Audit
 from headwright.audit.explain import Row
 from headwright.audit.findings.heads import Head
 from headwright.audit.findings.rounding import FORMATS
@@ -31,7 +31,7 @@ HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
 def page(found: Audit) -> str:
     """The whole report.
 
-    >>> from headwright.audit.audit import audit
+    >>> from headwright.audit.auditor import audit
     >>> from headwright.audit.models import load_model
     >>> page(audit(load_model("builtin:induction"), tokens=400)).startswith("<!doctype html>")
     True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from headwright.audit.audit import Audit
+from headwright.audit.auditor import Audit
 from headwright.audit.findings.heads import BY_MEAN, Head
 from headwright.enclosure import shown_below
 

@@ -36,7 +36,7 @@ class Audit:
     >>> from headwright.audit.models import load_model
     >>> found = audit(load_model("builtin:induction"), tokens=400)
     >>> found.shape, len(found.heads)
-    ((2, 4), 8)
+    ((2, 2), 4)
     """
 
     model: str
