@@ -6,10 +6,11 @@ and 'approximately' about the limit; an equation is about all values all the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from typing import Literal
 
 from flint import arb
@@ -35,6 +36,7 @@ from headwright.check.scalars.instances import (
     fails_far,
     far_out,
     in_corners,
+    put_in,
     reach_large,
 )
 from headwright.check.scalars.numbers import Symbol, told
@@ -83,6 +85,27 @@ def _isolated(condition: Hypothesis) -> str:
     return f"{left} {comparison} {right}"
 
 
+@dataclass(frozen=True)
+class Path:
+    """A large name as a multiple of a power of another one, which is large too.
+
+    >>> print(Path("s", 2, 1), Path("s", 1, 2))
+    2 s s^2
+    """
+
+    lead: str
+    times: int
+    power: int
+
+    def of(self, lead: Scalar) -> Scalar:
+        """The name, in terms of the other."""
+        return self.times * lead**self.power
+
+    def __str__(self) -> str:
+        return str(self.of(parameter(self.lead, POSITIVE)))
+
+
+PATHS = ((1, 1), (2, 1), (1, 2))  # multiples and powers
 NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
 MOST_COUNTED = 20_000
 GONE = Symbol("gone")
@@ -118,6 +141,7 @@ class Decision:
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
     tie: bool = False  # both sides are equal at the values, and noise makes the inequality fail
+    along: Mapping[str, Path] = field(default_factory=dict)  # how large names depend on another in the counterexample
     example: Example | None = None  # matrices that refute it, or that show that two things differ
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
@@ -225,9 +249,28 @@ def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where
     found = counterexample(left, comparison, right, where, large=large)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
-    return _by_continuity(left, comparison, right, where, large) or Decision(
-        "undecided", f"neither proved nor refuted for large {' and '.join(large)}"
-    )
+    found_far = _by_continuity(left, comparison, right, where, large)
+    found_far = found_far or _along_a_path(left, right, where, large, partial(_for_large, comparison=comparison))
+    return found_far or Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
+
+
+def _along_a_path(
+    left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], decided: Callable[..., Decision]
+) -> Decision | None:
+    """Refuted where several names are large, one as a function of the other: it must hold however they grow."""
+    free = [name for name in large if not isinstance(name, Symbol)]
+    if len(free) < 2 or any(where.range(name).integer for name in free):
+        return None
+    if any(isinstance(end, Scalar) for name in free for end in (where.range(name).lower, where.range(name).upper)):
+        return None
+    for lead, (times, power) in product(free, PATHS):
+        along = {name: Path(lead, times, power) for name in free if name != lead}
+        put = {name: path.of(where.name(lead)) for name, path in along.items()}
+        left_over = tuple(name for name in large if name not in along)
+        found = decided(left=left.put(put), right=right.put(put), where=where.put(put), large=left_over)
+        if found.word == "refuted":
+            return replace(found, along=along)
+    return None
 
 
 def _by_continuity(
@@ -300,13 +343,17 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
         here = where.put(values)
         if not reach_large(here, large):
             continue  # a condition ties large names to others: it may not allow all large values
-        end = limit(gap.put(values), here, large)
+        ends = put_in(values, gap, left, right)
+        if ends is None:
+            continue
+        end = limit(ends[0], here, large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
         if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
-            sides = [_limit_value(side.put(values), here, large) for side in (left, right)]
+            sides = [_limit_value(side, here, large) for side in ends[1:]]
             return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
-    return Decision("undecided", "the limit could not be found")
+    along = _along_a_path(left, right, where, large, _approximately)
+    return along or Decision("undecided", "the limit could not be found")
 
 
 def _at_zero(left: Scalar, right: Scalar, where: Where, shrinking: Iterable[str]) -> Decision | None:

@@ -22,7 +22,7 @@ COLOUR = {
 }  # fmt: skip
 WIDEST_PLACE = 28
 ROOMY = 100  # columns of a terminal from which on the table has room for reasons
-_WORD = re.compile(rf"\s+(?:true, but )?({'|'.join(COLOUR)})\b")
+_WORD = re.compile(rf"\s+(?:\d+\s+)?(?:true, but )?({'|'.join(COLOUR)})\b")
 
 
 def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:

@@ -45,7 +45,9 @@ def check(exercise: str, formulas: list[Formula], seed: int) -> Verdict:
         case ["full"]:
             part = Part("a = b", "step", "refuted", "no", 2, {"n": 10, "x": float("nan")}, "z3")
             curve = Curve("n", (2.0, 3.0), {"a": (0.5, float("nan"))}, {"wanted": 0.5}, "falls")
-            return Verdict("refuted", "no", (part,), {"n": 10}, "t >= 1", {"limit": 0.5}, "do", curve, 3, {"k": [1]})
+            return Verdict(
+                "refuted", "no", (part,), {"n": 10}, "t >= 1", {"limit": 0.5}, "do", None, curve, 3, {"k": [1]}
+            )
     return Verdict("proved", f"{exercise} {text} line {formulas[0].line} seed {seed}")
 
 

@@ -92,6 +92,40 @@ def test_answers_are_paired_with_questions_by_their_labels() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Q: What query gives the average of two values?\nA: $q = 9 (k_a + k_b)$\n\n"
+        "Q: Which $M$ projects onto the subspace?\n"
+        "A: $M = A A^\\top$\n",
+        "# Questions\n1. Find the average of two values.\n2. Project onto the subspace.\n\n# Answers\n"
+        "1. $q = 9 (k_a + k_b)$\n2. $M = A A^\\top$\n",
+        "1 Averages\n\n1.1 Average of two values\n\n$q = 9 (k_a + k_b)$\n\n1.2 Subspaces\n\n$M = A A^\\top$\n",
+        "3 (a) Average of two values [5 points]\nSet $q = 9 (k_a + k_b)$.\n"
+        "3 (b) Subspaces [5 points]\nSet $M = A A^\\top$.\n",
+        "### Question 1\nFind the average of two values.\n### Answer\n$q = 9 (k_a + k_b)$\n"
+        "### Question 2\nProject onto the subspace.\n### Answer\n$M = A A^\\top$\n",
+    ],
+)
+def test_two_answers_are_found_however_they_are_laid_out(text: str) -> None:
+    answers = _read(text).answers
+    assert [each.exercise_id for each in answers] == ["averaging-two", "taking-apart"]
+    assert [[formula.text for formula in each.formulas] for each in answers] == [
+        ["q = 9 (k_a + k_b)"], ["M = A A^\\top"]
+    ]  # fmt: skip
+
+
+def test_an_exam_in_latex_is_read() -> None:
+    text = (
+        "\\begin{questions}\n\\question[5] Averages.\n\\begin{parts}\n\\part Find the average of two values.\n"
+        "\\begin{solution}\n\\[ q = 9 (k_a + k_b) \\]\n\\end{solution}\n\\part Project onto the subspace.\n"
+        "\\paragraph{Solution.} $M = A A^\\top$\n\\end{parts}\n\\end{questions}\n"
+    )
+    assert [(each.exercise_id, each.line) for each in _read(text, latex=True).answers] == [
+        ("averaging-two", 5), ("taking-apart", 9)
+    ]  # fmt: skip
+
+
 def test_an_answer_below_several_questions_answers_all_of_them() -> None:
     text = (
         "(i) Under which condition is almost all of its weight on one $\\alpha_j$?\n\n"

@@ -319,10 +319,10 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), opposite, right.put(values)
-            if sign_of_large(*sides, where.put(values), (name,)) is None:
+            sides = put_in(values, left, right)
+            if sides is None or sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is None:
                 continue  # quickly told, where a whole proof that fails takes long
-            found = eventually(*sides, where.put(values), (name,))
+            found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
             if found is None or name not in found.threshold:
                 continue
             border = found.threshold[name].value({})
@@ -383,10 +383,19 @@ def fails_far(
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), OPPOSITE[comparison], right.put(values)
-            if sign_of_large(*sides, where.put(values), (name,)) is not None:
+            sides = put_in(values, left, right)
+            opposite = OPPOSITE[comparison]
+            if sides and sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is not None:
                 return name, values
     return None
+
+
+def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:
+    """The numbers at these values; None where one of them is not defined."""
+    try:
+        return [one.put(values) for one in scalars]
+    except InputError:
+        return None
 
 
 def allowed(values: Mapping[str, Fraction], where: Where) -> bool:

@@ -87,7 +87,7 @@ class _Reader:
 
     def __init__(self, file: str, matcher: Matcher, root: Part, latex: bool) -> None:
         self._file, self._matcher, self._root, self._latex = file, matcher, root, latex
-        marks = any(part.marked_at and part.mark == "solution" for part in root.walk())
+        marks = any(part.mark == "solution" and not any(each.named for each in part.path) for part in root.walk())
         self._spoken = {id(part): spoken(part, marks=marks) for part in root.walk()}
         self._asking: dict[tuple[str, ...], list[Part]] = {}
         for part in root.walk():
@@ -142,8 +142,10 @@ class _Reader:
 
     def _joined(self, alone: list[Found], below: list[Found], exercise_id: str, *, steps: bool) -> list[Found]:
         """(i) and (ii) that answer one exercise are one answer, and so are steps; two objects are two answers."""
-        wanted = self._matcher.exercises[exercise_id].answer
-        steps = steps and all(each.parts[0].kind == "digit" for each in below)
+        exercise = self._matcher.exercises[exercise_id]
+        wanted = exercise.answer
+        others = [name for name in self._matcher.names if name not in (*wanted, *exercise.definitions)]
+        steps = steps and all(each.parts[0].kind == "digit" and not defined(each.text, others) for each in below)
         below = [*(each for each in alone if steps or each.match.exercise_id or _states(each)), *below]
         mine = [each for each in below if steps or each.match.exercise_id == exercise_id]
         if len(mine) < 2 or sum(bool(defined(each.text, wanted)) for each in mine) > 1:
@@ -151,8 +153,8 @@ class _Reader:
         best = max(mine, key=lambda each: each.match.score)
         parts = tuple(inner for each in mine for inner in each.parts)
         joined = Found(parts, tuple(line for each in mine for line in each.lines), best.words, best.match)
-        others = [each for each in below if each not in mine]
-        return sorted([joined, *others], key=lambda each: each.parts[0].line)
+        rest = [each for each in below if each not in mine]
+        return sorted([joined, *rest], key=lambda each: each.parts[0].line)
 
     def _found(self, parts: tuple[Part, ...], own: Sequence[Line], below: Sequence[Found] = ()) -> Found:
         part = parts[0]
@@ -275,7 +277,8 @@ def _key(part: Part) -> tuple[str, ...]:
 def _first(found: Found) -> int:
     """The line of its heading, or of the mark below its question."""
     part = found.parts[0]
-    return part.marked_at if part.marked_at and any(line.number < part.marked_at for line in part.lines) else part.line
+    below = part.marked_at and not part.named and any(line.number < part.marked_at for line in part.lines)
+    return part.marked_at if below else part.line
 
 
 def _moved(formula: Formula, lines: int) -> Formula:

@@ -34,11 +34,13 @@ def described(finding: Finding) -> str:
         return _comes_down_to(decision.reason, plain(link))
     values = {**finding.case, **decision.values}
     free = _free(finding)
-    there = explicit(finding, values)
+    there = explicit(finding, values) | {name: str(path) for name, path in decision.along.items()}
     where = f"with {at(there)}: " if there else ""
     if free and decision.left is not None:
         growing = " and ".join(dict.fromkeys(free)) if finding.scene.setting.are != "any" else "the difference"
         where = f"with {at(there)}, and {growing} as large as one likes: " if there else ""
+        if decision.along:
+            where = f"with {at(there)}, and {free[0]} as large as one likes: "
     if decision.left is None or decision.right is None:
         return where + (decision.reason or f"{plain(link)} is false")
     (left, _), (sign,) = link.terms, link.comparisons

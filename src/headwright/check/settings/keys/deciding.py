@@ -28,14 +28,21 @@ from headwright.check.scalars import (
     counterexample,
     derivative,
     exp,
+    limit,
     ln,
     number,
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, choices, reach_large
+from headwright.check.scalars.instances import allowed, certain, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.chance import (
+    decide_event,
+    decide_moment,
+    is_output,
+    limit_pattern,
+    speaks_of_output,
+)
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     REST,
@@ -194,7 +201,7 @@ def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...
         return proved
     spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
     for values in islice(choices(sorted(spoken), where), MOST_TRIED):
-        if allowed(values, where) and all(gap.put(values) == ZERO for gap in gaps):
+        if allowed(values, where) and all(certain(gap, "=", ZERO, values) for gap in gaps):
             return Decision("refuted", "the two are the same there", values=values)
     return Decision("undecided", "they may coincide")
 
@@ -247,6 +254,17 @@ def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
     if name not in gap.names() or slope not in (own, -own):
         return None
     return name, -rest if slope == own else rest
+
+
+def grows_with(value: Scalar, name: str) -> bool:
+    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds."""
+    where = Where({name: POSITIVE})
+    try:
+        if prove(derivative(value, name), ">=", 0, where) is None:
+            return False
+        return limit(value, where, (name,)) == "infinity"
+    except InputError:
+        return False
 
 
 GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
@@ -319,18 +337,45 @@ class Decider:
     def _tending(self, link: Relation) -> Decider:
         """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
         big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
-        if not isinstance(big, Name) or full_name(big) in self.scene.definitions:
-            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
-        name = full_name(big)
+        name = full_name(big) if isinstance(big, Name) else ""
         if link.comparisons[0] != "->":
             if isinstance(other, Name) and not self.scene.gives(other):
                 raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
-            return replace(self, growing=self.growing | {name})
-        if isinstance(other, Name) and full_name(other) == "infinity":
-            return replace(self, growing=self.growing | {name})
-        if isinstance(other, Number) and other.value == 0:
-            return replace(self, vanishing=self.vanishing | {name})
+            free = name and name not in self.scene.definitions
+            return replace(self, growing=self.growing | {name}) if free else self._made_large(big, link)
+        if not name or name in self.scene.definitions:
+            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+        match other:
+            case Name("infinity", None):
+                return replace(self, growing=self.growing | {name})
+            case Negative(Name("infinity", None)):
+                return self._falling(name)
+            case Number(value) if value == 0:
+                return replace(self, vanishing=self.vanishing | {name})
         raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+
+    def _made_large(self, big: Node, link: Relation) -> Decider:
+        """e^t >> n, 1/s >> n: what makes something large is that t is large, s small, or t far below 0."""
+        value = Reader(self.scene, {}).scalar(big)
+        names = value.names() - set(self.scene.ranges)
+        if len(names) == 1 and names == value.names():
+            (name,) = names
+            if grows_with(value, name):
+                return replace(self, growing=self.growing | {name})
+            if grows_with(value.put({name: 1 / parameter(name, POSITIVE)}), name):
+                return replace(self, vanishing=self.vanishing | {name})
+            anywhere = Reader(replace(self.scene, own={**self.scene.own, name: REAL}), {}).scalar(big)
+            if grows_with(anywhere.put({name: -parameter(name, POSITIVE)}), name):
+                return self._falling(name)
+        raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+
+    def _falling(self, name: str) -> Decider:
+        """lambda -> -infinity: -lambda is large."""
+        if name in self.scene.own:
+            raise MisfitError(f"{name} is said to be bounded and to go to -infinity", Name(name))
+        return replace(
+            self, scene=self.scene.knowing(**{name: -parameter(Symbol("minus", name, f"-{name}"), POSITIVE)})
+        )
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
@@ -405,13 +450,10 @@ class Decider:
         where, large = self.where([gap, *slopes], given)
         names = set().union(gap.names(), *(s.names() for s in slopes), *(x.names() | y.names() for x, _, y in given))
         for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
-            try:
-                here = where.put(values)
-                if gap.put(values) == ZERO and allowed(values, where) and reach_large(here, large):
-                    steep = (decide(slope.put(values), "!=", ZERO, here, large).word == "proved" for slope in slopes)
-                    return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
-            except InputError:
-                continue  # one side is not defined there
+            here, there = where.put(values), put_in(values, gap, *slopes)
+            if there and there[0] == ZERO and allowed(values, where) and reach_large(here, large):
+                steep = (decide(slope, "!=", ZERO, here, large).word == "proved" for slope in there[1:])
+                return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
     def _slopes(self, link: Relation) -> Iterator[Scalar]:
@@ -441,6 +483,8 @@ class Decider:
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
+        if isinstance(left, Call) and left.function in ("E", "Var"):
+            return decide_moment(self, left, sign, right)
         if self._leaves_to_chance(link):
             return self._almost_surely(link)
         try:
