@@ -220,7 +220,6 @@ def test_a_budget_is_shared() -> None:
         Call("exp", (A,)),
         Relation((x, x), ("=",)),
         Inner(v, Product((x, x))),
-        Power(A, num(-1)),
         sigma(Name("nobody")),
         Matrix((Listing((v, x)),)),
     ],
@@ -299,3 +298,18 @@ def test_a_sum_of_fractions_is_enclosed(a: Fraction, b: Fraction) -> None:
     found = evaluate(Sum((Number(a), Product((Number(b), Number(b))))), of)
     exact = a + b * b
     assert (found[0, 0] * exact.denominator - exact.numerator).contains(0)
+
+
+def test_an_inverse_is_enclosed_and_a_singular_matrix_has_none() -> None:
+    value = evaluate(Power(Name("M"), Negative(num(1))), lambda _: arb_mat([[2, 0], [0, 4]]))
+    assert value.contains(arb_mat([[arb("0.5"), 0], [0, arb("0.25")]]))
+    with pytest.raises(Undefined):
+        evaluate(Power(Name("M"), num(-1)), lambda _: arb_mat([[1, 1], [1, 1]]))
+
+
+def test_terms_of_a_sum_stand_along_a_diagonal() -> None:
+    run = BigSum("i", Name("i"), num(1), num(2))
+    value = evaluate(Call("diag", (run, Name("I", num(3)))), lambda _: None)
+    assert [int(entry.unique_fmpz()) for entry in value.entries()] == [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    with pytest.raises(NoValue):
+        evaluate(Call("diag", (run, Name("I", num(1)))), lambda _: None)

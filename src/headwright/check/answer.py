@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
@@ -209,14 +209,16 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
-    """The statements with the names renamed that the answer makes its own in words."""
+    """The statements with names renamed: those that the answer makes its own in words, and other names for given ones."""
     free = {name for name in read.own if name not in exercise.parameters and name not in exercise.answer}
-    renamed = {name for name in free if known(Name(name))}
-    if not renamed:
+    defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
+    names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
+    names |= {name: Name(name + OWN) for name in free if known(Name(name))}
+    if not names:
         return read.statements
 
     def own(node: Node) -> Node:
-        return _renamed(node, renamed)
+        return _renamed(node, names)
 
     return tuple(
         replace(
@@ -229,9 +231,16 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     )
 
 
-def _renamed(node: Node, names: set[str]) -> Node:
-    if isinstance(node, Name) and node.index is None and not node.primes and node.base in names:
-        return Name(node.base + OWN, span=node.span)
+def _defined(node: Node | None) -> Iterator[Name]:
+    """The names on the left of equations: what an answer may define."""
+    for part in () if node is None else walk(node):
+        if isinstance(part, Relation) and part.comparisons and part.comparisons[0] == "=":
+            yield from _names(part.terms[0])
+
+
+def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
+    if isinstance(node, Name) and full_name(node) in names:
+        return replace(names[full_name(node)], span=node.span)
     return mapped(node, lambda part: _renamed(part, names))
 
 

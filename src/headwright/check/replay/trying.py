@@ -23,7 +23,7 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.matrices import drawn, world_of
+from headwright.check.replay.matrices import drawn, free_names, world_of
 from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
@@ -103,15 +103,20 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
     if decision.word not in ("proved", "refuted"):
         return one
     wanted = (decision.word == "proved") != one.claim.negated
+    under = [part for part in one.claim.under if isinstance(part, Relation)]
     if decision.example is not None:
         world = world_of(exercise, answer, decision.example)
-        agree = int(world.admissible() and world.says(one.link) is wanted)
+        met = world.admissible() and all(world.says(part) is True for part in under)
+        agree = int(met and world.says(one.link) is wanted)
         return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
     agree = against = 0
-    for world in drawn(exercise, answer, random, MATRICES):
+    for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise)):
+        if any(world.says(part) is False for part in under):
+            continue
         said = world.says(one.link)
-        agree += said is wanted or (decision.word == "refuted" and world.misshapen(one.link))
-        against += said is (not wanted)
+        misshapen = said is None and world.misshapen(one.link)  # then it is false
+        agree += said is wanted or (misshapen and not wanted)
+        against += said is (not wanted) or (misshapen and wanted)
     if against or (decision.word == "refuted" and not agree):
         return _instead(one, Decision("undecided", BUG))
     return replace(one, part=replace(one.part, replayed=agree))

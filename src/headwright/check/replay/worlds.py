@@ -196,9 +196,11 @@ class TokensWorld(_Defined):
         if name.base == "alpha" and name.index is not None:
             index = name.index
             parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+            weights = self._weights(parts[0])
+            if len(parts) == 1 and weights is not None:
+                return arb_mat([weights])
             if len(parts) != 2:
                 return None
-            weights = self._weights(parts[0])
             place = self._place(parts[1])
             return None if weights is None or place is None else number(weights[place])
         if name.base not in ("c", "q", "k", "v") or name.index is None:
