@@ -49,6 +49,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
     mapped,
 )
 
@@ -179,8 +180,7 @@ class Reader:
             case Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
-                what = node.function if isinstance(node, Call) else type(node).__name__.lower()
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Grid:
         """The value of a name."""
