@@ -89,8 +89,9 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
 
 def _line(said: Said, link: Relation) -> int:
     """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
-    start = link.terms[-1].span.start
-    return said.formula.line + said.formula.text.count("\n", 0, start)
+    end = link.terms[-1].span
+    start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins
+    return said.formula.line + (end.source or said.formula.text).count("\n", start, max(start, end.start))
 
 
 def plain_number(value: Fraction) -> int | str:

@@ -198,7 +198,7 @@ class _Sentence:
         for number, token in enumerate(clause.formulas):
             for text, reason in _remarks(token.text):
                 self._formula(
-                    replace(token, text=text), "reason" if reason else role, why, clause, denied and number == 0
+                    replace(token, text=text), "reason" if reason else role, why, clause, denied and number == 0, reason
                 )
 
     def _softly(self, clause: Clause) -> bool:
@@ -206,40 +206,44 @@ class _Sentence:
         soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
-    def _formula(self, token: Token, role: Role, why: str, clause: Clause, denied: bool) -> None:
+    def _formula(self, token: Token, role: Role, why: str, clause: Clause, denied: bool, remark: bool) -> None:
         text = token.text
         if leads_on(text) and role in ("claim", "reason", "definition"):
             implied = _IMPLIED.match(text)
             if implied:
                 text = text[implied.end() :]
-            elif self.all._chain is not None and self._continue(text):
+            elif self.all._chain is not None and self._continue(text, token.line):
                 return
         sure, perhaps, unknown = self._in_force()
-        inside = clause.inside or role in ("goal", "example", "unclear")
+        inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
         for node, problem in parts:
             shown = _source(node, text) if len(parts) > 1 else text
+            line = token.line + _newlines(node)
             if denied and node is not None:
                 node = flipped(node)
             self.all.found.append(
-                Statement(role, shown, token.line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
+                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
 
-    def _continue(self, text: str) -> bool:
-        """A formula that begins with a relation goes on with the chain before it."""
+    def _continue(self, text: str, line: int) -> bool:
+        """A formula that begins with a relation goes on with the chain before it; its lines stay where they are."""
         chain = self.all._chain
         if chain is None or self.all.found[chain].why:
             return False
         before = self.all.found[chain]
-        parts = self._parsed(f"{before.text} \\\\ {text}")
+        gap = "\n" * max(0, line - before.line - before.text.count("\n"))
+        whole = f"{before.text} \\\\{gap} {text}"
+        parts = self._parsed(whole)
         if any(problem is not None for _, problem in parts):
             return False
         first, *more = parts
-        self.all.found[chain] = replace(before, text=f"{before.text} {text}", node=first[0])
+        self.all.found[chain] = replace(before, text=whole, node=first[0])
         for node, problem in more:
-            again = replace(before, text=_source(node, text), node=node, problem=problem)
+            at = before.line + _newlines(node)
+            again = replace(before, text=_source(node, text), line=at, node=node, problem=problem)
             self.all.found.append(again)
         return True
 
@@ -626,6 +630,11 @@ def _plain_condition(node: Node) -> bool:
 
 def _mentions(clause: Clause) -> bool:
     return any(token.kind == "term" for token in clause.tokens)
+
+
+def _newlines(node: Node | None) -> int:
+    """How many lines below the start of a formula a statement begins."""
+    return 0 if node is None else node.span.source.count("\n", 0, node.span.start)
 
 
 def _source(node: Node | None, text: str) -> str:
