@@ -114,8 +114,9 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
         if any(world.says(part) is False for part in under):
             continue
         said = world.says(one.link)
-        agree += said is wanted or (decision.word == "refuted" and world.misshapen(one.link))
-        against += said is (not wanted)
+        misshapen = said is None and world.misshapen(one.link)  # then it is false
+        agree += said is wanted or (misshapen and not wanted)
+        against += said is (not wanted) or (misshapen and wanted)
     if against or (decision.word == "refuted" and not agree):
         return _instead(one, Decision("undecided", BUG))
     return replace(one, part=replace(one.part, replayed=agree))
