@@ -707,8 +707,18 @@ _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z
 _REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:[^()]|\([^()]*\))*)\)\s*$")
 
 
+_POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
+
+
 def _tidy(text: str) -> str:
-    return re.sub(r"[.,;:]\s*$", "", text.strip())
+    r"""Without the mark that ends a sentence, and with two habits spelled out.
+
+    >>> _tidy(r"\beta \in \mathbb{R}^+"), _tidy(r"\Delta s = 1.")
+    ('\\beta > 0', '\\Delta_{s} = 1')
+    """
+    text = re.sub(r"[.,;:]\s*$", "", text.strip())
+    return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 
 def _remarks(text: str) -> Iterator[tuple[str, bool]]:
