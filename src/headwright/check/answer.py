@@ -225,7 +225,8 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
     """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
-    free = {name for name in read.own if name not in exercise.parameters and name not in exercise.answer}
+    own_names = read.own | {name for one in read.statements for name in _proportional(one.node)}
+    free = {name for name in own_names if name not in exercise.parameters and name not in exercise.answer}
     defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
     names |= {name: Name(name + OWN) for name in free if known(Name(name))}
@@ -244,6 +245,13 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
         )
         for one in read.statements
     )
+
+
+def _proportional(node: Node | None) -> Iterator[str]:
+    """What is said to be proportional to something, 'A \\propto Q K^T', is the answer's own: a factor is left open."""
+    for part in walk(node) if node is not None else ():
+        if isinstance(part, Bond) and part.word == "propto" and isinstance(part.left, Name) and part.left.index is None:
+            yield part.left.base
 
 
 def _defined(node: Node | None) -> Iterator[Name]:
