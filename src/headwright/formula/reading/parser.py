@@ -311,7 +311,7 @@ class Parser:
         if self.pairs[opener] == self.at:
             self.fail("nothing stands inside the bracket", word.span.to(self.next.span), "fill it, or remove it")
         self.bars.append("")
-        node = self.expression() if word.text in ("|", "||") else self.inside()
+        node = self.expression() if word.text in ("|", "||") else self.inside(goes_on=self.goes_on())
         self.bars.pop()
         self.close(opener)
         if word.text in ("|", "||"):
@@ -1099,14 +1099,17 @@ class Parser:
         return node
 
     def goes_on(self) -> bool:
-        """Whether the source begins with a relation or an arrow: it continues the formula before."""
+        """Whether the source begins here, with a relation or an arrow: it continues the formula before."""
         word = self.next
-        if word.kind == "relation" and word.text == "<":
-            tight = not self.found[1].spaced and any((w.kind, w.text) == ("sign", ",") for w in self.found)
-            return not tight and not any(
-                other.kind == "relation" and self.shown(other)[0] == ">" for other in self.found[1:]
-            )
-        return word.kind == "relation" or (word.kind == "logic" and word.text in ("implies", "iff"))
+        if word.kind not in ("relation", "logic") or word.text in ("and", "or", "not"):
+            return False
+        if any(before.kind != "open" for before in self.found[: self.at]):
+            return False
+        if word.text != "<":
+            return True
+        rest = self.found[self.at + 1 :]
+        tight = not rest[0].spaced and any((other.kind, other.text) == ("sign", ",") for other in rest)
+        return not tight and not any(other.kind == "relation" and self.shown(other)[0] == ">" for other in rest)
 
 
 def _remedy(last: Word) -> str:
