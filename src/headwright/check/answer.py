@@ -209,7 +209,7 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
-    """The statements with names renamed: those that the answer makes its own in words, and other names for given ones."""
+    """The statements, renamed what the answer makes its own in words, and what is another name for a given one."""
     free = {name for name in read.own if name not in exercise.parameters and name not in exercise.answer}
     defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
