@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Int
@@ -164,10 +165,8 @@ def run_weight(model: Model, head: int, ids: Tokens, swept: Sweep, name: str) ->
 def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Guarantee:
     at = {int(token): index for index, token in enumerate(layer.tokens[: head.free])}
     asked = {int(row) for row in swept.rows}
-    pairs = [
-        (at[int(b)], at[int(a)]) for a, b in zip(text[:-1], text[1:], strict=True) if int(a) in at and int(b) in at
-    ]
-    pairs = sorted({pair for pair in pairs if pair[0] in asked})
+    adjacent = {(at.get(int(after)), at.get(int(before))) for before, after in pairwise(text)}
+    pairs = sorted((a, b) for a, b in adjacent if a is not None and b is not None and a in asked)
     if not pairs:
         raise InputError("the text holds no adjacent pair of ordinary tokens: give it a longer one")
     floor = pair_floor(head, swept, "previous", np.array(pairs)).lower
