@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
@@ -12,7 +12,22 @@ from headwright.check.reading.statements import FLIPPED, Read, Statement, flippe
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
-from headwright.formula.tree import BigSum, Call, Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import (
+    BigSum,
+    Bond,
+    Call,
+    Domain,
+    Listing,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Power,
+    Quantified,
+    Relation,
+    mapped,
+    walk,
+)
 
 
 class MisfitError(InputError):
@@ -209,14 +224,17 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
-    """The statements with the names renamed that the answer makes its own in words."""
-    free = {name for name in read.own if name not in exercise.parameters and name not in exercise.answer}
-    renamed = {name for name in free if known(Name(name))}
-    if not renamed:
+    """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
+    own_names = read.own | {name for one in read.statements for name in _proportional(one.node)}
+    free = {name for name in own_names if name not in exercise.parameters and name not in exercise.answer}
+    defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
+    names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
+    names |= {name: Name(name + OWN) for name in free if known(Name(name))}
+    if not names:
         return read.statements
 
     def own(node: Node) -> Node:
-        return _renamed(node, renamed)
+        return _renamed(node, names)
 
     return tuple(
         replace(
@@ -229,22 +247,24 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     )
 
 
-def _renamed(node: Node, names: set[str]) -> Node:
-    if isinstance(node, Name) and node.index is None and not node.primes and node.base in names:
-        return Name(node.base + OWN, span=node.span)
+def _proportional(node: Node | None) -> Iterator[str]:
+    """What is said to be proportional to something, 'A \\propto Q K^T', is the answer's own: a factor is left open."""
+    for part in walk(node) if node is not None else ():
+        if isinstance(part, Bond) and part.word == "propto" and isinstance(part.left, Name) and part.left.index is None:
+            yield part.left.base
+
+
+def _defined(node: Node | None) -> Iterator[Name]:
+    """The names on the left of equations: what an answer may define."""
+    for part in () if node is None else walk(node):
+        if isinstance(part, Relation) and part.comparisons and part.comparisons[0] == "=":
+            yield from _names(part.terms[0])
+
+
+def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
+    if isinstance(node, Name) and full_name(node) in names:
+        return replace(names[full_name(node)], span=node.span)
     return mapped(node, lambda part: _renamed(part, names))
-
-
-def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with every node directly below it changed."""
-    new: dict[str, Node | tuple[Node, ...]] = {}
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if isinstance(value, Node):
-            new[item.name] = change(value)
-        elif isinstance(value, tuple) and any(isinstance(part, Node) for part in value):
-            new[item.name] = tuple(change(part) if isinstance(part, Node) else part for part in value)
-    return replace(node, **new) if new else node  # type: ignore[arg-type]
 
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
@@ -350,6 +370,8 @@ class _Sorter:
             case Logic("implies", (condition, conclusion)) if self._opens(condition):
                 self._sort(replace(said, node=condition), under, role)  # q = ..., hence ...
                 self._sort(replace(said, node=conclusion), under, role)
+            case Bond("in", _, Domain("R") | Power(Domain("R"), _)):
+                pass  # lambda is a real number: what else?
             case Relation() if self._defines(said.node):
                 self._define(said, said.node, under)
             case Relation() as chain if role != "reason" and any(self._chosen(chain)):

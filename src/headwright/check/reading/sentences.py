@@ -300,7 +300,7 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
         return True
     if ending.kind == "word":
         return opening.kind == "formula"
-    return block.lower and opening.kind == "word" or (opening.kind == "formula" and leads_on(opening.text))
+    return (block.lower and opening.kind == "word") or (opening.kind == "formula" and leads_on(opening.text))
 
 
 _LEADING = re.compile(

@@ -106,7 +106,7 @@ class _Discourse:
             self._supposed, self._case, self._recent = [], [], []
         if not any(clause.formulas for clause in found) and lexicon().denies(words) and not self._supposed:
             self.denied, self.denied_line = self.denied or sentence.text, self.denied_line or sentence.line
-        if sentence.item or sentence.paragraph != self._case_paragraph and not self._goes_on(sentence):
+        if sentence.item or (sentence.paragraph != self._case_paragraph and not self._goes_on(sentence)):
             self._case = []
         if sentence.paragraph != self._recent_paragraph:
             self._recent = []

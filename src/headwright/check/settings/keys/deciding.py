@@ -36,7 +36,13 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import allowed, certain, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.chance import (
+    decide_event,
+    decide_moment,
+    is_output,
+    limit_pattern,
+    speaks_of_output,
+)
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     REST,
@@ -477,6 +483,8 @@ class Decider:
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
+        if isinstance(left, Call) and left.function in ("E", "Var"):
+            return decide_moment(self, left, sign, right)
         if self._leaves_to_chance(link):
             return self._almost_surely(link)
         try:
