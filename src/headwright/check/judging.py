@@ -82,9 +82,16 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
         if not counterexample:
             counterexample = {"words": words}
     link = claim.link if link is None else link
-    line = 0 if claim.said is None else claim.said.formula.line
+    line = 0 if claim.said is None else _line(claim.said, link)
     part = Part(latex(link), claim.role, decision.word, words, line, counterexample, decision.used)
     return Judged(part, decision, link, claim)
+
+
+def _line(said: Said, link: Relation) -> int:
+    """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
+    end = link.terms[-1].span
+    start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins
+    return said.formula.line + (end.source or said.formula.text).count("\n", start, max(start, end.start))
 
 
 def plain_number(value: Fraction) -> int | str:

@@ -6,7 +6,6 @@ the first moment on and whatever happens: a submission may be hostile, and a gra
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Mapping
@@ -19,13 +18,12 @@ from headwright.check.autograder.gradescope import apology, as_bytes, grade
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import run
 from headwright.check.sheets.document import read_document
+from headwright.check.sheets.folder import SUFFIXES, sheets
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import clean
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 
-SUFFIXES = (".md", ".markdown", ".txt", ".tex")
-MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 MOST_ANSWERS = 100
 SECONDS = 480.0  # for everything: Gradescope stops a grader after ten minutes
 READING = 120.0  # of these, for reading the sheets
@@ -80,41 +78,6 @@ def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tu
     if len(answers) > MOST_ANSWERS:
         complaints.append(Complaint("submission", 1, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
     return answers[:MOST_ANSWERS], complaints
-
-
-def sheets(folder: Path) -> tuple[list[Path], list[Complaint]]:
-    """The answer sheets of a submission: plain files only; links are not followed and pipes are not opened.
-
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "answers.md").write_text("")
-    >>> [path.name for path in sheets(folder)[0]]
-    ['answers.md']
-    """
-    found: list[Path] = []
-    complaints: list[Complaint] = []
-    seen = 0
-    waiting = [(folder, 0)]
-    while waiting and seen < MOST_ENTRIES:
-        here, depth = waiting.pop()
-        try:
-            with os.scandir(here) as entries:
-                for entry in entries:
-                    seen += 1
-                    if seen >= MOST_ENTRIES:
-                        break
-                    if entry.name.startswith(".") or entry.name == "__MACOSX":
-                        continue
-                    if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
-                        waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES):
-                        found.append(Path(entry.path))
-        except OSError as error:
-            complaints.append(Complaint(clean(here.name), 1, f"this folder cannot be read ({error.strerror})"))
-    found.sort()
-    if len(found) > MOST_FILES or seen >= MOST_ENTRIES:
-        complaints.append(Complaint("submission", 1, f"too many files: only the first {MOST_FILES} sheets are read"))
-    return found[:MOST_FILES], complaints
 
 
 if __name__ == "__main__":

@@ -252,7 +252,8 @@ def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
     limits = known.range().numeric
     low = limits.lower if isinstance(limits.lower, Fraction) else Fraction(0)
     if known.integer:
-        return low + (WHOLE[number] if number < len(WHOLE) else random.choice(WHOLE))
+        steps = [step for step in WHOLE if not isinstance(limits.upper, Fraction) or low + step <= limits.upper] or [0]
+        return low + (steps[number] if number < len(steps) else random.choice(steps))
     if isinstance(limits.upper, Fraction):
         return low + (limits.upper - low) * random.choice(SHARES)
     return low + random.choice(PLAIN)
@@ -309,11 +310,13 @@ def noisy(world: KeysWorld, random: Random, size: arb | float = 0.1) -> KeysWorl
 
 
 def idle(question: Question, world: World, random: Random) -> World:
-    """The same were the question idle: another query, other tokens."""
+    """The same were the question idle: another query, other tokens, no mask."""
     if isinstance(world, KeysWorld):
         size = world.keys[0].nrows()
         drawn = {head: column([arb(random.randint(-2, 2)) for _ in range(size)]) for head in world.heads}
         return replace(world, queries=drawn, _values={})
+    if isinstance(world, TokensWorld) and world.setting is not None and world.setting.mask == "causal":
+        return replace(world, setting=world.setting.model_copy(update={"mask": "none"}), _values={})
     if isinstance(world, TokensWorld) and world.setting is not None:
         single: list[Node] = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
         some = [*single, *(Product((Number(Fraction(2)), one)) for one in single), Sum((single[0], single[-1]))]

@@ -7,7 +7,7 @@ two exercises about as well, or none, is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -231,7 +231,9 @@ class _Reader:
     def _questions(self, found: Sequence[Found]) -> Iterator[Note]:
         """Which exercises are asked and not answered; of a document without answers, that it only asks."""
         answered = {each.match.exercise_id for each in found}
-        asked = [(name, line) for name, line in self._asked() if name not in answered]
+        parts = [part for each in found for part in each.parts]
+        done = {_key(part) for part in parts} | {_key(left) for part in parts for left in self._left_unanswered(part)}
+        asked = [(name, line) for name, line in self._asked(done) if name not in answered]
         known = ", ".join(f"{name} (line {line})" for name, line in asked)
         if found and asked:
             yield Note(self._file, asked[0][1], f"asked, and no answer was found: {known}")
@@ -239,23 +241,24 @@ class _Reader:
             told = f"these exercises: {known}" if known else "none of them is an exercise here"
             yield Note(self._file, asked[0][1] if asked else 1, f"questions only, nothing to judge; {told}")
 
-    def _asked(self) -> list[tuple[str, int]]:
-        """The exercises that are asked, each with the line of its first question."""
+    def _asked(self, done: Collection[tuple[str, ...]]) -> list[tuple[str, int]]:
+        """The exercises that are asked, each with its line, but for those of parts that are done."""
         found: dict[str, int] = {}
         for part in self._root.walk():
-            if self._of(part).asked and not part.parts:
-                for name in self._questions_in(part):
-                    found.setdefault(name, part.line)
+            if self._of(part).asked and not part.parts and _key(part) not in done:
+                for name, line in self._asked_in(part):
+                    found.setdefault(name, line)
+        found.pop("", None)  # what is no exercise
         return list(found.items())
 
-    def _questions_in(self, part: Part) -> Iterator[str]:
-        """The exercises that one part asks: as a whole, or else in its paragraphs."""
+    def _asked_in(self, part: Part) -> Iterator[tuple[str, int]]:
+        """The exercises that one part asks, as a whole and in its paragraphs."""
         above = part.path[:-1]
         around = "\n".join([*(each.title for each in above), *(_text(self._of(each).asked) for each in above[1:])])
         asked = self._of(part).asked
-        whole = self._matcher.match(Words(part.title, _text(asked), "", around)).exercise_id
-        each = [self._matcher.match(Words("", _text(lines), "", around)).exercise_id for lines in paragraphs(asked)]
-        yield from dict.fromkeys(name for name in (whole, *each[:MOST_QUESTIONS]) if name)
+        yield self._matcher.match(Words(part.title, _text(asked), "", around)).exercise_id, part.line
+        for lines in paragraphs(asked)[:MOST_QUESTIONS]:
+            yield self._matcher.match(Words("", _text(lines), "", around)).exercise_id, lines[0].number
 
 
 def _carried(found: Found, missing: Sequence[str], before: Sequence[Found]) -> tuple[Line, ...]:

@@ -48,7 +48,8 @@ def told(each: Checked) -> list[str]:
     if len(verdict.parts) > 1 or (failing is not None and failing.reason != verdict.reason):
         heard = {verdict.reason}  # nothing is told twice
         for part in verdict.parts[:MOST_PARTS]:
-            lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            shown = _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            lines += _numbered(shown, part.line) if answer.chosen else shown
             heard.add(part.reason)
     return lines
 
@@ -61,6 +62,11 @@ def shown_word(verdict: Verdict) -> str:
     """
     true = bool(verdict.parts) and all(part.word == "proved" for part in verdict.parts)
     return f"true, but {verdict.word}" if verdict.word == "no answer" and true else verdict.word
+
+
+def _numbered(shown: list[str], line: int) -> list[str]:
+    """With the line of the document in which it stands; what is asked for stands in none."""
+    return [f"{line or '':>6}{shown[0][2:]}", *(f"      {each[2:]}" for each in shown[1:])]
 
 
 def _part(part: Part, heard: set[str], failing: bool) -> list[str]:

@@ -48,7 +48,9 @@ def luck(decider: Decider) -> dict[str, Any] | None:
         told["given"] = ", ".join(scene.setting.given)
     moments = found.moments(scene.setting.named[0], KEYS)
     if moments is not None:
-        told["limit_mean"], told["limit_deviation"] = (shown(ball, 6) for ball in moments)
+        mean, variance = moments
+        told["limit_mean"] = shown(mean, 6)
+        told["limit_deviation"] = shown(variance.sqrt() if variance > 0 else arb(0), 6)
     return told | _at_one_length(decider, law)
 
 
@@ -255,7 +257,7 @@ def direction(query: Vec) -> tuple[Scalar, Vec] | None:
 def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | None:
     """Whether the direction is right and only the number is wrong; if so, from which number on it works."""
     scene = decider.scene
-    if scene.setting.are != "orthonormal":
+    if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(exercise.answer):
         return None
     lengths: dict[str, Scalar] = {}
     vectors: dict[str, Vec] = {}

@@ -12,16 +12,17 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged, judged
+from headwright.check.scalars import prove
 from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
-from headwright.check.settings.matrices.known import Given, Known, NoMember
+from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula.errors import ShapeError
 from headwright.formula.evaluate import Budget
-from headwright.formula.shapes import Shape
+from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
 from headwright.formula.tree import Comparison, Name, Node, Relation
 
@@ -42,7 +43,7 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     members that it speaks of exist; NoMember where it is strict and these are not all sizes.
 
     >>> from headwright.formula.parse import parse
-    >>> from headwright.formula.shapes import Shape
+    >>> from headwright.formula.shapes import SCALAR, Shape
     >>> given = Given({"P": Shape("T", "T"), "X": Shape("T", "T")}, facts={"P": frozenset({"permutation"})},
     ...               sizes={"T": (2, 3)})
     >>> decide(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
@@ -106,6 +107,11 @@ def prepared(known: Known) -> Normal:
             if sign == "=":
                 sizes.assume(high, low)
     return normal
+
+
+def never(given: Given, statement: Relation) -> bool:
+    """Whether what is assumed of sizes is never so."""
+    return prove(0, ">", 1, prepared(Known(given, statement)).algebra.sizes.where()) is not None
 
 
 @dataclass(frozen=True)
@@ -300,20 +306,43 @@ class MatricesCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison: equal forms, or an instance where it fails."""
         link = claim.link
+        given, understood = self._under(claim.under)
         try:
-            found = decide(link, self.given, strict=claim.role == "goal" or bool(self.exercise.derive))
+            found = decide(link, given, strict=claim.role == "goal" or bool(self.exercise.derive))
         except ShapeError as error:
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
-        if found.word == "refuted" and not all(isinstance(part, Name) for part in claim.under):
+        open_names = self._unsaid(found, claim)
+        if found.word == "refuted" and not understood:
             found = Decision("undecided", "it is not always true; whether it is under this condition is not known")
+        elif found.word == "refuted" and open_names:
+            which = " and ".join(open_names)
+            found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
+        if found.word == "proved" and given != self.given and never(given, link):
+            found = Decision("undecided", "no case that can occur satisfies what is assumed")
         words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
         one = judged(claim, found, words)
         if found.example is None:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
+
+    def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
+        """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""
+        given = {*self.given.sizes, *self.given.shapes, *Known(self.given).sized}
+        said = {name.base for part in claim.under for name in names_in(part)}
+        return sorted(name for name in (found.example.sizes if found.example else ()) if name not in given | said)
+
+    def _under(self, under: tuple[Node, ...]) -> tuple[Given, bool]:
+        """What is given with the conditions 'for all i <= k', and whether these are all."""
+        said = [link for part in under if isinstance(part, Relation) for link in comparisons(part)]
+        matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
+        about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
+        about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
+        others = [part for part in under if not isinstance(part, Name | Relation)]
+        given = replace(self.given, assume=(*self.given.assume, *about))
+        return given, len(about) == len(said) and not others
 
 
 def shown(found: Decision) -> dict[str, Any]:

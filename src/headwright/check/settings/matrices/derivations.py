@@ -10,8 +10,8 @@ from headwright.check.settings.matrices.deciding import difference, prepared, pr
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.errors import InputError
-from headwright.formula.shapes import mapped, plain
-from headwright.formula.tree import BigSum, Name, Node, Relation
+from headwright.formula.shapes import plain
+from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Relation, put, walk
 
 ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
 TURNED = {"=": "=", "<=": ">=", ">=": "<="}
@@ -45,23 +45,16 @@ def _term_by_term(link: Relation, given: Given) -> bool:
             place = next((name for name in given.shapes if name in Known(given)._assumed()), None)  # 1 <= k <= d
             if (low, high) != (other_low, other_high) or place is None:
                 return False
-            terms = _renamed(x, i, place), _renamed(y, j, place)
+            terms = put(x, i, Name(place)), put(y, j, Name(place))
             return terms[0] != terms[1] and proves(Relation(terms, ("=",)), given)
         case _:
             return False
 
 
-def _renamed(node: Node, old: str, new: str) -> Node:
-    """The same with another name for an index."""
-    if isinstance(node, Name):
-        if node.base == old and node.index is None:
-            return Name(new, span=node.span)
-        return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
-    return mapped(node, lambda part: _renamed(part, old, new))
-
-
 def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
     """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
+    if _written_out(steps) or _part_of_the_way(ends, steps, given):
+        return True
     passing = bare(given)
     spoken = {plain(name) for end in ends for name in names_in(end)}
     equal = [link.terms for link in steps if link.comparisons == ("=",)]
@@ -78,6 +71,39 @@ def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
         return bool(shown) and proves(Relation(ends, ("=",)), taken)
     except InputError:
         return False
+
+
+def _written_out(steps: Sequence[Relation]) -> bool:
+    """Whether a trace is taken for a sum over entries: then it may be taken for what is known of traces."""
+    return any(
+        link.comparisons == ("=",)
+        and any(isinstance(part, Call) and part.function == "trace" for term in link.terms for part in walk(term))
+        and any(
+            isinstance(part, Name) and isinstance(part.index, Listing) for term in link.terms for part in walk(term)
+        )
+        for link in steps
+    )
+
+
+def _part_of_the_way(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
+    """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2."""
+    wanted = _wanted(*ends, given)
+    if wanted == "=":
+        return False
+    low, high = ends if wanted == "<=" else reversed(ends)
+    passing = bare(given)
+    for link in steps:
+        if link.comparisons[0] not in ("<=", ">="):
+            continue
+        below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
+        rest = None
+        if _same(below, low, passing) and not _same(above, high, passing):
+            rest = above, high
+        elif _same(above, high, passing) and not _same(below, low, passing):
+            rest = low, below
+        if rest is not None and proves(Relation(rest, ("<=",)), given):
+            return True
+    return False
 
 
 def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:

@@ -299,7 +299,8 @@ class Sizes:
 
         A free index runs over the members there are; where no member can ever exist, nothing is granted.
         """
-        if (low.names() | high.names()) <= set(self.known.sized) and not self.at_most(low, high):
+        given = {*self.known.dimensions, *self.known.given.sizes, *self.known.given.shapes}
+        if (low.names() | high.names()) <= given and not self.at_most(low, high):
             if self.below(high, low):
                 raise NoForm("a member is spoken of that never exists")
             self.known.doubts.append("a member is spoken of that does not exist for all sizes")
@@ -416,6 +417,8 @@ class Algebra:
                 if first == second:
                     return ONE, ()
                 return (ZERO, ()) if self.sizes.below(first, second) or self.sizes.below(second, first) else None
+            case Unit(first, rows, False), Unit(second, _, True) if first == second == ONE:
+                return ONE, self.diagonal((), ONE, rows)
             case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:

@@ -126,7 +126,7 @@ class Known:
         for tree in (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,))):
             for part in walk(tree):
                 places: tuple[Node | None, ...] = ()
-                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes:
+                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
                     places = (part.index,)
                 elif isinstance(part, BigSum):
                     places = (part.lower, part.upper, *part.conditions)
@@ -134,8 +134,17 @@ class Known:
                 yield from (
                     name.base
                     for name in names
-                    if isinstance(name, Name) and name.index is None and self.given.shapes.get(name.base) == SCALAR
+                    if isinstance(name, Name) and name.index is None and self._counts(name.base)
                 )
+
+    def _alone(self, name: Name) -> Shape | None:
+        """The shape of a name that is given by itself, not as one of a family."""
+        key = plain(name)
+        return self.given.shapes.get(key, SCALAR if key in self.given.definitions else None)
+
+    def _counts(self, base: str) -> bool:
+        """Whether a name in an index is that of an integer: given as a number, or free."""
+        return self.given.shapes.get(base, SCALAR) == SCALAR and base not in (*self.given.definitions, *self._bound())
 
     def _assumed(self) -> Iterator[str]:
         for relation in self.given.assume:
