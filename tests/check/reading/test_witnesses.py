@@ -15,6 +15,8 @@ from headwright.check.reading.written import Written
         "If $\\Phi_t = \\Phi_{t'}$ then $t - t' = 2\\pi m$ for an integer $m$.",
         "This implies $t = t' + 2\\pi k$ for some integer k .",
         "Since the cosines agree too, $t - t' = 2\\pi k$ with an integer $k$.",
+        "Equal rows would be a full turn apart:\n\n$$t - t' = 2\\pi k \\quad \\text{for some integer } k$$\n\n"
+        "So $k = 0$ and $t = t'$.",
     ],
 )
 def test_an_integer_that_exists_is_not_every_integer(text: str) -> None:
