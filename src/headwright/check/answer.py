@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, is_index, with_index
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
@@ -368,6 +368,8 @@ class _Sorter:
         self._set_aside_said(said, "an example that defines nothing")
 
     def _sort(self, said: Said, under: tuple[Node, ...], role: str) -> None:
+        if any(said.node == parsed(source) for source in self.exercise.may_repeat):
+            return  # it is given: repeating it neither helps nor harms
         match said.node:
             case Quantified(body, conditions) if self._defines(body) or isinstance(body, Logic):
                 self._sort(replace(said, node=body), (*under, *conditions), role)
