@@ -137,6 +137,10 @@ ERRORS = [
     ("x^a_i", "either", "_"),
     ("k[1] + k[2]", "index or a product", "k["),
     ("k_a[i]", "index or a product", "a["),
+    (r"x \in [0, 1) y", "alone", "[0, 1)"),
+    (r"x \in \mathbb{R}_+", "part of the numbers", "_"),
+    (r"x = \begin{cases} 1 \\ 2 \end{cases}", "its condition", r"\begin{cases} 1 \\ 2 \end{cases}"),
+    (r"x + \dots", "dots", r"\dots"),
 ]
 
 

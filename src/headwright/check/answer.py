@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
@@ -12,7 +12,22 @@ from headwright.check.reading.statements import FLIPPED, Read, Statement, flippe
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
-from headwright.formula.tree import BigSum, Call, Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import (
+    BigSum,
+    Bond,
+    Call,
+    Domain,
+    Listing,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Power,
+    Quantified,
+    Relation,
+    mapped,
+    walk,
+)
 
 
 class MisfitError(InputError):
@@ -132,6 +147,7 @@ class Answer:
     assumptions: list[Said] = field(default_factory=list)  # on what the exercise gives: assume n >= 3
     variants: list[Variant] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
 
 
@@ -209,8 +225,9 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
-    """The statements with names renamed: those that the answer makes its own in words, and other names for given ones."""
-    free = {name for name in read.own if name not in exercise.parameters and name not in exercise.answer}
+    """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
+    own_names = read.own | {name for one in read.statements for name in _proportional(one.node)}
+    free = {name for name in own_names if name not in exercise.parameters and name not in exercise.answer}
     defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
     names |= {name: Name(name + OWN) for name in free if known(Name(name))}
@@ -231,6 +248,13 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     )
 
 
+def _proportional(node: Node | None) -> Iterator[str]:
+    """What is said to be proportional to something, 'A \\propto Q K^T', is the answer's own: a factor is left open."""
+    for part in walk(node) if node is not None else ():
+        if isinstance(part, Bond) and part.word == "propto" and isinstance(part.left, Name) and part.left.index is None:
+            yield part.left.base
+
+
 def _defined(node: Node | None) -> Iterator[Name]:
     """The names on the left of equations: what an answer may define."""
     for part in () if node is None else walk(node):
@@ -242,18 +266,6 @@ def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
     if isinstance(node, Name) and full_name(node) in names:
         return replace(names[full_name(node)], span=node.span)
     return mapped(node, lambda part: _renamed(part, names))
-
-
-def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with every node directly below it changed."""
-    new: dict[str, Node | tuple[Node, ...]] = {}
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if isinstance(value, Node):
-            new[item.name] = change(value)
-        elif isinstance(value, tuple) and any(isinstance(part, Node) for part in value):
-            new[item.name] = tuple(change(part) if isinstance(part, Node) else part for part in value)
-    return replace(node, **new) if new else node  # type: ignore[arg-type]
 
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
@@ -315,7 +327,7 @@ class _Sorter:
         return self.exercise.keys is not None and letter in self.exercise.keys.named
 
     def take(self, one: Statement) -> None:
-        if one.role == "goal":
+        if one.role == "goal" or (one.role == "condition" and not self._states_condition(one)):
             return
         if one.why or one.node is None:
             self._set_aside(one)
@@ -324,9 +336,13 @@ class _Sorter:
         if one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
-            self._example(said, one)
+            self._example(said)
         else:
             self._sort(said, one.under, one.role)
+
+    def _states_condition(self, one: Statement) -> bool:
+        """Where a condition is asked for, 'when $k_j^T q > ...$' is the answer; elsewhere it states nothing."""
+        return self.exercise.condition and one.node is not None and _speaks_of(one.node, "q")
 
     def _set_aside(self, one: Statement) -> None:
         decides = one.role in ("definition", "where", "assumption")
@@ -340,14 +356,14 @@ class _Sorter:
         elif about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)
 
-    def _example(self, said: Said, one: Statement) -> None:
+    def _example(self, said: Said) -> None:
         node = said.node
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
             if full in self.exercise.answer or not self.known(node.terms[0]):
                 self._examples.append((full, replace(said, node=node.terms[1])))
                 return
-        self._sort(said, one.under, "claim")
+        self._set_aside_said(said, "an example that defines nothing")
 
     def _sort(self, said: Said, under: tuple[Node, ...], role: str) -> None:
         match said.node:
@@ -359,6 +375,8 @@ class _Sorter:
             case Logic("implies", (condition, conclusion)) if self._opens(condition):
                 self._sort(replace(said, node=condition), under, role)  # q = ..., hence ...
                 self._sort(replace(said, node=conclusion), under, role)
+            case Bond("in", _, Domain("R") | Power(Domain("R"), _)):
+                pass  # lambda is a real number: what else?
             case Relation() if self._defines(said.node):
                 self._define(said, said.node, under)
             case Relation() as chain if role != "reason" and any(self._chosen(chain)):
@@ -391,6 +409,10 @@ class _Sorter:
         if any(self._supposes(part) for part in under):
             self._set_aside_said(said, "it is said of an object that is only supposed")
             return
+        exact = isinstance(node, Relation) and set(node.comparisons) == {"="}
+        if self._every(under) and not exact:
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant")
+            return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
             for part in conditions:
@@ -399,7 +421,7 @@ class _Sorter:
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
         said = self._under(said, self._with_witnesses(node, under))
-        self.answer.claims.append(said)
+        (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
 
     def _with_witnesses(self, node: Node, under: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -452,8 +474,32 @@ class _Sorter:
             for mine, link in zip(own, links, strict=True)
         ]
 
+    def _case(self, under: tuple[Node, ...]) -> tuple[Node, ...]:
+        """What is assumed of the given: not of indices, not of names of the answer's own, not 'for all n'."""
+        return tuple(p for p in under if not is_index(p) and not self._is_own(p) and not isinstance(p, Name | Listing))
+
+    def _every(self, under: tuple[Node, ...]) -> bool:
+        """'for any $lambda$': more than that all large ones are meant."""
+        large = {full_name(p.terms[0]) for p in under if _tends(p) and isinstance(p.terms[0], Name)}  # type: ignore[attr-defined]
+        own = [p for p in under if isinstance(p, Name) and not self.known(p) and not self._is_letter(p)]
+        return any(full_name(name) not in large for name in own)
+
+    def _is_letter(self, name: Name) -> bool:
+        """Letters that stand for keys, rows or tokens."""
+        return name.base in ("i", "j", "l", "m", "k", "r") and name.index is None
+
+    def _refuse_the_output(self, value: Node) -> None:
+        """q = c (k_a + k_b), and c is the output here: then it is said what c is."""
+        keys = self.exercise.keys
+        if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
+            return
+        for part in walk(value):
+            if part == Name("c"):
+                fix = "call the number otherwise, or introduce it: 'with a large constant c'"
+                raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
+
     def _bound(self, said: Said, link: Relation, under: tuple[Node, ...]) -> None:
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        case = self._case(under)
         for part in under:
             if self._is_own(part):
                 self._sort(replace(said, node=part), (), "where")
@@ -501,7 +547,12 @@ class _Sorter:
         terms = node.terms
         names = _names(terms[0])
         wanted = any(full_name(name) in self.exercise.answer for name in names)
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        if wanted:
+            self._refuse_the_output(terms[1])
+        case = self._case(under)
+        if self._every(under):
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant", decides=True)
+            return
         if any(self._supposes(part) for part in case) or (said.unknown and wanted):
             why = f"'{said.unknown}' was not understood" if said.unknown else "it is only supposed"
             self._set_aside_said(said, why, decides=True)
@@ -509,11 +560,15 @@ class _Sorter:
         if case and not wanted:
             self._set_aside_said(said, "a name is defined for a case only", decides=True)
             return
+        under = (*under, *(part for part in said.perhaps if self._is_own(part)))
+        said = replace(said, perhaps=self._case(said.perhaps))
         values = terms[1].items if len(names) > 1 and isinstance(terms[1], Listing) else (terms[1],)
         for name, value in zip(names, values, strict=True):
             one = replace(said, node=value)
             if case:
                 self._cases.append((full_name(name), one, case))
+            elif full_name(name) in self.exercise.redefines and (self.answer.claims or self.answer.elsewhere):
+                self.answer.elsewhere.append(({full_name(name): one}, []))
             else:
                 self.answer.definitions[full_name(name)] = one
         for part in under:
@@ -545,6 +600,9 @@ class _Sorter:
         # What was said of a name before its definition came is a claim about what was defined.
         answer.conditions = [said for said in answer.conditions if said not in early]
         answer.claims += [said for said in early if not _tends(said.node)]
+        used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
+                if isinstance(part, Name)}  # fmt: skip
+        answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
         self._variants()
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
@@ -577,6 +635,12 @@ class _Sorter:
 
 def _holds(listing: Node, link: Relation) -> bool:
     return isinstance(listing, Listing) and any(item in link.terms for item in listing.items)
+
+
+def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
+    """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
+    own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
+    return any(name in used for name in own)
 
 
 def _tends(node: Node) -> bool:

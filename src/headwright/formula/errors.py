@@ -52,6 +52,10 @@ class FormulaError(InputError):
         """The same in its source, with what was understood before it."""
         return type(self)(self.message, self.source or source, self.span, fix=self.fix, understood=understood)
 
+    def moved(self, span: Span, understood: str = "") -> FormulaError:
+        """The same at another place, that of the source as it was written."""
+        return type(self)(self.message, span.source, span, fix=self.fix, understood=understood)
+
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""
         return _again, (type(self), self.message, self.source, self.span, self.fix, self.understood)

@@ -35,6 +35,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
     mapped,
 )
 
@@ -461,7 +462,7 @@ class _Evaluation:
             case Matrix(rows):
                 return matrix([[self.of(entry) for entry in row.items] for row in rows])
             case _:
-                raise NoValue(f"a {type(node).__name__.lower()} has no value: it is a statement or a list")
+                raise NoValue(f"{called(node)} has no value")
 
     def number(self, node: Node) -> arb:
         """The value of what must be a number."""

@@ -22,7 +22,6 @@ from headwright.formula.tree import (
     Domain,
     Dots,
     Exists,
-    Gap,
     Inner,
     Listing,
     Logic,
@@ -40,6 +39,7 @@ from headwright.formula.tree import (
     Span,
     Sum,
     Transpose,
+    called,
     walk,
 )
 from headwright.formula.tree import mapped as mapped
@@ -524,9 +524,7 @@ class Typer:
             case Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                known = {Listing: "a list", Dots: "what the dots stand for", Domain: "a set of numbers", Gap: "nothing"}
-                what = known.get(type(node), "a statement")
-                raise misfit(f"{what} stands where a number, a vector or a matrix is needed", span=node.span)
+                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", span=node.span)
 
     def name(self, node: Name) -> Term:
         """A known name; I; a prime that means a transpose."""

@@ -24,8 +24,11 @@ from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import (
+    Bond,
     Call,
     Comparison,
+    Domain,
+    Exists,
     Inner,
     Logic,
     Name,
@@ -68,6 +71,8 @@ class Encoder:
             case Quantified(body, conditions):
                 given = [self.statement(c) for c in conditions if not isinstance(c, Name)]
                 return z3.Implies(z3.And(*given), self.statement(body))
+            case Exists(body, conditions):
+                return self._some(body, conditions, node)
             case Relation():
                 return z3.And(*(self._link(link) for link in comparisons(node)))
             case _:
@@ -79,6 +84,16 @@ class Encoder:
         new = sorted((_names(conclusion) - _names(condition)) & set(self.integers) & {"k", "m"})
         z3 = self.whole.z3
         return z3.Implies(given, z3.Exists([self.whole.name(name) for name in new], claimed) if new else claimed)
+
+    def _some(self, body: Node, conditions: tuple[Node, ...], node: Node) -> Any:
+        """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
+        some = []
+        for condition in conditions:
+            name = condition.left if isinstance(condition, Bond) and condition.right == Domain("Z") else condition
+            if name not in (Name("k"), Name("m")) or not isinstance(name, Name) or name.base not in self.integers:
+                raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
+            some.append(self.whole.name(name.base))
+        return self.whole.z3.Exists(some, self.statement(body))
 
     def _link(self, link: Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons

@@ -569,6 +569,8 @@ class Parser:
             signs.append(self.take().text)
             terms.append(self.expression())
         self.no_aside()
+        if signs == ["="]:
+            return [self.new(Relation((terms[0], terms[1]), ("=",), span=terms[0].span.to(terms[1].span)))]
         return [self.new(node) for node in chain(terms, signs)] if signs else terms
 
     def summed(self, word: Word, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:
@@ -1002,7 +1004,10 @@ class Parser:
             parts.append(Part("aside", self.aside.span, node=self.aside))
             self.aside = None
         if before is not None:
+            term = parts[-1]
             self.qualified(parts, before)
+            if self.next.kind == "relation":  # for large t > n
+                parts += [Part("and", term.span), term]
 
     def qualified(self, parts: list[Part], word: Word) -> None:
         """'t large' says that t tends to infinity, 'k integer' that it is in Z."""
@@ -1102,10 +1107,6 @@ class Parser:
                 other.kind == "relation" and self.shown(other)[0] == ">" for other in self.found[1:]
             )
         return word.kind == "relation" or (word.kind == "logic" and word.text in ("implies", "iff"))
-
-    def terms_read(self) -> list[Part]:
-        """The parts of the outermost level that were read so far."""
-        return self.parts_read or []
 
 
 def _remedy(last: Word) -> str:

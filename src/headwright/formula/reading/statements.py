@@ -16,10 +16,12 @@ from typing import Final, Literal, NoReturn, cast, get_args
 from headwright.formula.errors import FormulaError
 from headwright.formula.tree import (
     STATEMENTS,
+    BigCall,
     Bond,
     Call,
     Cases,
     Comparison,
+    Domain,
     Dots,
     Exists,
     Gap,
@@ -29,6 +31,7 @@ from headwright.formula.tree import (
     Name,
     Node,
     Number,
+    Power,
     Quantified,
     Relation,
     Span,
@@ -145,14 +148,18 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
     Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
     """
     for place in range(start + 1, len(items)):
-        if not _is_apart(items, place) or not items[place - 1].signs:
+        if not _is_apart(items, place):
             continue
-        if items[place].terms[0] in {part for term in items[place - 1].terms for part in _indices(term)}:
+        first = place
+        while first > start + 1 and items[first - 1].is_bare and _is_letter(items[first - 1].terms[0]):
+            first -= 1  # s, t in {0, ..., T - 1}
+        letters = {item.terms[0] for item in items[first : place + 1]}
+        if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
             stop = place + 1
             while stop < len(items) and _is_apart(items, stop):
                 stop += 1
             more, ends = _following(items, stop)
-            return place, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
+            return first, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
     return None
 
 
@@ -283,6 +290,8 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
         return [Bond("propto", left, right, span=span)]
     if sign == "~" and isinstance(right, Call) and right.function == "N":
         return [Bond("drawn", left, right, span=span)]
+    if (bounded := _bounded(left, sign, right)) is not None:
+        return said_for([bounded[0]], bounded[1], span)
     if sign not in _COMPARISONS:  # a denied one, such as !~
         return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
     if alone and isinstance(right, Listing) and not isinstance(left, Listing):
@@ -290,6 +299,25 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
             return [_relation([left, other], ["!="]) for other in right.items]
         if sign == "=" and _is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
+    return None
+
+
+def _bounded(left: Node, sign: str, right: Node) -> tuple[Node, list[Node]] | None:
+    """x > max_i y_i says that x > y_i for all i; None where the largest or smallest is not bounded on that side."""
+    for big, other, most in (
+        (right, left, "max" if sign in _FALLING else "min"),
+        (left, right, "max" if sign in _RISING else "min"),
+    ):
+        if not isinstance(big, BigCall) or big.word != most or not big.conditions or sign not in (*_RISING, *_FALLING):
+            continue
+        if any(part == Name(big.index) for part in walk(other)):
+            continue  # that index is another one there
+        terms = [left, big.body] if big is right else [big.body, right]
+        conditions: list[Node] = list(big.conditions)
+        if big.lower is not None and big.upper is not None:
+            between = _relation([big.lower, Name(big.index, span=big.span), big.upper], ["<=", "<="])
+            conditions = [between, *big.conditions]
+        return _relation(terms, [sign]), conditions
     return None
 
 
@@ -305,7 +333,7 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        return [Bond("in", left, right, span=span)]
+        return [Bond("in", one, right, span=span) for one in (left.items if isinstance(left, Listing) else (left,))]
     terms, signs = [left], list[str]()
     if right.low not in (INFINITY, _minus_infinity(right.low)):
         terms, signs = [right.low, *terms], [right.signs[0]]
@@ -373,7 +401,10 @@ def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[
         if values and letter in indices and len(nodes) * len(values) <= MOST_VALUES:
             nodes = [put(node, letter.base, value) for value in values for node in nodes]
         else:
-            kept.append(_counted(condition, indices))
+            said = _counted(condition, indices)
+            spoken = isinstance(said, Name) and said is not condition
+            if not spoken or not any(said in walk(other) for other in conditions if other is not condition):
+                kept.append(said)
     if not kept:
         return nodes
     return [Quantified(both(nodes), tuple(kept), span=span)]
@@ -393,8 +424,10 @@ def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
 
 
 def _counted(condition: Node, indices: set[Node]) -> Node:
-    """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway."""
+    """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway. In R^d lies any value of a name."""
     match condition:
+        case Bond("in", Name() as letter, Domain("R") | Power(Domain("R"), _)):
+            return letter
         case Bond("in", Name() as letter, Listing() as items) if letter in indices and (ends := _ends(items)):
             return Relation((ends[0], letter, ends[1]), ("<=", "<="), span=condition.span)
         case _:

@@ -36,6 +36,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
     walk,
 )
 
@@ -96,8 +97,7 @@ class Reader:
             case BigSum():
                 return self._big_sum(node)
             case _:
-                what = type(node).__name__.lower() if not isinstance(node, Call) else node.function
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Value:
         """The value of a name."""
