@@ -86,7 +86,7 @@ class Known:
         self._check_definitions()
         sizes = (size for one in self.given.shapes.values() for size in (one.rows, one.columns))
         self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
-        self.sized = sorted({*self.dimensions, *self.given.sizes, *self._assumed()})
+        self.sized = sorted({*self.dimensions, *self.given.sizes, *self.assumed()})
         self.integers = sorted({*self.sized, *self._indices()})
         self.families = {family.base: family for family in self._families()}
 
@@ -146,7 +146,8 @@ class Known:
         """Whether a name in an index is that of an integer: given as a number, or free."""
         return self.given.shapes.get(base, SCALAR) == SCALAR and base not in (*self.given.definitions, *self._bound())
 
-    def _assumed(self) -> Iterator[str]:
+    def assumed(self) -> Iterator[str]:
+        """The names in what is assumed of sizes."""
         for relation in self.given.assume:
             yield from (part.base for part in walk(relation) if isinstance(part, Name))
 
