@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -420,9 +421,19 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
+        if not under and self._says_there_is(said):
+            self._set_aside_said(said, "of which integers it is said was not understood")
+            return
         said = self._under(said, self._with_witnesses(node, under))
         (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
+
+    def _says_there_is(self, said: Said) -> bool:
+        """'this gives t - t' = 2 pi k': nobody means every integer k, and what it follows from was not heard."""
+        words = re.sub(r"\$[^$]*\$", "", said.statement.sentence) if said.statement is not None else ""
+        letters = any(isinstance(part, Name) and part.base in WITNESSES for part in walk(said.node))
+        plain_claim = self.exercise.integers is not None and isinstance(said.node, Relation)
+        return plain_claim and letters and re.search(r"[a-z]{2}", words) is not None
 
     def _with_witnesses(self, node: Node, under: tuple[Node, ...]) -> tuple[Node, ...]:
         """'so t - t' = 2 pi k ... hence k = 0': the k that was said to exist."""
