@@ -53,7 +53,7 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    names = tuple(exercise.parameters)
+    names = (*exercise.parameters, *_keys(exercise))
     try:
         found = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
@@ -62,6 +62,13 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
         return Verdict("unreadable", "no formula was found: write it between $ signs")
     verdict = _checked(exercise, found, seed)
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+
+
+def _keys(exercise: Exercise) -> list[str]:
+    """The names of keys and values, which people write ka and va too."""
+    if exercise.keys is None:
+        return []
+    return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
 
 
 def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
