@@ -30,11 +30,11 @@ RIGHT = [
     ("averaging-two", r"~~$q = k_a$~~ No: " + Q),
     ("averaging-scaled", SCALED + "\n\n- If $g > 1$: $c \\approx v_a$.\n- If $g < 1$: $c \\approx v_b$."),
     ("averaging-scaled", SCALED + r"For $g > 1$ we get $c \approx v_a$, while $c \approx v_b$ for $g < 1$."),
-    ("copying", r"It copies when $k_j^\top q$ is far larger than $k_i^\top q$ for every $i \ne j$; so $c \approx v_j$."),
-    ("positions-unique", r"Assume $\Phi_t = \Phi_{t'}$. Then $\sin t = \sin t'$ and $\cos t = \cos t'$, hence $t = t'$."),
+    ("copying", r"Copied when $k_j^\top q$ is far larger than $k_i^\top q$ for every $i \ne j$; so $c \approx v_j$."),
+    ("positions-unique", r"Say that $\Phi_t = \Phi_{t'}$. So $\sin t = \sin t'$, $\cos t = \cos t'$, hence $t = t'$."),
     ("positions-unique", r"We cannot have $\Phi_t = \Phi_{t'}$ for $t \ne t'$."),
-    ("positions-unique", r"Suppose $\Phi_t = \Phi_{t'}$ with $t \ne t'$: then $\sin t = \sin t'$ and $\cos t = \cos t'$, "
-                         r"which is impossible, so $\Phi_t \ne \Phi_{t'}$."),
+    ("positions-unique", r"Suppose $\Phi_t = \Phi_{t'}$ with $t \ne t'$: then $\sin t = \sin t'$, "
+                         r"$\cos t = \cos t'$, which is impossible, so $\Phi_t \ne \Phi_{t'}$."),
 ]  # fmt: skip
 
 
