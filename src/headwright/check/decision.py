@@ -122,6 +122,7 @@ class Example:
     sizes: Mapping[str, int]
     matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
     ones: int | None = None
+    sides: tuple[Sequence[Sequence[float]], ...] = ()  # the two sides of the claim there, rounded: for showing
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -20,7 +22,7 @@ from headwright.errors import InputError
 
 BROKEN = (
     AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,
-    UnpicklingError, ValueError,
+    UnpicklingError, ValueError, EOFError, IndexError, struct.error,
 )  # fmt: skip
 IDLE = ("pooler.",)  # parameters that a checkpoint may lack: no attention depends on them
 
@@ -43,7 +45,7 @@ def from_folder(
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise out_of_memory(name, device, 0) from error
         tokenizer, why_not = _tokenizer(folder, where, network)
-        return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not)
+        return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not, _spelling(folder, network))
 
 
 def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, Any]) -> Any:
@@ -93,6 +95,15 @@ def _tokenizer(folder: Path, where: dict[str, Any], network: Any) -> tuple[Any, 
     return tokenizer, ""
 
 
+def _spelling(folder: Path, network: Any) -> tuple[str, ...]:
+    """The lines of vocab.txt, one a token, if there are as many as tokens: words for a model without a tokenizer."""
+    try:
+        lines = (folder / "vocab.txt").read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(lines) if len(lines) == network.get_input_embeddings().weight.shape[0] else ()
+
+
 def _needs_gguf() -> None:
     try:
         import gguf  # noqa: F401
@@ -108,7 +119,8 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     talk.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        yield
+        with redirect_stderr(io.StringIO()):  # the reader of GGUF files draws its bar all the same
+            yield
     finally:
         logger.setLevel(level)
         if bars:
