@@ -97,6 +97,13 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     return bool(SIGNS[sign](left, right))
 
 
+def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+    """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
+    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    return {full_name(one.terms[0]): one for one in said
+            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
+
+
 MOST_FORMULAS = 200
 
 
