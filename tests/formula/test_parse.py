@@ -54,6 +54,13 @@ def test_names_of_the_exercise_are_one_name() -> None:
     assert compact(parse("PQ", names={"PQ"})) == "PQ"
 
 
+def test_an_index_may_be_glued_to_a_name_the_exercise_has() -> None:
+    known = {"k_a", "k_b", "k_1"}
+    assert compact(parse("q = b*(ka + kb) + k1", names=known)) == "(q = (+ (* b (+ k_a k_b)) k_1))"
+    assert compact(parse("ka^T q", names=known)) == "(* (T k_a) q)"
+    assert compact(parse("ka")) == "(* k a)"
+
+
 def test_every_node_points_at_its_place() -> None:
     source = r"q = \frac{1}{2}(k_a + k_b)' - \|x\|_F"
     for node in walk(parse(source)):

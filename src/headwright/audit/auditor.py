@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
 
 from headwright.audit.documents import Document, default_text, repeated_documents, text_documents
 from headwright.audit.engine import local
@@ -55,6 +56,11 @@ class Audit:
     command: str
     date: str
     versions: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """The name of the model, without the folder of a file."""
+        return PurePath(self.model).name if PurePath(self.model).is_absolute() else self.model
 
     @property
     def rows(self) -> int:

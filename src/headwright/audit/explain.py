@@ -101,16 +101,23 @@ def explain(
 
 
 def explain_layer(
-    model: Model, document: Document, layer: Layer, head: int, *, rows: int = 3, queries: bool = True
+    model: Model,
+    document: Document,
+    layer: Layer,
+    head: int,
+    *,
+    rows: int = 3,
+    queries: bool = True,
+    telling: Float[np.ndarray, " rows"] | None = None,
 ) -> Explained:
-    """The same, of a layer that has run already."""
+    """The same, of a layer that has run already; `telling` says of each row from position 2 on how much it shows."""
     found = rows_away(layer, (0,))
     words = tuple(model.words(document.tokens))
     looked = looked_at(found, head, most=len(found.positions))
-    chosen = _telling(found, head, rows)
+    shown = found.rest[head] * found.away.largest[head] if telling is None else telling
     return Explained(
         layer.index, head, document.name,
-        tuple(_row(layer, found, looked, index, words, queries) for index in chosen),
+        tuple(_row(layer, found, looked, index, words, queries) for index in _telling(shown, rows)),
     )  # fmt: skip
 
 
@@ -121,11 +128,10 @@ def _layer(model: Model, document: Document, index: int) -> Layer:
     raise InputError(f"layer {index}, and {model.name} ran {model.layers}: expected 0 to {model.layers - 1}")
 
 
-def _telling(found: Away, head: int, count: int) -> list[int]:
-    """The row with the largest weight away from the first token, in each of `count` stretches; of equals the last."""
-    weight = found.rest[head] * found.away.largest[head]
-    stretches = np.array_split(np.arange(len(weight)), count)
-    return [int(part[::-1][np.argmax(weight[part[::-1]])]) for part in stretches if len(part)]
+def _telling(shown: Float[np.ndarray, " rows"], count: int) -> list[int]:
+    """The row that shows most in each of `count` stretches; of equals the last."""
+    stretches = np.array_split(np.arange(len(shown)), count)
+    return [int(part[::-1][np.argmax(shown[part[::-1]])]) for part in stretches if len(part)]
 
 
 def _row(layer: Layer, found: Away, looked: Looked, index: int, words: Sequence[str], queries: bool) -> Row:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, is_index, with_index
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
@@ -17,6 +18,7 @@ from headwright.formula.tree import (
     Bond,
     Call,
     Domain,
+    Exists,
     Listing,
     Logic,
     Name,
@@ -147,6 +149,7 @@ class Answer:
     assumptions: list[Said] = field(default_factory=list)  # on what the exercise gives: assume n >= 3
     variants: list[Variant] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
 
 
@@ -326,7 +329,7 @@ class _Sorter:
         return self.exercise.keys is not None and letter in self.exercise.keys.named
 
     def take(self, one: Statement) -> None:
-        if one.role == "goal":
+        if one.role == "goal" or (one.role == "condition" and not self._states_condition(one)):
             return
         if one.why or one.node is None:
             self._set_aside(one)
@@ -335,9 +338,13 @@ class _Sorter:
         if one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
-            self._example(said, one)
+            self._example(said)
         else:
             self._sort(said, one.under, one.role)
+
+    def _states_condition(self, one: Statement) -> bool:
+        """Where a condition is asked for, 'when $k_j^T q > ...$' is the answer; elsewhere it states nothing."""
+        return self.exercise.condition and one.node is not None and _speaks_of(one.node, "q")
 
     def _set_aside(self, one: Statement) -> None:
         decides = one.role in ("definition", "where", "assumption")
@@ -351,16 +358,18 @@ class _Sorter:
         elif about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)
 
-    def _example(self, said: Said, one: Statement) -> None:
+    def _example(self, said: Said) -> None:
         node = said.node
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
             if full in self.exercise.answer or not self.known(node.terms[0]):
                 self._examples.append((full, replace(said, node=node.terms[1])))
                 return
-        self._sort(said, one.under, "claim")
+        self._set_aside_said(said, "an example that defines nothing")
 
     def _sort(self, said: Said, under: tuple[Node, ...], role: str) -> None:
+        if any(said.node == parsed(source) for source in self.exercise.may_repeat):
+            return  # it is given: repeating it neither helps nor harms
         match said.node:
             case Quantified(body, conditions) if self._defines(body) or isinstance(body, Logic):
                 self._sort(replace(said, node=body), (*under, *conditions), role)
@@ -404,6 +413,10 @@ class _Sorter:
         if any(self._supposes(part) for part in under):
             self._set_aside_said(said, "it is said of an object that is only supposed")
             return
+        exact = isinstance(node, Relation) and set(node.comparisons) == {"="}
+        if self._every(under) and not exact:
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant")
+            return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
             for part in conditions:
@@ -411,9 +424,25 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
+        if not under and self._lacks_its_assumption(said):
+            self._set_aside_said(said, "under which assumption it is said was not understood")
+            return
         said = self._under(said, self._with_witnesses(node, under))
-        self.answer.claims.append(said)
+        (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
+
+    def _lacks_its_assumption(self, said: Said) -> bool:
+        """'this gives t - t' = 2 pi k', 'hence t = t'': of different integers it is meant under something not heard."""
+        given, node = self.exercise.integers, said.node
+        body = node.body if isinstance(node, Exists) else node
+        if given is None or said.statement is None or not isinstance(body, Relation) or set(body.comparisons) != {"="}:
+            return False
+        if any(isinstance(part, Call) or (isinstance(part, Name) and part.base == given.rows) for part in walk(body)):
+            return False
+        names = {full_name(part) for part in walk(body) if isinstance(part, Name)}
+        words = re.sub(r"\$[^$]*\$", "", said.statement.sentence)
+        open_ended = names & set(WITNESSES) or any({one, other} <= names for one, other in given.different)
+        return bool(open_ended) and re.search(r"[a-z]{2}", words) is not None
 
     def _with_witnesses(self, node: Node, under: tuple[Node, ...]) -> tuple[Node, ...]:
         """'so t - t' = 2 pi k ... hence k = 0': the k that was said to exist."""
@@ -465,8 +494,32 @@ class _Sorter:
             for mine, link in zip(own, links, strict=True)
         ]
 
+    def _case(self, under: tuple[Node, ...]) -> tuple[Node, ...]:
+        """What is assumed of the given: not of indices, not of names of the answer's own, not 'for all n'."""
+        return tuple(p for p in under if not is_index(p) and not self._is_own(p) and not isinstance(p, Name | Listing))
+
+    def _every(self, under: tuple[Node, ...]) -> bool:
+        """'for any $lambda$': more than that all large ones are meant."""
+        large = {full_name(p.terms[0]) for p in under if _tends(p) and isinstance(p.terms[0], Name)}  # type: ignore[attr-defined]
+        own = [p for p in under if isinstance(p, Name) and not self.known(p) and not self._is_letter(p)]
+        return any(full_name(name) not in large for name in own)
+
+    def _is_letter(self, name: Name) -> bool:
+        """Letters that stand for keys, rows or tokens."""
+        return name.base in ("i", "j", "l", "m", "k", "r") and name.index is None
+
+    def _refuse_the_output(self, value: Node) -> None:
+        """q = c (k_a + k_b), and c is the output here: then it is said what c is."""
+        keys = self.exercise.keys
+        if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
+            return
+        for part in walk(value):
+            if part == Name("c"):
+                fix = "call the number otherwise, or introduce it: 'with a large constant c'"
+                raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
+
     def _bound(self, said: Said, link: Relation, under: tuple[Node, ...]) -> None:
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        case = self._case(under)
         for part in under:
             if self._is_own(part):
                 self._sort(replace(said, node=part), (), "where")
@@ -514,7 +567,12 @@ class _Sorter:
         terms = node.terms
         names = _names(terms[0])
         wanted = any(full_name(name) in self.exercise.answer for name in names)
-        case = tuple(part for part in under if not is_index(part) and not self._is_own(part))
+        if wanted:
+            self._refuse_the_output(terms[1])
+        case = self._case(under)
+        if self._every(under):
+            self._set_aside_said(said, "it is not certain whether every value of a name is meant", decides=True)
+            return
         if any(self._supposes(part) for part in case) or (said.unknown and wanted):
             why = f"'{said.unknown}' was not understood" if said.unknown else "it is only supposed"
             self._set_aside_said(said, why, decides=True)
@@ -522,11 +580,15 @@ class _Sorter:
         if case and not wanted:
             self._set_aside_said(said, "a name is defined for a case only", decides=True)
             return
+        under = (*under, *(part for part in said.perhaps if self._is_own(part)))
+        said = replace(said, perhaps=self._case(said.perhaps))
         values = terms[1].items if len(names) > 1 and isinstance(terms[1], Listing) else (terms[1],)
         for name, value in zip(names, values, strict=True):
             one = replace(said, node=value)
             if case:
                 self._cases.append((full_name(name), one, case))
+            elif full_name(name) in self.exercise.redefines and (self.answer.claims or self.answer.elsewhere):
+                self.answer.elsewhere.append(({full_name(name): one}, []))
             else:
                 self.answer.definitions[full_name(name)] = one
         for part in under:
@@ -558,6 +620,9 @@ class _Sorter:
         # What was said of a name before its definition came is a claim about what was defined.
         answer.conditions = [said for said in answer.conditions if said not in early]
         answer.claims += [said for said in early if not _tends(said.node)]
+        used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
+                if isinstance(part, Name)}  # fmt: skip
+        answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
         self._variants()
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
@@ -590,6 +655,12 @@ class _Sorter:
 
 def _holds(listing: Node, link: Relation) -> bool:
     return isinstance(listing, Listing) and any(item in link.terms for item in listing.items)
+
+
+def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
+    """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
+    own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
+    return any(name in used for name in own)
 
 
 def _tends(node: Node) -> bool:

@@ -53,7 +53,7 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    names = tuple(exercise.parameters)
+    names = (*exercise.parameters, *_keys(exercise))
     try:
         found = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
@@ -62,6 +62,13 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
         return Verdict("unreadable", "no formula was found: write it between $ signs")
     verdict = _checked(exercise, found, seed)
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+
+
+def _keys(exercise: Exercise) -> list[str]:
+    """The names of keys and values, which people write ka and va too."""
+    if exercise.keys is None:
+        return []
+    return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
 
 
 def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
@@ -75,6 +82,7 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements = _decided(bench, answer, court)
             for variant in answer.variants:
                 judgements += _variant(bench, answer, variant)
+            judgements += _elsewhere(bench, answer)
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             verdict = court.told(verdict, judgements)
@@ -190,10 +198,11 @@ def _impossible(bench: _Bench, said: Said, assumed: Sequence[Node], answer: Answ
             yield judged(Claim(node, "condition", said), Decision("refuted", reason), reason)
 
 
-def _said(bench: _Bench, said: Said, answer: Answer, court: Court) -> list[Judged]:
+def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer | None = None) -> list[Judged]:
     """What is found about a statement; where it is not certain what is meant, only what is so on every reading."""
+    there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
-    found = bench.decided(court, answer, bench.claims(said.node, role, said))
+    found = bench.decided(court, there, bench.claims(said.node, role, said))
     if said.granted and any(one.decision.word != "proved" for one in found):
         _set_aside(answer, said, "it says for which case something is meant")
         return []
@@ -203,7 +212,7 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court) -> list[Judge
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
         return []
     if said.perhaps:
-        again = bench.decided(court, answer, bench.claims(_narrowed(said, bench.setting.whole), role, said))
+        again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
         if not any(one.decision.word == "refuted" for one in again):
             told = " and ".join(plain(node) for node in said.perhaps)
             _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
@@ -263,8 +272,24 @@ def _beyond(bench: _Bench, variant: Variant, there: Answer, court: Court) -> lis
         return []
     if all(about_parameters(node, bench.exercise) for node in variant.under):
         return general
-    found = [one for node in variant.under for one in court.decide(Claim(node, "condition", variant.said))]
+    wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
+    found = bench.decided(court, there, wide)
     return found if any(one.decision.word == "refuted" for one in found) else []
+
+
+def _elsewhere(bench: _Bench, answer: Answer) -> list[Judged]:
+    """What is said once a given name was defined anew ('setting x_2 = ...'): by itself, with that definition."""
+    found: list[Judged] = []
+    for definitions, said in answer.elsewhere:
+        there = Answer({**answer.definitions, **definitions}, list(answer.conditions), said)
+        court = bench.setting.opened(there)
+        for one in court.claims:
+            try:
+                found += _said(bench, one, answer, court, there)
+            except (MisfitError, FormulaError) as error:
+                shown = error if isinstance(error, FormulaError) else error.shown()
+                _set_aside(answer, one, "it is not understood", shown)
+    return found
 
 
 def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence[Judged]) -> list[Judged]:

@@ -107,7 +107,7 @@ class Path:
 
 PATHS = ((1, 1), (2, 1), (1, 2))  # multiples and powers
 NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
-MOST_COUNTED = 20_000
+MOST_COUNTED, MOST_TRIED = 20_000, 200
 GONE = Symbol("gone")
 
 
@@ -122,6 +122,7 @@ class Example:
     sizes: Mapping[str, int]
     matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
     ones: int | None = None
+    sides: tuple[Sequence[Sequence[float]], ...] = ()  # the two sides of the claim there, rounded: for showing
 
 
 @dataclass(frozen=True)
@@ -146,18 +147,20 @@ class Decision:
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
-def decide(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    large: Iterable[str] = (),
-    small: Iterable[str] = (),
-    vanishing: Iterable[str] = (),
-) -> Decision:
-    """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
+@dataclass(frozen=True)
+class Tending:
+    """Where names go: large ones to infinity, vanishing ones to 0, small ones to 0 where something is 'about' so."""
 
-    Vanishing names go to 0 in inequalities too.
+    large: tuple[str, ...] = ()
+    vanishing: frozenset[str] = frozenset()
+    small: tuple[str, ...] = ()
+
+
+STILL = Tending()
+
+
+def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
+    """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
     >>> from headwright.check.scalars import Range
     >>> where = Where({"n": Range(2, integer=True)})
@@ -168,28 +171,54 @@ def decide(
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
-    found = _decided(left, comparison, right, where, tuple(large), tuple(small), tuple(vanishing))
+    found = _decided(left, comparison, right, where, tending)
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
 
 
-def _decided(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    large: tuple[str, ...],
-    small: tuple[str, ...],
-    vanishing: tuple[str, ...],
+def decide_all(
+    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: Comparison, where: Where, tending: Tending = STILL
 ) -> Decision:
-    growing = tuple(name for name in large if name in left.names() | right.names())
+    """Decide a comparison of two vectors by their coordinates; each is told by its name.
+
+    >>> x = parameter("x")
+    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "=", Where()).about
+    'the second'
+    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "!=", Where()).word
+    'proved'
+    """
+    if comparison == "!=":
+        return _apart([a - b for a, b in pairs.values()], where, tending)
+    found = [replace(decide(a, comparison, b, where, tending), about=name) for name, (a, b) in pairs.items()]
+    return most_telling(found)
+
+
+def _apart(gaps: Sequence[Scalar], where: Where, tending: Tending) -> Decision:
+    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere."""
+    if all(decide(gap, "=", number(0), where).word == "proved" for gap in gaps):
+        return Decision("refuted", "the two are the same")
+    for gap in gaps:
+        found = decide(gap, "!=", number(0), where, tending)
+        if found.word == "proved":
+            return found
+    tied = (x.names() | y.names() for x, _, y in where.all_hypotheses())
+    names = set().union(*(gap.names() for gap in gaps), *tied) - set(tending.large)
+    for values in islice(choices(sorted(names), where), MOST_TRIED):
+        there = put_in(values, *gaps) if allowed(values, where) else None
+        if there and all(gap == 0 for gap in there) and reach_large(where.put(values), tending.large):
+            return Decision("refuted", "the two are the same there", values=values)
+    return Decision("undecided", "they may coincide")
+
+
+def _decided(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending) -> Decision:
+    growing = tuple(name for name in tending.large if name in left.names() | right.names())
     try:
-        shrinking = {name for name in vanishing if name in left.names() | right.names()}
+        shrinking = {name for name in tending.vanishing if name in left.names() | right.names()}
         if any(where.range(name).lower not in (0, None) or not where.range(name).positive for name in shrinking):
             return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
         if comparison in ("~", "->"):
-            found = _approximately(*_inverted(left, right, where, growing, {*small, *shrinking}))
+            found = _approximately(*_inverted(left, right, where, growing, {*tending.small, *shrinking}))
             continuous = found.word == "undecided" and shrinking and not growing
             return _at_zero(left, right, where, shrinking) or found if continuous else found
         if shrinking and comparison != "=":

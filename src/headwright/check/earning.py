@@ -20,7 +20,7 @@ from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.matrices.deciding import MatricesCourt
-from headwright.check.settings.matrices.derivations import follows, is_leap, leads
+from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
@@ -167,15 +167,15 @@ def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) 
     """All steps are right: do they lead from one side to the other, and is none of them the whole?"""
     if verdict.word == "undecided":
         return verdict
-    ends = [(parsed(source), parsed(target)) for source, target in exercise.derive]
+    aims = [Aim(parsed(source), parsed(target), given) for source, target in exercise.derive]
     steps = [link for said in answer.claims for link in _steps(said.node)]
-    small = [link for link in steps if not any(is_leap(link, pair, given) for pair in ends)]
-    if any(follows(pair, small, given) for pair in ends):
-        small = steps
-    if any(leads(*pair, small, given) for pair in ends):
+    small = [link for link in steps if not any(aim.is_leap(link) for aim in aims)]
+    if any(aim.leads(small) for aim in aims):
         return verdict
-    first, last = (plain(end) for end in ends[0])
-    if any(leads(*pair, steps, given) for pair in ends):
+    first, last = plain(aims[0].start), plain(aims[0].end)
+    if len(small) < len(steps) and any(aim.leads(steps) for aim in aims):
+        if any(aim.follows(small) for aim in aims):
+            return verdict
         return _no_answer(verdict, f"this restates what is to be shown: write the steps from {first} to {last}")
     said = "every step is right, but the steps do not lead" if steps else "no step leads"
     return _no_answer(verdict, f"{said} from {first} to {last}")

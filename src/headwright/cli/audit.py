@@ -109,12 +109,13 @@ def _numbers(text: str | None, option: str) -> list[int] | None:
 
 
 def _show(found: Audit) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     from headwright.audit.report.columns import COLUMNS
     from headwright.audit.report.sentences import sentences
 
-    OUT.print(f"[bold]{found.model}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
+    OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
     for line in sentences(found):
         OUT.print(f"- {line}", markup=False)
     for what, why in found.not_measured.items():

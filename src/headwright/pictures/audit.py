@@ -1,18 +1,50 @@
 """Maps of a model: a row for each layer, a column for each head, the darker the more. SVG for a page that has colours.
 
+`heads_chart` is a chart like the others, for few heads.
 A cell is drawn in the page's accent colour, as opaque as its number is large: so the map follows the page from light to
 dark and onto paper. Each cell says its number when pointed at; small maps have it written in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+
+import altair as alt
+
+from headwright.pictures.style import COLOURS, Chart, rows
 
 SMALL = 48  # cells, up to which there is room for the numbers
 LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
 EVERY = 5  # of the layers of a large map has its number
 INVERTED = 0.55  # share of the full colour, from which writing on it is in the colour of the page
+
+
+def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
+    """A row for each head, a column for each thing it may attend to, with the numbers: for few heads.
+
+    >>> heads_chart({"0.0": {"first": 0.25}}, "Heads").to_dict()["layer"][0]["mark"]["type"]
+    'rect'
+    """
+    cells = [
+        {"head": head, "what": what, "weight": value, "label": f"{value:.2f}"}
+        for head, values in found.items()
+        for what, value in values.items()
+    ]
+    base = alt.Chart(rows(cells), title=alt.Title(title, subtitle=subtitle)).encode(
+        x=alt.X("what:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, orient="top", grid=False)),
+        y=alt.Y("head:N", sort=None, title="head", axis=alt.Axis(grid=False)),
+        tooltip=["head:N", "what:N", "weight:Q"],
+    )
+    colour = alt.Color(
+        "weight:Q", scale=alt.Scale(domain=[0, 1], range=["#FFFFFF", COLOURS[0]], interpolate="rgb"), legend=None
+    )
+    numbers = base.mark_text(fontSize=13).encode(
+        text="label:N", color=alt.condition(f"datum.weight > {INVERTED}", alt.value("white"), alt.value("black"))
+    )
+    grid = base.mark_rect(stroke="#DDDDDD").encode(color=colour)
+    width = 96 * len({cell["what"] for cell in cells})
+    return (grid + numbers).properties(width=width, height=40 * max(1, len(found)))
 
 
 def head_map(

@@ -36,3 +36,27 @@ def test_what_is_true_without_the_mask_does_not_speak_of_it() -> None:
         check_answer(EXERCISE, [Formula(r"c_1 = \alpha_{11} x_1 + \alpha_{12} x_2 + \alpha_{13} x_3", 1)]).word
         == "no answer"
     )
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"\alpha_2 \approx (0, 1, 0)", "proved"),
+        (r"\alpha_2 \to [0, 1, 0]^\top", "proved"),
+        (r"\alpha_2 = (1, e^{\beta^2}, 1)/(e^{\beta^2} + 2)", "proved"),
+        (r"\alpha_{22} = e^{\beta^2}/(e^{\beta^2} + 2)", "proved"),
+        (r"\alpha_2 \approx [1, 0, 1]", "refuted"),
+        (r"\alpha_2 = (0, 1, 0)", "refuted"),
+        (r"c_2 \not\approx u_b", "proved"),
+        (r"c_2 \not\approx u_a", "refuted"),
+    ],
+)
+def test_a_pattern_is_compared_with_a_list(claim: str, word: str) -> None:
+    (part,) = check_answer(load_exercises()["self-attention-copy"], [Formula(claim, 1)]).parts
+    assert part.word == word
+    assert part.replayed
+
+
+def test_what_a_pattern_tends_to_is_told() -> None:
+    (part,) = check_answer(load_exercises()["self-attention-copy"], [Formula(r"\alpha_2 \approx [1, 0, 1]", 1)]).parts
+    assert part.reason == "alpha_2 tends to (0, 1, 0), not to 1, 0, 1"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from headwright.audit.documents import Document
 from headwright.audit.findings.away import rows_away
 from headwright.audit.findings.behaviour import behaviour, induction, induction_offsets
@@ -60,6 +62,11 @@ def cost(plan: Plan, piece: Piece) -> float:
 
 def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Summary:
     """Work one piece off."""
+    with threadpool_limits(1, "blas"):  # the matrices of a head are small, and threads would wait for each other
+        return _summarise(model, plan, piece, progress)
+
+
+def _summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Summary:
     kept = Layered(plan.layers, plan.heads)
     if piece.document is None:
         for index in piece.layers:

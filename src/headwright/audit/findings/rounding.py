@@ -66,12 +66,25 @@ def whole(keys: Keys, levels: int, axis: int) -> Keys:
     return result
 
 
+def stepped(keys: Keys, levels: int, axis: int) -> Keys:
+    """Even steps, so many, from the smallest to the largest number of each key (axis 1) or channel (axis 0).
+
+    >>> stepped(np.array([[0.0, 0.4, 1.5], [2.0, 2.0, 2.0]]), 4, axis=1).tolist()
+    [[0.0, 0.5, 1.5], [2.0, 2.0, 2.0]]
+    """
+    least = keys.min(axis=axis, keepdims=True)
+    step = (keys.max(axis=axis, keepdims=True) - least) / (levels - 1)
+    step = np.where(step > 0, step, 1.0)
+    result: Keys = least + np.round((keys - least) / step) * step
+    return result
+
+
 FORMATS: dict[str, Callable[[Keys], Keys]] = {
     "bf16": bf16,
     "int8 a token": lambda keys: whole(keys, 127, 1),
     "fp8 e4m3": fp8,
-    "int4 a channel": lambda keys: whole(keys, 7, 0),
-    "int4 a token": lambda keys: whole(keys, 7, 1),
+    "int4 a channel": lambda keys: stepped(keys, 16, 0),
+    "int4 a token": lambda keys: stepped(keys, 16, 1),
 }
 
 

@@ -37,9 +37,11 @@ MEANINGS = {
     "the row; as a part of the mean length of the head's keys, over the rows that the first token does not win",
     "needed_away": "the part of its length down to which the winning key can be shortened and still win (0: it could "
     "lose all of it), over the rows that the first token does not win",
-    "rounding": "keys rounded as a cache in few bits would: mean and largest total variation between the patterns "
-    "before and after, the proven bound tanh(delta / 2) for score errors of half-range delta (its mean), and the part "
-    "of rows that another key wins; on at most 64 rows of each document, spread evenly",
+    "rounding": "keys rounded as a cache in few bits would (int8: multiples of a 127th of the largest number of a key; "
+    "int4: 16 even steps from the smallest to the largest number of a key or channel; fp8: e4m3, unscaled): mean and "
+    "largest total variation between the patterns before and after, the proven bound tanh(delta / 2) for score errors "
+    "of half-range delta (its mean), and the part of rows that another key wins; on at most 64 rows of each document, "
+    "spread evenly",
     "share": "the head's part of what its layer writes into the residual stream, by mean squared length, on the rows "
     "of 'rounding'; dead: less than a hundredth of an even share",
     "rank": "the smallest rank that certainly keeps 90 % of sum sigma^2 of the circuit (proven, for the matrices as "

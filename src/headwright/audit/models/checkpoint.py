@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -20,7 +22,7 @@ from headwright.errors import InputError
 
 BROKEN = (
     AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,
-    UnpicklingError, ValueError,
+    UnpicklingError, ValueError, EOFError, IndexError, struct.error,
 )  # fmt: skip
 IDLE = ("pooler.",)  # parameters that a checkpoint may lack: no attention depends on them
 
@@ -108,7 +110,8 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     talk.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        yield
+        with redirect_stderr(io.StringIO()):  # the reader of GGUF files draws its bar all the same
+            yield
     finally:
         logger.setLevel(level)
         if bars:

@@ -21,8 +21,8 @@ from headwright.audit.models.model import Circuits
 from headwright.errors import InputError
 
 APART = (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q", "k", "v"))
-TOGETHER = ("c_attn", "qkv_proj", "query_key_value")
-OUTPUTS = ("o_proj", "out_proj", "dense", "c_proj", "out_lin", "o", "output.dense")
+TOGETHER = ("c_attn", "qkv_proj", "Wqkv", "query_key_value")
+OUTPUTS = ("o_proj", "out_proj", "dense", "c_proj", "out_lin", "Wo", "o", "output.dense")
 CLOSE = 1e-3  # of what stands beside it: the module may compute in bfloat16
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -96,7 +97,7 @@ def attention(
 
 
 def mask_seen(
-    *, q_length: int, kv_length: int, mask_function: Callable[..., Tensor], attention_mask: Tensor | None = None,
+    *, q_length: int, kv_length: int, mask_function: Callable[..., Any], attention_mask: Tensor | None = None,
     q_offset: int = 0, kv_offset: int = 0, use_vmap: bool = False, device: torch.device | str = "cpu", **_: object,
 ) -> Seen:  # fmt: skip
     """What a mask says, read off its definition; refused if it is neither causal nor full, with or without a window."""
@@ -106,7 +107,8 @@ def mask_seen(
     nought = torch.zeros((), dtype=torch.long, device=device)
 
     def allowed(rows: Tensor) -> Tensor:
-        return mask_function(nought, nought, rows[:, None], places[None]).expand(len(rows), kv_length)
+        told: Tensor = mask_function(nought, nought, rows[:, None], places[None])
+        return told.expand(len(rows), kv_length)
 
     causal = not bool(allowed(places[:1])[0, -1]) and not (kv_length > 1 and bool(allowed(places[:1])[0, 1]))
     reach = int(allowed(places[-1:] if causal else places[:1]).sum())

@@ -36,7 +36,7 @@ def page(found: Audit) -> str:
     >>> page(audit(load_model("builtin:induction"), tokens=400)).startswith("<!doctype html>")
     True
     """
-    title = f"What the heads of {found.model} do"
+    title = f"What the heads of {found.title} do"
     style, script = (
         (files("headwright.audit.report") / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )

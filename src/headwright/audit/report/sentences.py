@@ -26,16 +26,19 @@ SAID = {
 
 def sentences(found: Audit) -> list[str]:
     """What a reader should know first; words in SAID are defined in `findings.words`."""
-    lines = [_role(found.heads, role) for role in SAID]
+    lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
+    none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None]
+    if none:
+        lines.append(f"No head {', '.join(none[:-1])}{', and none ' if none[:-1] else ''}{none[-1]}.")
     rest = (_fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found), _places(found))
     return [*lines, *(line for line in rest if line)]
 
 
-def _role(heads: Sequence[Head], role: str) -> str:
+def _role(heads: Sequence[Head], role: str) -> str | None:
     mine = [head for head in heads if any(each.name == role for each in head.roles)]
     one, many = SAID[role]
     if not mine:
-        return f"None of {len(heads)} heads {one}."
+        return None
     sure = sum(each.sure for head in mine for each in head.roles if each.name == role)
     doubt = (
         ""
@@ -74,9 +77,9 @@ def _fragile(heads: Sequence[Head]) -> str | None:
         return None
     middle, least, most = found
     return (
-        f"In the median head, half of the rows keep their winner only while every key moves by less than {middle:.2%} "
-        f"of its mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest {most.name} "
-        f"({ball(most) or 0:.2%}). Rows that the first token wins are left out."
+        f"In the median head, half of the rows keep their winner for certain only while no key moves by {middle:.2%} "
+        f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest "
+        f"{most.name} ({ball(most) or 0:.2%}). Rows that the first token wins are left out."
     )
 
 

@@ -13,6 +13,7 @@ from headwright.check.reading.sentences import Sentence, Token
 
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny")
+FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
 
@@ -200,11 +201,13 @@ class _Cutter:
             return something and now.cue.startswith(("to ", "in order"))
         if now.part == "if" and not something:
             return True  # in words alone: 'if all keys are orthogonal, ...'
+        following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+        if now.part == "define":
+            return something and mark == "," and following is not None and following.kind == "word"
         if now.part not in ("if", "where", "suppose", "reason", "example", "deny", "only"):
             return False
         if mark == ":":
             return True
-        following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
         if now.part == "suppose" and following is not None and following.kind == "formula":
             return False
         if now.part == "if" and following is not None and following.kind == "formula" and self._then_follows(at + 1):
@@ -257,9 +260,17 @@ def is_condition(text: str) -> bool:
 
 def _spread(found: Sequence[Clause]) -> None:
     """A word that may turn a meaning reaches over the clauses that hang on its own."""
-    turned = ""
+    turned, bare = "", False
     for clause in found:
-        if clause.part in STRONG and clause.cue and not clause.inside:
+        if clause.inside:  # brackets keep to themselves; with a word of their own, what is outside does not reach in
+            clause.turned = clause.turned or ("" if clause.cue else turned)
+            continue
+        if (
+            clause.part in STRONG
+            and clause.cue
+            and not (bare and clause.after not in (",", ":") and clause.cue not in FRESH)
+        ):
             turned = ""
         turned = clause.turned or turned
         clause.turned = turned
+        bare = bool(clause.turned) and not clause.formulas  # 'do not' before 'take'

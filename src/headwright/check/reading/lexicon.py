@@ -29,6 +29,7 @@ class Lexicon:
 
     parts: Mapping[tuple[str, ...], str]
     turning: frozenset[tuple[str, ...]]
+    denying: frozenset[str]
     denials: frozenset[tuple[str, ...]]
     adjectives: Mapping[tuple[str, ...], str]
     signs: Mapping[tuple[str, ...], str]
@@ -106,6 +107,7 @@ def lexicon() -> Lexicon:
     return Lexicon(
         parts=_table(given["parts"]),
         turning=frozenset(_table({"": [*given["turning"]["words"], *given["turning"]["phrases"]]})),
+        denying=frozenset(given["denying"]["words"]),
         denials=frozenset(_table({"": given["denials"]["phrases"]})),
         adjectives=_table(given["adjectives"]),
         signs=_table(given["signs"]),

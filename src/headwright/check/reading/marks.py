@@ -12,6 +12,7 @@ _COMPARES = re.compile(
     r"[=<>≤≥≠≈∼~≪≫→≡∈∉⊥]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
     r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim|in|notin|perp|not)(?![a-zA-Z])"
 )
+_INDICES = re.compile(r"[_^]\s*\{[^{}]*\}")  # what is compared in an index states nothing
 _CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
 
 
@@ -31,10 +32,10 @@ class Piece:
 def compares(text: str) -> bool:
     """Whether a formula compares things; a name or a term states nothing.
 
-    >>> compares("n = 2"), compares("n")
-    (True, False)
+    >>> compares("n = 2"), compares("n"), compares(r"\\{k_i\\}_{i \\ne j}")
+    (True, False, False)
     """
-    return _COMPARES.search(text) is not None
+    return _COMPARES.search(_INDICES.sub("", text)) is not None
 
 
 def closing(mark: str) -> str | None:

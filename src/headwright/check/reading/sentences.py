@@ -82,7 +82,7 @@ class _Stretch:
 
 
 def _blocks(written: Written) -> Iterator[_Stretch]:
-    text = written.text[:LONGEST]
+    text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":
         text = _without_commands(text)
     lines = text.split("\n")
@@ -103,6 +103,7 @@ def _blocks(written: Written) -> Iterator[_Stretch]:
         heading = False
 
 
+_STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
 _BULLET = re.compile(r"\s*(?:>\s*)*(?:[-+*•]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{1,4}[.)])\s")
 _COMMANDS = re.compile(r"\\(?:emph|textbf|textit|underline|textsc|paragraph\*?)\{([^{}$]*)\}")
 _ITEMS = re.compile(r"(?m)^\s*\\item(?:\[[^\]\n]{0,20}\])?")

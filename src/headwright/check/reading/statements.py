@@ -20,7 +20,7 @@ from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
-Role = Literal["definition", "claim", "reason", "where", "assumption", "example", "goal", "unclear"]
+Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
@@ -94,8 +94,7 @@ class _Discourse:
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
-        self._recent: list[_Condition] = []  # of the sentence before, in the same paragraph
-        self._recent_paragraph = -1
+        self._recent: list[_Condition] = []  # of a sentence before
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
@@ -108,7 +107,7 @@ class _Discourse:
             self.denied, self.denied_line = self.denied or sentence.text, self.denied_line or sentence.line
         if sentence.item or (sentence.paragraph != self._case_paragraph and not self._goes_on(sentence)):
             self._case = []
-        if sentence.paragraph != self._recent_paragraph:
+        if sentence.item or sentence.heading:
             self._recent = []
         _Sentence(self, sentence, found).say()
 
@@ -133,10 +132,13 @@ class _Sentence:
         self.last: list[int] = []  # statements of the claim clause before: a condition that follows is theirs
         self.complement: tuple[Node, ...] = ()
         self.asked = sentence.end == "?"
+        self.start = len(discourse.found)
+        self.supposing = False  # the clause before was 'suppose ...'
 
     def say(self) -> None:
         for place, clause in enumerate(self.clauses):
             self._notes(clause)
+            self.supposing = self.supposing and clause.part == "where"
             following = self.clauses[place + 1 :]
             match clause.part:
                 case "general":
@@ -166,8 +168,13 @@ class _Sentence:
                     self._claims(clause, "reason")
                 case _:
                     self._claims(clause, "claim")
+        if self.front and self.start == len(self.all.found):
+            for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
+                if not isinstance(node, Name):
+                    said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
+                    self.all.found.append(said)
         if self.front:
-            self.all._recent, self.all._recent_paragraph = self.front, self.sentence.paragraph
+            self.all._recent = [one for one in self.front if one.nodes]
             if self.sentence.end == ":" or any(one.part == "if" and one.closed == ":" for one in self.clauses):
                 self.all._case, self.all._case_paragraph = self.front, self.sentence.paragraph
                 self.all._open = self.sentence.end == ":"
@@ -191,29 +198,49 @@ class _Sentence:
         return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
 
     def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:
+        if role != "goal" and not clause.formulas and self._said_in_words(clause):
+            said = self._words(clause).strip()
+            why = why or "it is said in words"
+            self.all.found.append(
+                Statement("unclear", said, clause.tokens[0].line, None, sentence=self.sentence.text, why=why)
+            )
         if self.asked and not why:
             role, why = "unclear", "a question"
         elif clause.turned and role != "goal" and not self._softly(clause):
             role, why = "unclear", f"'{clause.turned}' was not understood"
         for number, token in enumerate(clause.formulas):
             for text, reason in _remarks(token.text):
-                self._formula(
-                    replace(token, text=text), "reason" if reason else role, why, clause, denied and number == 0, reason
-                )
+                first = denied and number == 0
+                part: Role = "reason" if reason else role
+                self._formula(replace(token, text=text), part, why, clause, first, remark=reason)
+
+    def _said_in_words(self, clause: Clause) -> bool:
+        """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
+        kinds = [token.kind if token.kind != "word" else token.text for token in clause.tokens]
+        terms = kinds.count("term")
+        if terms > 1 and clause.turned in lexicon().denying:
+            return True
+        joined = " ".join(kinds)
+        return "term is term" in joined or "term is not term" in joined or "term are term" in joined
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
         soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
-    def _formula(self, token: Token, role: Role, why: str, clause: Clause, denied: bool, remark: bool) -> None:
+    def _formula(
+        self, token: Token, role: Role, why: str, clause: Clause, denied: bool, *, remark: bool = False
+    ) -> None:
         text = token.text
         if leads_on(text) and role in ("claim", "reason", "definition"):
             implied = _IMPLIED.match(text)
             if implied:
                 text = text[implied.end() :]
-            elif self.all._chain is not None and self._continue(text, token.line):
-                return
+            elif self._goes_on(token, clause):
+                if self._continue(text, token.line):
+                    return
+            else:
+                role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
         sure, perhaps, unknown = self._in_force()
         inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
@@ -227,6 +254,13 @@ class _Sentence:
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
+
+    def _goes_on(self, token: Token, clause: Clause) -> bool:
+        """A display goes on with the chain before it; within a line, only what stands right behind another formula."""
+        if clause.inside or self.all._chain is None:
+            return False
+        at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
+        return token.display or (at > 0 and clause.tokens[at - 1].kind == "formula")
 
     def _continue(self, text: str, line: int) -> bool:
         """A formula that begins with a relation goes on with the chain before it; its lines stay where they are."""
@@ -262,7 +296,8 @@ class _Sentence:
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []
         for token in clause.tokens:
-            if token.kind == "formula" or (token.kind == "term" and clause.part == "if" and _letters(token.text)):
+            every = clause.cue in EVERY and _letters(token.text)
+            if token.kind == "formula" or (token.kind == "term" and (every or _LETTER.fullmatch(token.text))):
                 found += [node for node, _ in self._parsed(token.text) if node is not None]
         return tuple(found)
 
@@ -345,12 +380,19 @@ class _Sentence:
         if not clause.formulas and not _mentions(clause):
             return  # 'we assume the setting above'
         self.all._supposed.append(_Condition(nodes, unknown))
-        self.last = []
+        self.last, self.supposing = [], True
 
     def _where(self, clause: Clause) -> None:
         if clause.turned:
             self._add(clause, "where")
             self._void(clause.turned)
+            return
+        if self.supposing and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            last = self.all._supposed.pop()  # 'suppose a = b with c > 0'
+            self.all._supposed.append(replace(last, nodes=(*last.nodes, *self._nodes(clause))))
+            return
+        if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
             return
         before = len(self.all.found)
         self._add(clause, "where")
@@ -421,7 +463,7 @@ class _Sentence:
         if clause.part in ("if", "goal"):
             return  # a case: it becomes a condition there
         for node in _notes(clause):
-            shown = f"{node.terms[0].base} {'large' if node.terms[1] == INFINITY else 'small'}"  # type: ignore[attr-defined]
+            shown = plain(node)
             self.all.found.append(Statement("where", shown, clause.tokens[0].line, node, sentence=self.sentence.text))
 
 
@@ -438,11 +480,14 @@ def _notes(clause: Clause) -> Iterator[Relation]:
             continue
         words = [one.text for one in tokens[at : at + 7]]
         found = table.adjective(words)
-        if found is None or found.part == "positive":
+        if found is None:
             continue
         until = at + found.words
         for named in _described(tokens, at, until):
-            yield Relation((named, INFINITY if found.part == "large" else ZERO), ("->",))
+            if found.part == "positive":
+                yield Relation((named, ZERO), (">",))
+            else:
+                yield Relation((named, INFINITY if found.part == "large" else ZERO), ("->",))
 
 
 def _described(tokens: Sequence[Token], start: int, stop: int) -> list[Name]:
@@ -644,6 +689,8 @@ def _source(node: Node | None, text: str) -> str:
     return node.span.source[node.span.start : node.span.stop].strip() or text
 
 
+EVERY = ("for all", "for every", "for each", "for any", "over all")
+_LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
 _LETTERS = re.compile(r"\s*[a-zA-Z]'?(?:\s*,\s*[a-zA-Z]'?)*\s*")
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Judged, at, contrasted, judged
 from headwright.check.scalars import (
@@ -26,9 +26,9 @@ from headwright.check.scalars import (
     number,
     parameter,
     pi,
-    prove,
     sqrt,
 )
+from headwright.check.settings.tending import Way, way
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import (
@@ -354,25 +354,12 @@ class Told:
         return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
 
 
-def tending(link: Relation) -> Told | None:
-    """beta -> infinity, s >> 1: what becomes large, or small; None if this is another kind of condition.
-
-    >>> from headwright.check.exercise import parsed
-    >>> sorted(tending(parsed(r"\\beta \\to 0")).vanishing)
-    ['beta']
-    """
-    sign = link.comparisons[0]
-    if sign not in ("->", ">>", "<<"):
-        return None
-    big, other = link.terms if sign != "<<" else reversed(link.terms)
-    if isinstance(big, Name):
-        if sign != "->" and not isinstance(other, Name):
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Name) and full_name(other) == "infinity":
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Number) and other.value == 0:
-            return Told(vanishing=frozenset({full_name(big)}))
-    raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+def _going(found: Way, link: Relation) -> Told:
+    """What becomes large, or small."""
+    if found.to == "-infinity":
+        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    names = frozenset({found.name})
+    return Told(growing=names) if found.to == "infinity" else Told(vanishing=names)
 
 
 SAME = "the two tend to the same"
@@ -451,16 +438,10 @@ class TokensCourt:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        found = [decide(a, sign, b, where, large, vanishing=vanishing) for a, b in pairs]
-        if sign == "!=" and len(pairs) > 1:
-            return self._different(pairs, found, where)
-        return most_telling(found)
-
-    def _different(self, pairs: list[tuple[Scalar, Scalar]], found: list[Decision], where: Where) -> Decision:
-        """Vectors differ where one entry does; they are the same only if all entries are."""
-        if all(prove(a, "=", b, where) is not None for a, b in pairs):
-            return Decision("refuted", "the two are the same")
-        return next((one for one in found if one.word == "proved"), Decision("undecided", "they may coincide"))
+        tends = Tending(large, frozenset(vanishing))
+        if len(pairs) == 1:
+            return decide(pairs[0][0], sign, pairs[0][1], where, tends)
+        return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
 
     def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
         """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
@@ -470,8 +451,13 @@ class TokensCourt:
             raise MisfitError("this condition is not understood", condition)
         told = Told()
         for link in comparisons(condition):
-            told = told.and_(tending(link) or self._bounding(reader, link, own))
+            found = way(link, self._still, reader.definitions, lambda node, _: reader.scalar(node))
+            told = told.and_(self._bounding(reader, link, own) if found is None else _going(found, link))
         return told
+
+    def _still(self, name: Name) -> bool:
+        known = self.exercise.parameters.get(full_name(name))
+        return full_name(name) in ("pi", "e") if known is None else not known.large
 
     def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
         left, right = (reader.scalar(term) for term in link.terms)

@@ -94,6 +94,7 @@ class Lexer:
         """Begin at the first character."""
         self.source = source
         self.names = {part for name in names for part in name.split("_") if len(part) > 1 and part.isascii()}
+        self.glued = {name.replace("_", ""): name for name in names if name.count("_") == 1}  # ka for k_a
         self.at = 0
         self.spaced = False
         self.begin: int | None = None  # where the next word begins, if a wrapping such as \\mathbf{ came before it
@@ -136,6 +137,12 @@ class Lexer:
         named = matched(_NAMED, self.source, self.at)
         if named in self.names:
             self.add("name", named, len(named))
+            return
+        if named in self.glued and self.source[self.at + len(named) : self.at + len(named) + 1] != "_":
+            base, index = self.glued[named].split("_")
+            self.add("name", base, len(base))
+            self.found.append(Word("sign", "_", Span(self.at, self.at)))
+            self.add("number" if index.isdigit() else "name", index, len(index))
             return
         run = matched(_WORD, self.source, self.at)
         if run == "E" and self.source.startswith("[", self.at + 1):

@@ -11,7 +11,7 @@ from headwright.formula.errors import DEEPEST, LARGEST, MOST_PRIMES, FormulaErro
 from headwright.formula.reading.dots import written_out
 from headwright.formula.reading.lexer import Word, partners, value
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
-from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, otherwise, said_for
+from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, fits, otherwise, said_for
 from headwright.formula.tree import (
     STATEMENTS,
     BigCall,
@@ -48,7 +48,7 @@ Made = TypeVar("Made", bound=Node)
 Raise = tuple[str, Node | None]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
 _OVER: Final = ("max", "min", "argmax", "argmin", "prod")
-_FEW: Final = 20  # values of an index, for which a sum is written out
+_MOST_CASES: Final = 50
 
 
 class Parser:
@@ -201,8 +201,8 @@ class Parser:
         self.bars.pop()
         self.take()
         span = self.since(word.span.start)
-        if not rows:
-            self.fail("there are no cases", span, "write a value and its condition: 1 & i = j")
+        if not 0 < len(rows) <= _MOST_CASES:
+            self.fail(f"there are {len(rows)} cases", span, f"write 1 to {_MOST_CASES} values with their conditions")
         if all(isinstance(row.body, STATEMENTS) for row in rows):
             found = [part for row in rows for part in said_for([row.body], row.conditions, row.span)]
             return replace(both(found), span=span)
@@ -216,7 +216,7 @@ class Parser:
         node = self.bracket() if self.next.kind == "open" else self.missing()
         rows = node.items if isinstance(node, Logic) and node.word == "and" else (node,)
         branches = tuple(row for row in rows if isinstance(row, Quantified))
-        if len(branches) != len(rows):
+        if len(branches) != len(rows) or len(rows) > _MOST_CASES:
             self.fail("every case needs a value and its condition", node.span, "write cases(1 for i = j; 0 for i != j)")
         return self.new(Cases(branches, span=self.since(word.span.start)))
 
@@ -311,7 +311,7 @@ class Parser:
         if self.pairs[opener] == self.at:
             self.fail("nothing stands inside the bracket", word.span.to(self.next.span), "fill it, or remove it")
         self.bars.append("")
-        node = self.expression() if word.text in ("|", "||") else self.inside()
+        node = self.expression() if word.text in ("|", "||") else self.inside(goes_on=self.goes_on())
         self.bars.pop()
         self.close(opener)
         if word.text in ("|", "||"):
@@ -576,8 +576,8 @@ class Parser:
     def summed(self, word: Word, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:
         """The sum, or sums inside one another where several indices were written."""
         match ranges:
-            case [Bond("in", Name(index, None, 0), Listing(values))] if word.text == "sum" and len(values) <= _FEW:
-                if not any(isinstance(part, Dots) for part in values) and top is None:
+            case [Bond("in", Name(index, None, 0), Listing(values))] if word.text == "sum" and top is None:
+                if not any(isinstance(part, Dots) for part in values) and fits([body], len(values)):
                     return self.new(Sum(tuple(put(body, index, part) for part in values), span=span))
         lower: Node | None = None
         indices: list[str] = []
@@ -1099,14 +1099,17 @@ class Parser:
         return node
 
     def goes_on(self) -> bool:
-        """Whether the source begins with a relation or an arrow: it continues the formula before."""
+        """Whether the source begins here, with a relation or an arrow: it continues the formula before."""
         word = self.next
-        if word.kind == "relation" and word.text == "<":
-            tight = not self.found[1].spaced and any((w.kind, w.text) == ("sign", ",") for w in self.found)
-            return not tight and not any(
-                other.kind == "relation" and self.shown(other)[0] == ">" for other in self.found[1:]
-            )
-        return word.kind == "relation" or (word.kind == "logic" and word.text in ("implies", "iff"))
+        if word.kind not in ("relation", "logic") or word.text in ("and", "or", "not"):
+            return False
+        if any(before.kind != "open" for before in self.found[: self.at]):
+            return False
+        if word.text != "<":
+            return True
+        rest = self.found[self.at + 1 :]
+        tight = not rest[0].spaced and any((other.kind, other.text) == ("sign", ",") for other in rest)
+        return not tight and not any(other.kind == "relation" and self.shown(other)[0] == ">" for other in rest)
 
 
 def _remedy(last: Word) -> str:

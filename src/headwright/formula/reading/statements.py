@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, Literal, NoReturn, cast, get_args
 
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import LARGEST, FormulaError
 from headwright.formula.tree import (
     STATEMENTS,
     BigCall,
@@ -45,6 +45,7 @@ _RISING: Final = ("<", "<=", "<<")
 _FALLING: Final = (">", ">=", ">>")
 _OPPOSITE: Final[dict[str, Comparison]] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _JOINS: Final = ("comma", "and", "quad")
+MOST_PAIRS: Final = 100  # that are said to be orthogonal at once
 MOST_VALUES: Final = 20  # of an index, that a statement is said of one by one
 INFINITY: Final = Name("infinity")
 
@@ -285,6 +286,8 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
     if sign == "perp":
         zero = Number(Fraction(0), span=right.span)
         lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
+        if len(lefts) * len(rights) > MOST_PAIRS:
+            refuse(f"more than {MOST_PAIRS} pairs are said to be orthogonal", span, "say it for all i \\ne j")
         return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
     if sign == "propto":
         return [Bond("propto", left, right, span=span)]
@@ -398,7 +401,7 @@ def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[
     for condition in conditions:
         letter, values = _values(condition)
         indices = {part for node in nodes for part in _indices(node)}
-        if values and letter in indices and len(nodes) * len(values) <= MOST_VALUES:
+        if values and letter in indices and fits(nodes, len(values)):
             nodes = [put(node, letter.base, value) for value in values for node in nodes]
         else:
             said = _counted(condition, indices)
@@ -408,6 +411,13 @@ def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[
     if not kept:
         return nodes
     return [Quantified(both(nodes), tuple(kept), span=span)]
+
+
+def fits(nodes: Sequence[Node], times: int) -> bool:
+    """Whether nodes may be written out so many times: what is said of few values, and small."""
+    if len(nodes) * times > MOST_VALUES:
+        return False
+    return times * sum(1 for node in nodes for _ in walk(node)) <= LARGEST
 
 
 def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
@@ -439,6 +449,9 @@ def _counted(condition: Node, indices: set[Node]) -> Node:
 
 def assembled(parts: list[Part]) -> Node:
     """All parts as one node: several statements become one 'and'. Reasons are statements too, after the others."""
+    if all(part.tag in ("term", "relation") for part in parts):  # a = b <= c, which most formulas are
+        terms = [part.node for part in parts if part.node is not None]
+        return both(chain(terms, [part.text for part in parts if part.tag == "relation"]) if len(terms) > 1 else terms)
     parts, reasons = _without_reasons(parts)
     statements: list[Node] = []
     for statement, _ in _split(parts, ("semi", "line")):

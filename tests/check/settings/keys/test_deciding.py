@@ -47,6 +47,11 @@ def test_a_bound_on_both_sides_of_minus_infinity_is_no_condition() -> None:
     assert check("averaging-two", AVERAGE, r"\lambda > 0", r"\lambda \to -\infty").word == "unreadable"
 
 
+@pytest.mark.parametrize("condition", [r"s \gg t", r"s \gg n t", r"e^s \gg 2 t"])
+def test_which_of_two_names_is_larger_is_not_forgotten(condition: str) -> None:
+    assert check("averaging-two", r"q = (s - t)(k_a + k_b)", condition).word == "unreadable"
+
+
 def test_what_is_large_in_two_ways_is_not_understood() -> None:
     assert check("averaging-two", AVERAGE, r"\lambda + \frac{1}{\lambda} \gg n").word == "unreadable"
 

@@ -15,7 +15,7 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all, most_telling
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
@@ -28,13 +28,12 @@ from headwright.check.scalars import (
     counterexample,
     derivative,
     exp,
-    limit,
     ln,
     number,
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, certain, choices, put_in, reach_large
+from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.chance import (
     decide_event,
@@ -61,6 +60,7 @@ from headwright.check.settings.keys.scene import (
     score_name,
 )
 from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
+from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
@@ -152,30 +152,28 @@ MOST_TRIED = 200
 
 
 def decide_vectors(
-    scene: Scene,
-    link: Relation,
-    sides: tuple[Value, Value],
-    where: Where,
-    large: tuple[str, ...],
-    small: tuple[str, ...] = (),
+    scene: Scene, link: Relation, sides: tuple[Value, Value], where: Where, tending: Tending
 ) -> Decision:
-    """Decide a comparison of two vectors, coordinate by coordinate."""
+    """Decide a comparison of two vectors, coordinate by coordinate.
+
+    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
+    """
     a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
     if a.space != b.space:
         raise MisfitError("the two sides are vectors of different kinds", link)
     sign = link.comparisons[0]
-    if sign == "!=":
-        return _different(scene, a, b, where, large)
-    if sign not in ("=", "~", "->"):
+    if sign not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
-    found = []
+    pairs: dict[str, tuple[Scalar, Scalar]] = {}
+    found: list[Decision] = []
     for name in sorted({*a.coordinates, *b.coordinates}):
-        one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
-        if one is None:
+        one = _at_the_limit(scene, name, a, b, where, tending.large) if sign in ("~", "->") else None
+        if one is not None:
+            found.append(replace(one, about=_coordinate(a.space, name)))
+        else:
             count = scene.classes.count(name)
-            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
-        found.append(replace(one, about=_coordinate(a.space, name)))
-    return most_telling(found)
+            pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
+    return most_telling([*found, decide_all(pairs, sign, where, tending)] if pairs else found)
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
@@ -184,26 +182,6 @@ def _vector(value: Value, other: Value, link: Relation) -> Vec:
     if value == ZERO and isinstance(other, Vec):
         return Vec(other.space, {}, other.row)
     raise MisfitError("a number is compared with a vector", link)
-
-
-def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision:
-    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere.
-
-    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
-    """
-    names = sorted({*a.coordinates, *b.coordinates})
-    gaps = [scene.classes.count(name) * (a.of(name) - b.of(name)) for name in names]
-    if all(decide(gap, "=", ZERO, where).word == "proved" for gap in gaps):
-        return Decision("refuted", "the two are the same")
-    found = [decide(gap, "!=", ZERO, where, large) for gap in gaps]
-    proved = next((one for one in found if one.word == "proved"), None)
-    if proved is not None:
-        return proved
-    spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
-    for values in islice(choices(sorted(spoken), where), MOST_TRIED):
-        if allowed(values, where) and all(certain(gap, "=", ZERO, values) for gap in gaps):
-            return Decision("refuted", "the two are the same there", values=values)
-    return Decision("undecided", "they may coincide")
 
 
 def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
@@ -254,20 +232,6 @@ def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
     if name not in gap.names() or slope not in (own, -own):
         return None
     return name, -rest if slope == own else rest
-
-
-def grows_with(value: Scalar, name: str) -> bool:
-    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds."""
-    where = Where({name: POSITIVE})
-    try:
-        if prove(derivative(value, name), ">=", 0, where) is None:
-            return False
-        return limit(value, where, (name,)) == "infinity"
-    except InputError:
-        return False
-
-
-GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 
 
 @dataclass(frozen=True)
@@ -322,8 +286,9 @@ class Decider:
     def _told(self, link: Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
-        if sign in GROWS:
-            return self._tending(link)
+        found = way(link, self._still, self.scene.definitions, self._read)
+        if found is not None:
+            return self._tending(found)
         if sign == "~":
             raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
         names = [node for node in walk(link) if isinstance(node, Name)]
@@ -334,48 +299,26 @@ class Decider:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
-    def _tending(self, link: Relation) -> Decider:
-        """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
-        big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
-        name = full_name(big) if isinstance(big, Name) else ""
-        if link.comparisons[0] != "->":
-            if isinstance(other, Name) and not self.scene.gives(other):
-                raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
-            free = name and name not in self.scene.definitions
-            return replace(self, growing=self.growing | {name}) if free else self._made_large(big, link)
-        if not name or name in self.scene.definitions:
-            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
-        match other:
-            case Name("infinity", None):
-                return replace(self, growing=self.growing | {name})
-            case Negative(Name("infinity", None)):
-                return self._falling(name)
-            case Number(value) if value == 0:
-                return replace(self, vanishing=self.vanishing | {name})
-        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    def _tending(self, found: Way) -> Decider:
+        """The same with a name that goes somewhere."""
+        if found.to == "infinity":
+            return replace(self, growing=self.growing | {found.name})
+        if found.to == "0":
+            return replace(self, vanishing=self.vanishing | {found.name})
+        if found.name in self.scene.own:
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", Name(found.name))
+        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
-    def _made_large(self, big: Node, link: Relation) -> Decider:
-        """e^t >> n, 1/s >> n: what makes something large is that t is large, s small, or t far below 0."""
-        value = Reader(self.scene, {}).scalar(big)
-        names = value.names() - set(self.scene.ranges)
-        if len(names) == 1 and names == value.names():
-            (name,) = names
-            if grows_with(value, name):
-                return replace(self, growing=self.growing | {name})
-            if grows_with(value.put({name: 1 / parameter(name, POSITIVE)}), name):
-                return replace(self, vanishing=self.vanishing | {name})
-            anywhere = Reader(replace(self.scene, own={**self.scene.own, name: REAL}), {}).scalar(big)
-            if grows_with(anywhere.put({name: -parameter(name, POSITIVE)}), name):
-                return self._falling(name)
-        raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
+    def _still(self, name: Name) -> bool:
+        """Whether the exercise gives a name, and it does not go to infinity."""
+        known = self.scene.exercise.parameters.get(full_name(name))
+        return self.scene.gives(name) and (known is None or not known.large)
 
-    def _falling(self, name: str) -> Decider:
-        """lambda -> -infinity: -lambda is large."""
-        if name in self.scene.own:
-            raise MisfitError(f"{name} is said to be bounded and to go to -infinity", Name(name))
-        return replace(
-            self, scene=self.scene.knowing(**{name: -parameter(Symbol("minus", name, f"-{name}"), POSITIVE)})
-        )
+    def _read(self, node: Node, known: Range) -> Scalar:
+        """A formula, where names of the answer's own lie in that range."""
+        names = [full_name(name) for name in walk(node) if isinstance(name, Name) and not self.scene.gives(name)]
+        return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
@@ -452,7 +395,7 @@ class Decider:
         for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
             here, there = where.put(values), put_in(values, gap, *slopes)
             if there and there[0] == ZERO and allowed(values, where) and reach_large(here, large):
-                steep = (decide(slope, "!=", ZERO, here, large).word == "proved" for slope in there[1:])
+                steep = (decide(slope, "!=", ZERO, here, Tending(large)).word == "proved" for slope in there[1:])
                 return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
@@ -498,12 +441,12 @@ class Decider:
         if isinstance(a, Vec) or isinstance(b, Vec):
             if self.vanishing:
                 return Decision("undecided", "limits of vectors are found for large names only")
-            return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
+            return decide_vectors(self.scene, link, (a, b), where, Tending(large, small=self.small(given)))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, large, self.small(given), self.vanishing)
+        return decide(a, sign, b, where, Tending(large, self.vanishing, self.small(given)))
 
     def _leaves_to_chance(self, link: Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
@@ -532,7 +475,7 @@ class Decider:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
             if any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses()):
                 break  # a condition binds them: they may not
-            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
+            found = decide(a.put(along), sign, b.put(along), where, Tending(large, small=self.scene.small))
             if found.word == "refuted":
                 return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
         return Decision("undecided", "how large is large enough depends on the other scores")
@@ -548,7 +491,7 @@ class Decider:
             if found is not None and found.word == "proved":
                 return found
         small = self.small(self.given(Reader(self.scene, {})) or ())
-        return decide(a, sign, b, where, small=small, vanishing=self.vanishing)
+        return decide(a, sign, b, where, Tending((), self.vanishing, small))
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -30,7 +31,7 @@ MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
-FORMS = "normal forms"
+FORMS = "matrix algebra"
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
@@ -172,8 +173,8 @@ class _Case:
         gap = difference(left, right)
         if gap.is_zero:
             if self.comparison == "=":
-                return Decision("proved", "both sides have the same normal form, for all sizes", used=FORMS)
-            return Decision("refuted", "the two sides are always equal: they have the same normal form", used=FORMS)
+                return Decision("proved", "both sides come to the same, for all sizes", used=FORMS)
+            return Decision("refuted", "the two sides are always equal", used=FORMS)
         if self.comparison == "=" and gap.is_scalar:
             how = [
                 inequalities.at_most(a.scalar, b.scalar, normal.algebra, strict=False)
@@ -235,12 +236,8 @@ class _Case:
         again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget
         left, right = (again.value(side) for side in (self.left, self.right))
         said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
-        ends = (
-            (left[0, 0], right[0, 0])
-            if left.nrows() * left.ncols() * right.nrows() * right.ncols() == 1
-            else (None,) * 2
-        )
-        return Decision("refuted", said, INSTANCE, left=ends[0], right=ends[1], example=trial.instance)
+        sides = tuple([[float(entry.mid()) for entry in row] for row in side.tolist()] for side in (left, right))
+        return Decision("refuted", said, INSTANCE, example=replace(trial.instance, sides=sides))
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
@@ -351,13 +348,14 @@ class MatricesCourt:
 def shown(found: Decision) -> dict[str, Any]:
     """A counterexample in plain numbers, for people."""
     example = found.example or Example({})
-    small = {name: rows for name, rows in example.matrices.items() if len(rows) <= SMALL}
-    names = {name: [[_plain(float(entry)) for entry in row] for row in rows] for name, rows in small.items()}
-    told: dict[str, Any] = {"sizes": dict(example.sizes)}
-    told["names"] = {name: rows[0][0] if len(rows) == len(rows[0]) == 1 else rows for name, rows in names.items()}
-    if found.left is not None and found.right is not None:
-        told |= {"left": _plain(float(found.left.mid())), "right": _plain(float(found.right.mid()))}
-    return told
+    small = {name: rows for name, rows in example.matrices.items() if len(rows) <= SMALL and name != "ones"}
+    told: dict[str, Any] = {"sizes": dict(example.sizes), "names": {name: _rows(rows) for name, rows in small.items()}}
+    return told | dict(zip(("left", "right"), map(_rows, example.sides), strict=False))
+
+
+def _rows(rows: Sequence[Sequence[Fraction | float]]) -> object:
+    plainly = [[_plain(float(entry)) for entry in row] for row in rows]
+    return plainly[0][0] if len(plainly) == len(plainly[0]) == 1 else plainly
 
 
 def _plain(value: float) -> int | float:

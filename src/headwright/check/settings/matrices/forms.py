@@ -302,8 +302,8 @@ class Sizes:
         given = {*self.known.dimensions, *self.known.given.sizes, *self.known.given.shapes}
         if (low.names() | high.names()) <= given and not self.at_most(low, high):
             if self.below(high, low):
-                raise NoForm("a member is spoken of that never exists")
-            self.known.doubts.append("a member is spoken of that does not exist for all sizes")
+                raise NoForm("it speaks of a column or singular value that never exists")
+            self.known.doubts.append("it speaks of a column or singular value that does not exist for all sizes")
         self.assume(low, high)
 
     def at_most(self, low: Scalar, high: Scalar) -> bool:

@@ -22,10 +22,10 @@ from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Mem
 from headwright.check.settings.matrices.known import NoForm
 from headwright.check.settings.matrices.normal import candidates, profile, rank_bound
 
-PLAIN = "every term is nonnegative"
-SIZES = "an inequality between sizes (z3)"
-ABEL = "summation by parts: all prefix sums of the weights are nonnegative, for all sizes (z3)"
-SQUARED = "both sides are nonnegative and were squared; "
+PLAIN = "the signs of its terms"
+SIZES = "an inequality between sizes"
+ABEL = "summation by parts"
+SQUARED = "squares of both sides, "
 SMALL = range(1, 9)  # sizes at which a counterexample is looked for
 TRIED = (*SMALL, 26, 101, 1001, 10_001)  # and those where it need not be written out
 
