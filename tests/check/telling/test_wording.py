@@ -38,7 +38,8 @@ ANSWERS = [
     ("two-heads-scaled", r"q_1 = \lambda\mu_a ||| q_2 = \lambda\mu_a"),
 ]
 UNTOLD = [
-    r"\b(words|shapes|sizes|names|left) = ", r"e\+\d", "-1 k_", "the two are", "exact algebra, exact algebra", "bug worth",
+    r"\b(words|shapes|sizes|names|left) = ", r"e\+\d", "-1 k_", "the two are", "exact algebra, exact algebra",
+    "bug worth",
     r"\(next to", "None", "score_", "closeness", "y_others", r"given .*\\", r"tends to (\S+), not to \1\b",
 ]  # fmt: skip
 
@@ -64,6 +65,13 @@ def test_each_method_is_named_once() -> None:
 def test_a_missing_object_is_no_answer_and_has_no_caret_in_nowhere() -> None:
     found = check_answer(EXERCISES["averaging-scaled"], [Formula(r"c \approx v_a", 1)])
     assert (found.word, found.reason) == ("no answer", "q is used, and no formula defines it: write q = ...")
+
+
+def test_a_key_named_c_is_not_the_output() -> None:
+    for right in (r"q = \lambda(k_a + k_b + k_c)", r"q = -\lambda \sum_{i \ne a, b, c} k_i"):
+        assert check_answer(EXERCISES["averaging-three"], [Formula(right, 1)]).word == "proved"
+    found = check_answer(EXERCISES["averaging-three"], [Formula("q = c(k_a + k_b + k_c)", 1)])
+    assert "c is the output" in found.reason
 
 
 def test_what_fails_for_large_names_says_so() -> None:
