@@ -99,6 +99,13 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     return bool(SIGNS[sign](left, right))
 
 
+def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+    """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
+    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    return {full_name(one.terms[0]): one for one in said
+            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
+
+
 MOST_FORMULAS = 200
 
 
@@ -528,8 +535,11 @@ class _Sorter:
         keys = self.exercise.keys
         if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
             return
+        indices = {id(part.index) for part in walk(value) if isinstance(part, Name)}
+        sums = [part for part in walk(value) if isinstance(part, BigSum)]
+        indices |= {id(part) for one in sums for condition in one.conditions for part in walk(condition)}
         for part in walk(value):
-            if part == Name("c"):
+            if part == Name("c") and id(part) not in indices:  # k_c is a key
                 fix = "call the number otherwise, or introduce it: 'with a large constant c'"
                 raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
 
