@@ -381,7 +381,7 @@ class TokensSetting:
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
         if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
             return True
-        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and label(name.index) != ""
+        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and name.index is not None
 
     def opened(self, answer: Answer) -> TokensCourt:
         """With what the answer defines, and what it says of its own names."""
