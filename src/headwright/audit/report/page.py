@@ -193,7 +193,7 @@ def _table(found: Audit) -> str:
     lines = "".join(_line(each) for each in found.heads)
     return (
         '<div class="wide" tabindex="0" role="region" aria-label="All heads"><table class="sortable"><thead><tr>'
-        f'<th scope="col">head</th>{head}<th scope="col" class="words">what it does</th></tr></thead>\n'
+        f'<th scope="col">head</th><th scope="col" class="words">what it does</th>{head}</tr></thead>\n'
         f"<tbody>{lines}</tbody></table></div>\n"
         '<p class="quiet">Point at a number for its interval. prev. to dist. are away from the first token; margin and '
         "ball are medians over the rows that it does not win; int8 and int4 are mean total variations; QK and OV are "
@@ -213,7 +213,7 @@ def _line(head: Head) -> str:
     said = ", ".join(role.name + ("" if role.sure else "?") for role in head.roles)
     order = head.layer * 10_000 + head.head
     return (
-        f'<tr><th scope="row" data-value="{order}">{head.name}</th>{"".join(cells)}<td class="words">{said}</td></tr>\n'
+        f'<tr><th scope="row" data-value="{order}">{head.name}</th><td class="words">{said}</td>{"".join(cells)}</tr>\n'
     )
 
 

@@ -498,6 +498,8 @@ class TokensCourt:
                 return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
+            if any(isinstance(self._limit(entry), str) for entry in value.flat):
+                return f"{plain(left)} grows faster than the directions: it does not tend to {plain(link.terms[1])}"
             return f"{plain(link)} is false"
         if value.shape[1] > 1 and sign in ("~", "->"):
             ends = [limit(entry, *self._where(set(entry.names()))) for entry in value.flat]
@@ -509,13 +511,17 @@ class TokensCourt:
 
     def _end(self, value: Grid) -> str | None:
         """The limit of a vector as a combination of the directions."""
-        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
         parts = []
         for direction, (entry,) in zip(self.setting.directions, value.entries, strict=True):
-            where, large = self._where(set(entry.names()) | {self.setting.length})
-            end = limit(entry / length, where, large)
+            end = self._limit(entry)
             if not isinstance(end, Scalar):
                 return None
             if end.rational != 0:
                 parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
-        return " + ".join(parts).replace("+ -", "- ") or "0 (next to the directions)"
+        return " + ".join(parts).replace("+ -", "- ") or "0, compared with the directions"
+
+    def _limit(self, entry: Scalar) -> Scalar | str | None:
+        """The limit of a coordinate beside the length of the directions."""
+        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
+        where, large = self._where(set(entry.names()) | {self.setting.length})
+        return limit(entry / length, where, large)

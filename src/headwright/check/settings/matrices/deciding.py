@@ -319,7 +319,10 @@ class MatricesCourt:
             found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
         if found.word == "proved" and given != self.given and never(given, link):
             found = Decision("undecided", "no case that can occur satisfies what is assumed")
-        words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
+        words = found.reason
+        if found.word == "refuted":
+            said = "is" if claim.role == "goal" and found.reason.startswith("false for") else "does not follow:"
+            words = f"{plain(link)} {said} {found.reason}"
         one = judged(claim, found, words)
         if found.example is None:
             return [one]
