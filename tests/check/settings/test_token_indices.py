@@ -8,7 +8,10 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Written
 
-OBJECTS = "Set $V = (1/\\beta^2)(u_b u_b^\\top - u_c u_c^\\top)$, $K = I$ and $Q = (1/\\beta^2)(u_c u_d^\\top + u_d u_a^\\top)$. "
+OBJECTS = (
+    "Set $V = (1/\\beta^2)(u_b u_b^\\top - u_c u_c^\\top)$, $K = I$ "
+    "and $Q = (1/\\beta^2)(u_c u_d^\\top + u_d u_a^\\top)$. "
+)
 MORE, LESS = "\\frac{\\exp(\\beta^2)}{\\exp(\\beta^2)+2}", "\\frac{1}{\\exp(\\beta^2)+2}"
 
 
