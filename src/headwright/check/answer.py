@@ -465,7 +465,7 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
-        if not under and self._lacks_its_assumption(said):
+        if not under and not said.unknown and self._lacks_its_assumption(said):
             self._set_aside_said(said, "under which assumption it is said was not understood")
             return
         said = self._under(said, self._with_witnesses(node, under))
