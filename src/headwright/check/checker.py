@@ -92,6 +92,8 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
         return Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+    except MissingError as error:
+        return Verdict("no answer", f"{error.message}: {error.fix}")
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown()))
     except (InputError, TooLong, UndeterminedError) as error:
