@@ -217,7 +217,7 @@ def of_formulas(formulas: Sequence[Formula], names: Sequence[str]) -> Read:
             found.append(Statement("claim", formula.text, formula.line, problem=error))
             continue
         found += [Statement("claim", formula.text, formula.line, node) for node in nodes]
-    return Read(tuple(found))
+    return Read(tuple(replace(one, number=number) for number, one in enumerate(found)))
 
 
 def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -> Answer:
