@@ -290,6 +290,8 @@ def _defined(node: Node | None) -> Iterator[Name]:
 def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
     if isinstance(node, Name) and full_name(node) in names:
         return replace(names[full_name(node)], span=node.span)
+    if isinstance(node, Name) and node.index is not None and node.base in names and OWN not in names[node.base].base:
+        return replace(node, base=names[node.base].base, index=_renamed(node.index, names))  # Sigma_k, as Sigma
     return mapped(node, lambda part: _renamed(part, names))
 
 
