@@ -25,8 +25,10 @@ from headwright.formula.tree import (
     Node,
     Number,
     Power,
+    Product,
     Quantified,
     Relation,
+    Transpose,
     mapped,
     walk,
 )
@@ -95,6 +97,13 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     True
     """
     return bool(SIGNS[sign](left, right))
+
+
+def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+    """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
+    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    return {full_name(one.terms[0]): one for one in said
+            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
 
 
 MOST_FORMULAS = 200
@@ -208,7 +217,7 @@ def of_formulas(formulas: Sequence[Formula], names: Sequence[str]) -> Read:
             found.append(Statement("claim", formula.text, formula.line, problem=error))
             continue
         found += [Statement("claim", formula.text, formula.line, node) for node in nodes]
-    return Read(tuple(found))
+    return Read(tuple(replace(one, number=number) for number, one in enumerate(found)))
 
 
 def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -> Answer:
@@ -267,6 +276,8 @@ def _defined(node: Node | None) -> Iterator[Name]:
 def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
     if isinstance(node, Name) and full_name(node) in names:
         return replace(names[full_name(node)], span=node.span)
+    if isinstance(node, Name) and node.index is not None and node.base in names and OWN not in names[node.base].base:
+        return replace(node, base=names[node.base].base, index=_renamed(node.index, names))  # Sigma_k, as Sigma
     return mapped(node, lambda part: _renamed(part, names))
 
 
@@ -292,12 +303,18 @@ class _Sorter:
         """With s_i = k_i^T q in place of s_a, s_1, s_j, where the answer defines s_i so."""
         patterns: dict[str, tuple[str, Node]] = {}
         found: list[Statement] = []
+        if self.exercise.integers is not None:
+            statements = [
+                one if one.node is None else replace(one, node=_without_domains(one.node)) for one in statements
+            ]
         for one in statements:
             made = None if one.why or one.node is None else self._pattern(one.node)
             if made is not None and made[0] not in patterns:
                 patterns[made[0]] = made[1:]
                 continue
             found.append(one)
+        if not any(name.base == "s" for one in statements for name in _defined(one.node)):
+            patterns |= self._scores()
         if not patterns:
             return list(statements)
 
@@ -312,6 +329,13 @@ class _Sorter:
             except MisfitError as error:
                 out.append(replace(one, role="unclear", why=error.message))
         return out
+
+    def _scores(self) -> dict[str, tuple[str, Node]]:
+        """s_i is the score of key i, unless the exercise or the answer says otherwise."""
+        one_query = self.exercise.keys is not None and not any(name.startswith("q_") for name in self.exercise.answer)
+        if not one_query or self.known(Name("s", Name("i"))) or self.known(Name("s")):
+            return {}
+        return {"s": ("i", Product((Transpose(Name("k", Name("i"))), Name("q"))))}
 
     def _pattern(self, node: Node) -> tuple[str, str, Node] | None:
         """The name, the letter and the value of a definition such as s_i = k_i^T q."""
@@ -513,8 +537,11 @@ class _Sorter:
         keys = self.exercise.keys
         if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
             return
+        indices = {id(part.index) for part in walk(value) if isinstance(part, Name)}
+        sums = [part for part in walk(value) if isinstance(part, BigSum)]
+        indices |= {id(part) for one in sums for condition in one.conditions for part in walk(condition)}
         for part in walk(value):
-            if part == Name("c"):
+            if part == Name("c") and id(part) not in indices:  # k_c is a key
                 fix = "call the number otherwise, or introduce it: 'with a large constant c'"
                 raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
 
@@ -661,6 +688,19 @@ def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
     """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
     own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
     return any(name in used for name in own)
+
+
+def _without_domains(node: Node) -> Node:
+    """k is an integer here anyway: 't - t' = 2 pi k, k in Z' says no more than the first half."""
+    match node:
+        case Logic(word, items):
+            kept = [_without_domains(item) for item in items]
+            if word == "and":
+                kept = [item for item in kept if not (isinstance(item, Bond) and item.right == Domain("Z"))] or kept[:1]
+                return kept[0] if len(kept) == 1 else Logic(word, tuple(kept), span=node.span)
+            return Logic(word, tuple(kept), span=node.span)
+        case _:
+            return node
 
 
 def _tends(node: Node) -> bool:

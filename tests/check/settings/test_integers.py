@@ -18,6 +18,10 @@ ROWS = r"\Phi_t \ne \Phi_{t'}"
         r"2 \cos t = 2 \cos t' \Rightarrow t = t'",
         r"\frac{t}{2} = \pi k \Rightarrow t = 0",
         r"|2t - 2t'| \ge 2",
+        r"\cos t \ne 0",
+        r"\cos t \ne -1",
+        r"\sin t \ne 1",
+        r"\sin t = 0 \Rightarrow t = 0",
         r"\pi^2 < 10",
     ],
 )
@@ -25,7 +29,9 @@ def test_what_follows_for_integers_is_proved(claim: str) -> None:
     assert check("positions-unique", ROWS, claim).word == "proved"
 
 
-@pytest.mark.parametrize("claim", [r"(t - t')^2 > 1", r"t < 7 \Rightarrow \cos t \ne 1", r"T < 2\pi", r"\pi^2 > 10"])
+@pytest.mark.parametrize(
+    "claim", [r"(t - t')^2 > 1", r"t < 7 \Rightarrow \cos t \ne 1", r"T < 2\pi", r"\pi^2 > 10", r"\sin t \ne 0"]
+)
 def test_what_fails_for_some_integers_is_refuted(claim: str) -> None:
     assert check("positions-unique", ROWS, claim).word == "refuted"
 

@@ -18,6 +18,7 @@ from headwright.audit.findings.away import capped, visible
 from headwright.audit.findings.device import numbers
 from headwright.audit.findings.rounding import softmax
 from headwright.audit.models.model import Layer, Model, Tokens
+from headwright.errors import InputError
 
 SHUFFLES = 4
 LONGEST = 128  # tokens; order needs no long text
@@ -56,7 +57,10 @@ def order(model: Model, tokens: Tokens, opening: int, layers: tuple[int, ...], s
     placed = _defects([list(_last(model.run(each), max(layers))) for each in (tokens, *shuffled)])
     without = None
     if isinstance(model, Placeless) and 0 in layers:
-        without = _defects([list(_last(model.run_placeless(each), 0)) for each in (tokens, *shuffled)])[0]
+        try:
+            without = _defects([list(_last(model.run_placeless(each), 0)) for each in (tokens, *shuffled)])[0]
+        except InputError:  # a family that has its positions elsewhere
+            without = None
     return Order(placed[list(layers)], without, len(tokens), SHUFFLES)
 
 

@@ -94,13 +94,23 @@ class HuggingFaceModel:
 
         With a key mask, tokens that are False there (padding) are seen by nobody.
         """
+        return self._run(tokens, key_mask)
+
+    def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
+        """The same with every token at position 0; refused for a family that takes no positions."""
+        # With a mask, even one that hides nothing, transformers does not read positions as where packed texts begin.
+        return self._run(tokens, np.ones(len(tokens), dtype=bool), placeless=True)
+
+    def _run(
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False
+    ) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
         if key_mask is not None and np.shape(key_mask) != given.shape:
             raise InputError(
                 f"a key mask of shape {np.shape(key_mask)}: expected True or False for {len(given)} tokens"
             )
         count = 0
-        for heard in self._heard(given, key_mask):
+        for heard in self._heard(given, key_mask, placeless):
             if heard.scoring.heads != self.heads:
                 raise InputError(f"layer {count} of {self.name} has {heard.scoring.heads} heads and others have "
                                  f"{self.heads}: not known here")  # fmt: skip
@@ -174,14 +184,22 @@ class HuggingFaceModel:
     def _spells_bytes(self) -> bool:
         return any(word.startswith(BYTE_SPACE) for word in self.tokenizer.get_vocab())
 
-    def _heard(self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None) -> Iterator[Heard]:
-        return streamed(lambda give: self._forward(tokens, key_mask, give))
+    def _heard(
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False
+    ) -> Iterator[Heard]:
+        return streamed(lambda give: self._forward(tokens, key_mask, placeless, give))
 
     def _forward(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, give: Callable[[Heard], None]
+        self,
+        tokens: Tokens,
+        key_mask: Bool[np.ndarray, " keys"] | None,
+        placeless: bool,
+        give: Callable[[Heard], None],
     ) -> None:
         device = self.network.device
         more = {} if key_mask is None else {"attention_mask": torch.as_tensor(key_mask[None], device=device).long()}
+        if placeless:
+            more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
             with torch.inference_mode(), listening(give):
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)

@@ -12,7 +12,7 @@ from flint import arb
 from headwright.check.scalars.large import eventually, never, sign_of_large
 from headwright.check.scalars.numbers import Range, ball_of, precision
 from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Hypothesis, Where, checked, plain_numbers
+from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
 
 MOST_INTEGERS = 60  # choices of all integers together
@@ -53,13 +53,9 @@ def counterexample(
     # What is demanded of large names is looked at once the others are numbers.
     conditions = [one for one in where.all_hypotheses() if not (one[0].names() | one[2].names()) & set(large)]
     names = _free_names(left, right, where, large)
-    fixed = _fixed(conditions, names)
-    for place, chosen in enumerate(choices(sorted(names - fixed.keys()), where)):
+    for place, values in enumerate(choices(sorted(names), where)):
         if large and place >= MOST_LIMITS:
             return None
-        values = _completed(chosen, fixed, where)
-        if values is None:
-            continue
         if not all(certain(*one, values) for one in conditions):
             continue
         found = (
@@ -76,32 +72,6 @@ def _free_names(left: Scalar, right: Scalar, where: Where, large: Sequence[str])
     for one in where.all_hypotheses():
         names |= one[0].names() | one[2].names()
     return names - set(large)
-
-
-def _fixed(conditions: Sequence[Hypothesis], names: set[str]) -> dict[str, Scalar]:
-    """Names that a condition t = ... expresses by others; one is enough, for the others may depend on it."""
-    for left, comparison, right in conditions:
-        for one, other in ((left, right), (right, left)):
-            for name in sorted(one.names()) if comparison == "=" and len(one.names()) == 1 else ():
-                if name in names and str(one) == name and name not in other.names():
-                    return {name: other}
-    return {}
-
-
-def _completed(chosen: dict[str, Fraction], fixed: Mapping[str, Scalar], where: Where) -> dict[str, Fraction] | None:
-    """The chosen values and those that follow from them, where these are rational and within their ranges."""
-    values = dict(chosen)
-    for name, formula in fixed.items():
-        try:
-            value = formula.put(chosen).rational
-        except InputError:
-            return None
-        known = where.range(name).numeric
-        whole = value is not None and value.denominator == 1
-        if value is None or not known.holds(Range(value, value, integer=whole)):
-            return None
-        values[name] = value
-    return values
 
 
 def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]:

@@ -151,8 +151,8 @@ class Encoder:
         for atom, coefficient in waves:
             rest = rest - coefficient * of_atom(atom)
         match waves:
-            case [(Function(kind=kind, body=x), a)] if rest == (-a if kind == "cos" else 0):
-                return self._same_wave(kind, x, number(0))  # 1 = cos 0, and 0 = sin 0
+            case [(Function(kind=kind, body=x), a)] if (level := (-rest / a).rational) in QUARTERS[kind]:
+                return self._same_wave(kind, x, QUARTERS[kind][level] * pi() / 2)  # 1 = cos 0, -1 = sin(3 pi/2)
             case [(Function(kind=kind, body=x), a), (Function(kind=other, body=y), b)] if kind == other and rest == 0:
                 if a == -b or (a == b and kind == "sin"):
                     return self._same_wave(kind, x, y if a == -b else -y)
@@ -213,6 +213,12 @@ class Encoder:
             )
         self.whole.name(full)
         return parameter(full, self.integers[full])
+
+
+QUARTERS: Mapping[str, Mapping[Fraction | None, int]] = {  # of half a turn, where sines and cosines are 0, 1 and -1
+    "cos": {Fraction(1): 0, Fraction(0): 1, Fraction(-1): 2},
+    "sin": {Fraction(0): 0, Fraction(1): 1, Fraction(-1): 3},
+}
 
 
 def _squares(node: Node) -> list[Node]:

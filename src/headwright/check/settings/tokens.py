@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    comparisons,
+    full_name,
+    label,
+    named,
+    redefined,
+)
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
@@ -414,9 +424,15 @@ class TokensCourt:
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""
-        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
-        decision = here._link(self.reader, link)
-        words = here._words(self.reader, link, decision)
+        instead = redefined(claim.under, self.exercise)
+        under = tuple(part for part in claim.under if part not in instead.values())
+        reader = self.reader
+        if instead:  # 'if x_2 = u_a + u_d, then ...'
+            new = {name: part.terms[1] for name, part in instead.items()}
+            reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
+        here, link = replace(self, under=(*self.under, *under)), claim.link
+        decision = here._link(reader, link)
+        words = here._words(reader, link, decision)
         if claim.negated and decision.word in OPPOSITE:
             decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
             words = decision.reason
@@ -489,6 +505,8 @@ class TokensCourt:
                 return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
+            if any(isinstance(self._limit(entry), str) for entry in value.flat):
+                return f"{plain(left)} grows faster than the directions: it does not tend to {plain(link.terms[1])}"
             return f"{plain(link)} is false"
         if value.shape[1] > 1 and sign in ("~", "->"):
             ends = [limit(entry, *self._where(set(entry.names()))) for entry in value.flat]
@@ -500,13 +518,17 @@ class TokensCourt:
 
     def _end(self, value: Grid) -> str | None:
         """The limit of a vector as a combination of the directions."""
-        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
         parts = []
         for direction, (entry,) in zip(self.setting.directions, value.entries, strict=True):
-            where, large = self._where(set(entry.names()) | {self.setting.length})
-            end = limit(entry / length, where, large)
+            end = self._limit(entry)
             if not isinstance(end, Scalar):
                 return None
             if end.rational != 0:
                 parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
-        return " + ".join(parts).replace("+ -", "- ") or "0 (next to the directions)"
+        return " + ".join(parts).replace("+ -", "- ") or "0, compared with the directions"
+
+    def _limit(self, entry: Scalar) -> Scalar | str | None:
+        """The limit of a coordinate beside the length of the directions."""
+        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
+        where, large = self._where(set(entry.names()) | {self.setting.length})
+        return limit(entry / length, where, large)

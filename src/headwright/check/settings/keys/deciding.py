@@ -15,17 +15,15 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, Tending, decide, decide_all, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
     POSITIVE,
     REAL,
-    Instance,
     Range,
     Scalar,
     Where,
-    counterexample,
     derivative,
     exp,
     ln,
@@ -39,7 +37,6 @@ from headwright.check.settings.keys.chance import (
     decide_event,
     decide_moment,
     is_output,
-    limit_pattern,
     speaks_of_output,
 )
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
@@ -136,18 +133,6 @@ def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
     return known, ((y, ">=", low), (y, "<=", high))
 
 
-def worst_end(left: Scalar, sign: str, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample with the other keys as close as they may be, or as far."""
-    if sign not in ("=", "!=", "<", ">", "<=", ">=") or NAME not in left.names() | right.names():
-        return None
-    for end in (CLOSEST, FARTHEST):
-        put: dict[str, Scalar] = {NAME: number(end)}
-        found = counterexample(left.put(put), sign, right.put(put), where.put(put))
-        if found is not None:
-            return replace(found, values={**found.values, NAME: end})
-    return None
-
-
 MOST_TRIED = 200
 
 
@@ -165,15 +150,10 @@ def decide_vectors(
     if sign not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
     pairs: dict[str, tuple[Scalar, Scalar]] = {}
-    found: list[Decision] = []
     for name in sorted({*a.coordinates, *b.coordinates}):
-        one = _at_the_limit(scene, name, a, b, where, tending.large) if sign in ("~", "->") else None
-        if one is not None:
-            found.append(replace(one, about=_coordinate(a.space, name)))
-        else:
-            count = scene.classes.count(name)
-            pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
-    return most_telling([*found, decide_all(pairs, sign, where, tending)] if pairs else found)
+        count = scene.classes.count(name)
+        pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
+    return decide_all(pairs, sign, where, tending)
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
@@ -182,28 +162,6 @@ def _vector(value: Value, other: Value, link: Relation) -> Vec:
     if value == ZERO and isinstance(other, Vec):
         return Vec(other.space, {}, other.row)
     raise MisfitError("a number is compared with a vector", link)
-
-
-def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
-    """Outputs compared by the limits of patterns, where rates depend on parameters."""
-    if a.space != "value" or len(scene.queries) > 1 or len(large) != 1:
-        return None
-    query = Reader(scene, {}).query(scene.queries[0])
-    end = limit_pattern(scene.scores(query), scene.classes, large[0], where)
-    if end is None:
-        return None
-    own = scene.pattern(query)
-    left, right = (end[name] if v.of(name) == own.get(name) else v.of(name) for v in (a, b))
-    if large[0] in left.names() | right.names():
-        return None
-    count = scene.classes.count(name)
-    found = decide(count * left, "=", count * right, where)
-    if found.word == "proved":
-        return Decision("proved", f"the highest scores take all the weight as {large[0]} grows", used="limits")
-    if found.word == "refuted":
-        said = f"{_coordinate(a.space, name)} tends to {left}, not to {right}, as {large[0]} grows"
-        return Decision("refuted", said, values=found.values)
-    return found
 
 
 def _coordinate(space: str, name: str) -> str:
@@ -481,9 +439,6 @@ class Decider:
         return Decision("undecided", "how large is large enough depends on the other scores")
 
     def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
-        worst = worst_end(a, sign, b, where)
-        if worst is not None:
-            return Decision("refuted", "", values=worst.values, left=worst.left, right=worst.right)
         turned = bent(self.scene)
         if turned is not None and BENT not in self.scene.ranges:
             scene, known = turned
