@@ -656,6 +656,8 @@ class _Sorter:
         """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
         if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
             return False
+        if self.exercise.condition and _speaks_of(node, "q"):
+            return False  # a condition on scores, which is what is asked for
 
         def own(term: Node) -> bool:
             return isinstance(term, Name) and not self.known(term) and full_name(term) not in self.answer.definitions
@@ -711,7 +713,9 @@ def _holds(listing: Node, link: Relation) -> bool:
 
 
 def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
-    """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
+    """Whether it matters that a name of the answer's own is large or small: only if the name occurs elsewhere."""
+    if not _tends(node):
+        return True
     own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
     return any(name in used for name in own)
 
