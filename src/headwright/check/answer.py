@@ -99,6 +99,13 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     return bool(SIGNS[sign](left, right))
 
 
+def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+    """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
+    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    return {full_name(one.terms[0]): one for one in said
+            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
+
+
 MOST_FORMULAS = 200
 
 
@@ -210,7 +217,7 @@ def of_formulas(formulas: Sequence[Formula], names: Sequence[str]) -> Read:
             found.append(Statement("claim", formula.text, formula.line, problem=error))
             continue
         found += [Statement("claim", formula.text, formula.line, node) for node in nodes]
-    return Read(tuple(found))
+    return Read(tuple(replace(one, number=number) for number, one in enumerate(found)))
 
 
 def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -> Answer:

@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    comparisons,
+    full_name,
+    label,
+    named,
+    redefined,
+)
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
@@ -414,9 +424,15 @@ class TokensCourt:
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""
-        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
-        decision = here._link(self.reader, link)
-        words = here._words(self.reader, link, decision)
+        instead = redefined(claim.under, self.exercise)
+        under = tuple(part for part in claim.under if part not in instead.values())
+        reader = self.reader
+        if instead:  # 'if x_2 = u_a + u_d, then ...'
+            new = {name: part.terms[1] for name, part in instead.items()}
+            reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
+        here, link = replace(self, under=(*self.under, *under)), claim.link
+        decision = here._link(reader, link)
+        words = here._words(reader, link, decision)
         if claim.negated and decision.word in OPPOSITE:
             decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
             words = decision.reason

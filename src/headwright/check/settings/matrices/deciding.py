@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from headwright.check.answer import Answer, Said, comparisons, full_name
+from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
@@ -303,6 +303,10 @@ class MatricesCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison: equal forms, or an instance where it fails."""
         link = claim.link
+        spoken = {plain(name) for name in names_in(link)}
+        for name in self.exercise.missing(self.given.definitions):
+            if name in spoken:
+                raise MissingError(f"{name} is used, and no formula defines it", link, fix=f"write {name} = ...")
         given, understood = self._under(claim.under)
         try:
             found = decide(link, given, strict=claim.role == "goal" or bool(self.exercise.derive))

@@ -585,10 +585,25 @@ def image(function: str, body: Form, algebra: Algebra) -> Form:
         if body.is_zero:
             return form(rows, columns, [])
         size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
-        return scaled(word_form((*left, Image("relu", body), *right), rows, columns), size)
+        upright = min(body, scaled(body, -1), key=text)
+        terms = [] if upright == body else list(body.terms)  # relu(X) = relu(-X) + X
+        terms.append(((Image("relu", upright),), ONE))
+        if _is_relu(body):
+            terms = list(body.terms)
+        return scaled(form(rows, columns, [((*left, *word, *right), value) for word, value in terms]), size)
     if function == "softmax":
         body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
     return word_form((*left, Image(function, body), *right), rows, columns)
+
+
+def _is_relu(body: Form) -> bool:
+    """Whether a form is relu(X), or relu(X) - X = relu(-X): nothing in it is negative."""
+    for word, value in body.terms:
+        match word:
+            case (Image("relu", inside, False),) if value == 1:
+                rest = minus(body, word_form(word, body.rows, body.columns))
+                return rest.is_zero or rest == scaled(inside, -1)
+    return False
 
 
 def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:
