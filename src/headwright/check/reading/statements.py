@@ -198,6 +198,8 @@ class _Sentence:
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             self.fresh = False
+        elif clause.cue == "" and not clause.inside and len(clause.words) > 2:
+            self.last = []  # a clause in words: a condition after it is not about what was said before it
 
     def _qualifies(self, clause: Clause) -> bool:
         """Brackets right after a formula with a condition in them: (i != a, b)."""

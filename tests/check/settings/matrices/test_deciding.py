@@ -466,3 +466,17 @@ def test_a_counterexample_is_shown_as_small_explicit_matrices() -> None:
 )
 def test_what_is_said_of_an_object_that_nothing_defines_is_no_answer(exercise: str, claim: str) -> None:
     assert check(exercise, claim).word == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"A V_k = U_k S_k", "proved"),
+        (r"A V_k = \sigma_k U_k", "undecided"),  # true of the k-th columns
+        (r"A V_k = U_k", "refuted"),
+        (r"U_k^\top A V_k = \Sigma_k", "proved"),
+    ],
+)
+def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word: str) -> None:
+    (part,) = check("energy", claim).parts
+    assert part.word == word, part.reason

@@ -423,7 +423,15 @@ class Algebra:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
                 return ONE, ()
+            case Diagonal(powers, upto, rows), Cut(first, _, _, False) if self._beyond(upto, first, powers):
+                return ONE, (*((Diagonal(powers, first, rows),) if powers else ()), right)
+            case Cut(first, _, _, True), Diagonal(powers, upto, rows) if self._beyond(upto, first, powers):
+                return ONE, (left, *((Diagonal(powers, first, rows),) if powers else ()))
         return None
+
+    def _beyond(self, upto: Scalar, first: Scalar, powers: Powers) -> bool:
+        """Whether entries of a diagonal matrix, or all of it, do not matter to the first columns of the identity."""
+        return (upto != first or not powers) and self.sizes.at_most(first, upto)
 
     def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
         fact = self.known.fact
