@@ -25,8 +25,10 @@ from headwright.formula.tree import (
     Node,
     Number,
     Power,
+    Product,
     Quantified,
     Relation,
+    Transpose,
     mapped,
     walk,
 )
@@ -95,6 +97,13 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     True
     """
     return bool(SIGNS[sign](left, right))
+
+
+def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+    """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
+    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    return {full_name(one.terms[0]): one for one in said
+            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
 
 
 MOST_FORMULAS = 200
@@ -208,7 +217,7 @@ def of_formulas(formulas: Sequence[Formula], names: Sequence[str]) -> Read:
             found.append(Statement("claim", formula.text, formula.line, problem=error))
             continue
         found += [Statement("claim", formula.text, formula.line, node) for node in nodes]
-    return Read(tuple(found))
+    return Read(tuple(replace(one, number=number) for number, one in enumerate(found)))
 
 
 def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -> Answer:
@@ -217,6 +226,7 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     A name that the exercise does not give is defined by 'name = ...', and bounded by 'name >> ...' or 'name > ...'.
     """
     sorter = _Sorter(exercise, known)
+    read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
     return sorter.finished()
@@ -224,6 +234,19 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
 
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
 OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a large constant c'
+
+
+def _with_pairs(statement: Statement) -> Statement:
+    """alpha_{2j} has two indices, 2 and j: nobody multiplies them."""
+    return statement if statement.node is None else replace(statement, node=_paired_indices(statement.node))
+
+
+def _paired_indices(node: Node) -> Node:
+    match node:
+        case Name("alpha", Product((Number() | Name() as one, Number() | Name() as other)) as index):
+            return replace(node, index=Listing((one, other), span=index.span))
+        case _:
+            return mapped(node, _paired_indices)
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
@@ -267,7 +290,15 @@ def _defined(node: Node | None) -> Iterator[Name]:
 def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
     if isinstance(node, Name) and full_name(node) in names:
         return replace(names[full_name(node)], span=node.span)
+    if isinstance(node, Name) and node.index is not None and node.base in names and OWN not in names[node.base].base:
+        return replace(node, base=names[node.base].base, index=_renamed(node.index, names))  # Sigma_k, as Sigma
     return mapped(node, lambda part: _renamed(part, names))
+
+
+def _at_place(node: Node, letter: str, place: int) -> Node:
+    if node == Name(letter):
+        return Number(Fraction(place), span=node.span)
+    return mapped(node, lambda part: _at_place(part, letter, place))
 
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
@@ -292,12 +323,18 @@ class _Sorter:
         """With s_i = k_i^T q in place of s_a, s_1, s_j, where the answer defines s_i so."""
         patterns: dict[str, tuple[str, Node]] = {}
         found: list[Statement] = []
+        if self.exercise.integers is not None:
+            statements = [
+                one if one.node is None else replace(one, node=_without_domains(one.node)) for one in statements
+            ]
         for one in statements:
             made = None if one.why or one.node is None else self._pattern(one.node)
             if made is not None and made[0] not in patterns:
                 patterns[made[0]] = made[1:]
                 continue
             found.append(one)
+        if not any(name.base == "s" for one in statements for name in _defined(one.node)):
+            patterns |= self._scores()
         if not patterns:
             return list(statements)
 
@@ -312,6 +349,13 @@ class _Sorter:
             except MisfitError as error:
                 out.append(replace(one, role="unclear", why=error.message))
         return out
+
+    def _scores(self) -> dict[str, tuple[str, Node]]:
+        """s_i is the score of key i, unless the exercise or the answer says otherwise."""
+        one_query = self.exercise.keys is not None and not any(name.startswith("q_") for name in self.exercise.answer)
+        if not one_query or self.known(Name("s", Name("i"))) or self.known(Name("s")):
+            return {}
+        return {"s": ("i", Product((Transpose(Name("k", Name("i"))), Name("q"))))}
 
     def _pattern(self, node: Node) -> tuple[str, str, Node] | None:
         """The name, the letter and the value of a definition such as s_i = k_i^T q."""
@@ -371,6 +415,12 @@ class _Sorter:
         if any(said.node == parsed(source) for source in self.exercise.may_repeat):
             return  # it is given: repeating it neither helps nor harms
         match said.node:
+            case Quantified(body, (Relation((Name(letter, None, 0), Number(value)), ("=" | "!=" as sign,)),)) if (
+                self.exercise.tokens is not None
+            ):  # 'for j != 3': there are so many tokens
+                for place in range(1, len(self.exercise.tokens.tokens) + 1):
+                    if (place == value) == (sign == "="):
+                        self._sort(replace(said, node=_at_place(body, letter, place)), under, role)
             case Quantified(body, conditions) if self._defines(body) or isinstance(body, Logic):
                 self._sort(replace(said, node=body), (*under, *conditions), role)
             case Logic("and", items):
@@ -424,7 +474,7 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
-        if not under and self._lacks_its_assumption(said):
+        if not under and not said.unknown and self._lacks_its_assumption(said):
             self._set_aside_said(said, "under which assumption it is said was not understood")
             return
         said = self._under(said, self._with_witnesses(node, under))
@@ -513,8 +563,11 @@ class _Sorter:
         keys = self.exercise.keys
         if keys is None or "c" in self.exercise.parameters or any(s.name == "c" for s in keys.scales.values()):
             return
+        indices = {id(part.index) for part in walk(value) if isinstance(part, Name)}
+        sums = [part for part in walk(value) if isinstance(part, BigSum)]
+        indices |= {id(part) for one in sums for condition in one.conditions for part in walk(condition)}
         for part in walk(value):
-            if part == Name("c"):
+            if part == Name("c") and id(part) not in indices:  # k_c is a key
                 fix = "call the number otherwise, or introduce it: 'with a large constant c'"
                 raise MisfitError("c is the output in this exercise, the mean of the values", part, fix=fix)
 
@@ -661,6 +714,19 @@ def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
     """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
     own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
     return any(name in used for name in own)
+
+
+def _without_domains(node: Node) -> Node:
+    """k is an integer here anyway: 't - t' = 2 pi k, k in Z' says no more than the first half."""
+    match node:
+        case Logic(word, items):
+            kept = [_without_domains(item) for item in items]
+            if word == "and":
+                kept = [item for item in kept if not (isinstance(item, Bond) and item.right == Domain("Z"))] or kept[:1]
+                return kept[0] if len(kept) == 1 else Logic(word, tuple(kept), span=node.span)
+            return Logic(word, tuple(kept), span=node.span)
+        case _:
+            return node
 
 
 def _tends(node: Node) -> bool:

@@ -41,7 +41,7 @@ class FormulaError(InputError):
         self.span = span
         self.fix = fix
         self.understood = understood
-        lines = [*caret(source, span), message]
+        lines = [*(caret(source, span) if source.strip() else ()), message]
         if understood:
             lines.append(f"understood so far: {understood}")
         if fix:

@@ -13,7 +13,9 @@ CONDITION = "when $k_j^\\top q$ is much larger than all other scores $k_i^\\top 
 
 @pytest.mark.parametrize("words", ["almost all its weight", "nearly all of its mass", "almost all of the weight"])
 def test_a_condition_behind_words_about_the_weight_is_read(words: str) -> None:
-    verdict = check_answer(load_exercises()["copying"], Written(f"The pattern puts {words} on $\\alpha_j$ {CONDITION}."))
+    verdict = check_answer(
+        load_exercises()["copying"], Written(f"The pattern puts {words} on $\\alpha_j$ {CONDITION}.")
+    )
     assert verdict.word == "proved"
 
 

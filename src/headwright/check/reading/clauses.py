@@ -95,7 +95,7 @@ class _Cutter:
                 self._formula(token, at)
             at += 1
         for clause in (*self._outer, self._now):
-            if clause not in self._done:
+            if not any(one is clause for one in self._done):
                 self._done.append(clause)
         found = [
             one for one in self._done if one.tokens or one.turned or one.part in ("general", "absurd", "otherwise")
@@ -147,7 +147,7 @@ class _Cutter:
         self._now = Clause(part, cue, after=after, inside=inside)
 
     def _push(self) -> None:
-        if self._now not in self._done:
+        if not any(one is self._now for one in self._done):
             self._done.append(self._now)
 
     def _formula_follows(self, at: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from markdown_it.token import Token as Block
@@ -18,6 +19,8 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.marks import Piece, compares, find_formulas
 from headwright.check.reading.written import Written
 
+REACH = 60  # characters in which the mark of a formula is looked for
+MOST_TOKENS = 400  # of one sentence; a longer one is not understood
 LONGEST = 200_000  # characters of one answer; what is beyond is not read
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
@@ -42,14 +45,14 @@ class Sentence:
     paragraph: int
     item: bool = False
     heading: bool = False
-    end: str = ""  # the mark that ended it: . ; : ? or none
+    end: str = ""  # the mark that ended it: . ; : ? or none; ... where it is too long
 
     @property
     def line(self) -> int:
         """Where it begins."""
         return self.tokens[0].line if self.tokens else 0
 
-    @property
+    @cached_property
     def text(self) -> str:
         """For showing: what was written, more or less."""
         said = " ".join(f"${t.text}$" if t.kind in ("formula", "term") else t.text for t in self.tokens)
@@ -126,20 +129,22 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
     done = 0
     for piece in pieces:
         start, stop = _with_marks(text, piece)
-        yield from _words(text[done:start], line + text.count("\n", 0, done), typed=not pieces)
-        at = line + text.count("\n", 0, piece.start)
+        yield from _words(text[done:start], line, typed=not pieces)
+        at = line + text.count("\n", done, piece.start)
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display)
+        line += text.count("\n", done, stop)
         done = stop
-    yield from _words(text[done:], line + text.count("\n", 0, done), typed=not pieces)
+    yield from _words(text[done:], line, typed=not pieces)
 
 
 def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
     """From the mark that begins a formula to the one that ends it."""
     start, stop = piece.start, piece.start + len(piece.text)
-    before = re.search(r"(?:\$+|\\\(|\\\[|\\begin\{\w+\*?\})`?\s*$", text[:start])
-    after = re.match(r"\s*`?(?:\$+|\\\)|\\\]|\\end\{\w+\*?\})", text[stop:])
-    return (before.start() if before else start), (stop + after.end() if after else stop)
+    reach = max(0, start - REACH)
+    before = re.search(r"(?:\$+|\\\(|\\\[|\\begin\{\w+\*?\})`?\s*$", text[reach:start])
+    after = re.match(r"\s*`?(?:\$+|\\\)|\\\]|\\end\{\w+\*?\})", text[stop : stop + REACH])
+    return (reach + before.start() if before else start), (stop + after.end() if after else stop)
 
 
 _WORD = re.compile(r"\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
@@ -280,6 +285,9 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
             held = []
         else:
             held.append(token)
+        if len(held) >= MOST_TOKENS:
+            yield Sentence(tuple(held), number, block.item and first, block.heading, "...")
+            held, first = [], False
     if held:
         last = held[-1]
         end = ":" if last.kind == "mark" and last.text == ":" else ""
@@ -292,7 +300,7 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
         return False
     if sentence.tokens != block.tokens[: len(sentence.tokens)]:
         return False  # it does not begin its block
-    if sentence.item:
+    if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
         return False
     ending, opening = last.tokens[-1], sentence.tokens[0]
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):

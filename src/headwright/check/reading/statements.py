@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Sentence, Token, leads_on, sentences
+from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, parse_each, parse_lines
 from headwright.formula.show import plain
@@ -45,6 +45,7 @@ class Statement:
     sentence: str = ""
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
+    number: int = 0  # its place among all statements
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,18 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
     """
     discourse = _Discourse(tuple(names))
     for sentence in sentences(written):
-        if len(discourse.found) >= MOST_STATEMENTS:
+        if len(discourse.found) > MOST_STATEMENTS:
             break
         discourse.hear(sentence)
-    return Read(
-        tuple(discourse.found[:MOST_STATEMENTS]), frozenset(discourse.own), discourse.denied, discourse.denied_line
-    )
+    found = discourse.found[:MOST_STATEMENTS]
+    if len(discourse.found) > MOST_STATEMENTS:
+        why = f"there are more than {MOST_STATEMENTS} statements, and the rest is not read"
+        found.append(replace(discourse.found[MOST_STATEMENTS], role="unclear", why=why))
+    if len(written.text) > LONGEST:
+        why = f"there are more than {LONGEST} characters, and the rest is not read"
+        found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
+    numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
+    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line)
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ class _Sentence:
         self.fresh = True  # no claim since the last condition in front
         self.last: list[int] = []  # statements of the claim clause before: a condition that follows is theirs
         self.complement: tuple[Node, ...] = ()
-        self.asked = sentence.end == "?"
+        self.asked = sentence.end in ("?", "...")
         self.start = len(discourse.found)
         self.supposing = False  # the clause before was 'suppose ...'
 
@@ -191,6 +198,8 @@ class _Sentence:
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             self.fresh = False
+        elif clause.cue == "" and not clause.inside and len(clause.words) > 2:
+            self.last = []  # a clause in words: a condition after it is not about what was said before it
 
     def _qualifies(self, clause: Clause) -> bool:
         """Brackets right after a formula with a condition in them: (i != a, b)."""
@@ -198,14 +207,14 @@ class _Sentence:
         return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
 
     def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:
-        if role != "goal" and not clause.formulas and self._said_in_words(clause):
+        if role != "goal" and self._said_in_words(clause):
             said = self._words(clause).strip()
             why = why or "it is said in words"
             self.all.found.append(
                 Statement("unclear", said, clause.tokens[0].line, None, sentence=self.sentence.text, why=why)
             )
         if self.asked and not why:
-            role, why = "unclear", "a question"
+            role, why = "unclear", "a question" if self.sentence.end == "?" else "the sentence is too long"
         elif clause.turned and role != "goal" and not self._softly(clause):
             role, why = "unclear", f"'{clause.turned}' was not understood"
         for number, token in enumerate(clause.formulas):
@@ -218,7 +227,7 @@ class _Sentence:
         """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
         kinds = [token.kind if token.kind != "word" else token.text for token in clause.tokens]
         terms = kinds.count("term")
-        if terms > 1 and clause.turned in lexicon().denying:
+        if terms > 1 and clause.turned in lexicon().denying and not clause.formulas:
             return True
         joined = " ".join(kinds)
         return "term is term" in joined or "term is not term" in joined or "term are term" in joined
@@ -352,6 +361,9 @@ class _Sentence:
             one = self.all.found[number]
             mine = tuple(node for node in nodes if not is_index(node) or _speaks_of(one.node, node))
             if number == self.last[-1]:
+                # 'for g > 1 we get A, while B for g < 1': the second case is not within the first.
+                front, about = _joined(self.front), _names(mine)
+                one = replace(one, under=tuple(u for u in one.under if u not in front or not about & _names((u,))))
                 self.all.found[number] = replace(one, under=(*one.under, *mine), unknown=one.unknown or unknown)
             else:
                 loose = tuple(node for node in mine if not is_index(node))
@@ -705,8 +717,18 @@ _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z
 _REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:[^()]|\([^()]*\))*)\)\s*$")
 
 
+_POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
+
+
 def _tidy(text: str) -> str:
-    return re.sub(r"[.,;:]\s*$", "", text.strip())
+    r"""Without the mark that ends a sentence, and with two habits spelled out.
+
+    >>> _tidy(r"\beta \in \mathbb{R}^+"), _tidy(r"\Delta s = 1.")
+    ('\\beta > 0', '\\Delta_{s} = 1')
+    """
+    text = re.sub(r"[.,;:]\s*$", "", text.strip())
+    return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 
 def _remarks(text: str) -> Iterator[tuple[str, bool]]:

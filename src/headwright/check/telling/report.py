@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
@@ -153,7 +154,7 @@ def _step(part: Part, failing: bool, verdict: Verdict) -> str:
     mark = ' class="failing"' if failing else ""
     own = part.counterexample if failing and part.counterexample != verdict.counterexample else None
     table = _counterexample(instance(own), "with") if instance(own) else ""
-    used = f' <span class="used">(by {html.escape(part.used)})</span>' if part.used else ""
+    used = f'<span class="used">{html.escape(by_what(part.used))}</span>' if part.used else ""
     head = f'<div class="statement">{typeset(part.statement)} {badge(part.word)}{used}</div>'
     return f"<li{mark}>{head}{_said(part.reason)}{table}</li>"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.spelling import in_words, instance, readable
@@ -49,7 +50,8 @@ def told(each: Checked) -> list[str]:
         heard = {verdict.reason}  # nothing is told twice
         for part in verdict.parts[:MOST_PARTS]:
             shown = _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
-            lines += _numbered(shown, part.line) if answer.chosen else shown
+            shown = _numbered(shown, part.line) if answer.chosen else shown
+            lines += [line for line in shown if line not in lines]  # the cases of one claim read alike
             heard.add(part.reason)
     return lines
 
@@ -74,7 +76,7 @@ def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
     statement = readable(part.statement)
     reason = part.reason.removeprefix(statement)  # a reason may start with what it is about
     why = (f": {reason}" if reason == part.reason else reason) if new else ""
-    by = f" (by {part.used})" if part.used and new else ""
+    by = by_what(part.used) if new else ""
     lines = [clean(f"    {part.word:<10} {shortened(statement, 90)}{why}{by}")]
     if failing and part.counterexample:
         lines.append(clean(f"    {'':<10} with {in_words(instance(part.counterexample))}"))
