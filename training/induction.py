@@ -11,8 +11,8 @@ Left to itself, training also finds heads that look two or three places back and
 layer starts with a preference for the previous place: its keys are its queries, turned by one place, and the embeddings
 start with a part that they share. What becomes of it is up to the training.
 
-Writes induction.safetensors and induction-loss.json. One thread and a seed: the same machine and the same release of
-torch give the same bytes.
+Writes induction.safetensors, induction-loss.json and induction-loss.png. One thread and a seed: the same machine and
+release of torch give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from headwright.audit.models.induction import FREQUENCIES, HEADS, LAYERS, LONGEST, VOCABULARY, WIDTH, D
+from headwright.check.verdict import Curve
+from headwright.pictures import Chart, curve_picture, render
 
 SEED, STEPS, BATCH, RATE = 0, 1500, 32, 8e-3
 SHORTEST_BLOCK, LONGEST_BLOCK = 20, 60
@@ -111,6 +114,14 @@ def train(steps: int, seed: int) -> tuple[Attention, list[tuple[int, float]]]:
     return model, curve
 
 
+def drawn(curve: list[tuple[int, float]]) -> Chart:
+    """The loss against the steps."""
+    hundreds, losses = (tuple(numbers) for numbers in zip(*((step / 100, loss) for step, loss in curve), strict=True))
+    words = "Nats a character, where a copy before it determines it. A block may hold a character twice: hence not 0."
+    told = Curve("hundreds of steps", hundreds, {"loss": losses}, {"a guess": math.log(len(VOCABULARY) - 1)}, words)
+    return curve_picture(told, "Training the built-in model")
+
+
 def main() -> None:
     """Train, and write what was learned."""
     parser = argparse.ArgumentParser(description="Train the built-in induction model.")
@@ -124,6 +135,7 @@ def main() -> None:
     save_file({name: value.detach().contiguous() for name, value in model.named_parameters()}, path)
     how = {"seed": given.seed, "steps": given.steps, "torch": torch.__version__, "loss in nats": curve}
     (given.out / "induction-loss.json").write_text(json.dumps(how) + "\n")
+    (given.out / "induction-loss.png").write_bytes(render(drawn(curve), ".png"))
     sys.stdout.write(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path}\n")
 
 

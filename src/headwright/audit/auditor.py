@@ -27,6 +27,7 @@ from headwright.audit.gallery import Example, gallery
 from headwright.audit.models.model import Model
 from headwright.errors import InputError
 
+ENGINE = 0.8  # about the engine's part of the work, for a bar that tells the truth
 LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -52,6 +53,7 @@ class Audit:
     order: Order
     places: Places | None
     not_measured: dict[str, str]  # what is missing, and why
+    circuits_leave_out: tuple[str, ...]
     examples: tuple[Example, ...]
     command: str
     date: str
@@ -102,15 +104,19 @@ def audit(
     else:
         name = None
         documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
-    no_circuits = _without_circuits(model, chosen[0])
+    notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
-    found = heads(local.run(model, plan, progress), chosen, mine)
-    sequence = documents[0]
+    tell = progress or (lambda _: None)
+    found = heads(local.run(model, plan, lambda done: tell(ENGINE * done)), chosen, mine)
+    shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
+    tell((1 + ENGINE) / 2)
+    examples = gallery(model, plan.documents, found)
+    tell(1.0)
     return Audit(
         model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
-        None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found,
-        order(model, sequence.tokens, sequence.opening, chosen, seed), *_positions(model, no_circuits),
-        gallery(model, plan.documents, found), command, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _versions(),
+        None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
+        *_positions(model, no_circuits), notes, examples, command, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        _versions(),
     )  # fmt: skip
 
 
@@ -126,12 +132,12 @@ def _positions(model: Model, no_circuits: str | None) -> tuple[Places | None, di
     return found, missing
 
 
-def _without_circuits(model: Model, layer: int) -> str | None:
+def _circuits(model: Model, layer: int) -> tuple[tuple[str, ...], str | None]:
+    """What the matrices of a head leave out; and why there are none, if there are none."""
     try:
-        model.circuits(layer)
+        return model.circuits(layer).notes, None
     except InputError as error:
-        return str(error)
-    return None
+        return (), str(error)
 
 
 def _chosen(wanted: Sequence[int] | None, count: int, what: str) -> tuple[int, ...]:

@@ -208,6 +208,9 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
         return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
+    if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
+        _set_aside(answer, said, "how much larger is meant is not said")
+        return []
     if said.unknown:
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
         return []
@@ -348,26 +351,22 @@ def _quoted(statement: Statement) -> str:
 
 def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
     """How each statement was read, and what became of it."""
-    words: dict[tuple[int, str], list[str]] = {}
+    words: dict[int, list[str]] = {}
     for one in judgements:
         if one.claim.said is not None and one.claim.said.statement is not None:
-            words.setdefault(_key(one.claim.said.statement), []).append(one.part.word)
-    why = {_key(one.statement): one.why for one in unread}
+            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
+    why = {one.statement.number: one.why for one in unread}
     return tuple(
         Reading(
             statement.line,
             statement.role,
             latex(statement.node) if statement.node is not None else statement.text,
             tuple(latex(node) for node in statement.under),
-            _worst(words.get(_key(statement), [])),
-            why.get(_key(statement)) or statement.why,
+            _worst(words.get(statement.number, [])),
+            why.get(statement.number) or statement.why,
         )
         for statement in found.statements
     )
-
-
-def _key(statement: Statement) -> tuple[int, str]:
-    return statement.line, statement.text
 
 
 def _worst(words: Sequence[str]) -> str:

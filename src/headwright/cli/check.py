@@ -44,6 +44,7 @@ def check(
         Literal["none", "direction", "full"],
         typer.Option(help="How much is told: right or not; which statement fails, and where; everything."),
     ] = "full",
+    how: Annotated[bool, typer.Option("--how", help="Show how each answer was read, statement by statement.")] = False,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -85,7 +86,7 @@ def check(
 
         _show_class(seen(checked, files), complaints, known, json, html)
     else:
-        _show(checked, complaints, notes, seed, json)
+        _show(checked, complaints, notes, seed, json, how)
     _write(checked, complaints, known, gradescope, None if classroom else html, plot)
     raise typer.Exit(_code(checked, complaints, notes))
 
@@ -182,7 +183,12 @@ def _show_class(
 
 
 def _show(
-    checked: Sequence[Checked], complaints: Sequence[Complaint], notes: Sequence[Note], seed: int, json: bool
+    checked: Sequence[Checked],
+    complaints: Sequence[Complaint],
+    notes: Sequence[Note],
+    seed: int,
+    json: bool,
+    how: bool,
 ) -> None:
     from headwright.check.telling.results import results
     from headwright.cli.verdicts import print_verdicts
@@ -190,7 +196,7 @@ def _show(
     if json:
         show_json(results(checked, complaints, seed, notes))
     else:
-        print_verdicts(checked, notes)
+        print_verdicts(checked, notes, how=how)
         for complaint in complaints:
             complain(f"{complaint.place}: {complaint.sentence}")
 

@@ -26,15 +26,19 @@ ROOMY = 100  # columns of a terminal from which on the table has room for reason
 _WORD = re.compile(rf"\s+(?:\d+\s+)?(?:true, but )?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:
-    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
+def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, how: bool = False) -> None:
+    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts.
+
+    With `how`, also how each answer was read, statement by statement.
+    """
+    from headwright.check.telling.how import how as readings
     from headwright.check.telling.told import told
     from headwright.check.verdict import WORST_FIRST
 
     for number, each in enumerate(checked):
         if number:
             OUT.print()
-        for place, line in enumerate(told(each)):
+        for place, line in enumerate([*told(each), *(readings(each.verdict.read) if how else [])]):
             text = Text(line, "bold" if place == 0 else "")
             word = _WORD.match(line)
             if word:

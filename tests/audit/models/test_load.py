@@ -177,3 +177,18 @@ def test_loading_writes_nothing_on_the_screen(llama: Path, capfd: pytest.Capture
     capfd.readouterr()
     load_model(llama)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_text_that_does_not_fit_in_memory_gets_its_sentence(llama: Path) -> None:
+    code = (
+        "import json, pathlib, resource, sys, numpy as np\n"
+        "from headwright.audit.models import load_model\nfrom headwright.errors import InputError\n"
+        "model = load_model(sys.argv[1])\n"
+        "used = int(pathlib.Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))\n"
+        "try:\n    next(iter(model.run(np.full(4_000_000, 7))))\nexcept InputError as error:\n    print(error)"
+    )
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10**7}))
+    ran = subprocess.run([sys.executable, "-c", code, str(llama)], text=True, capture_output=True)
+    assert "out of memory on cpu for a text of 4000000 tokens" in ran.stdout, ran.stderr

@@ -61,4 +61,9 @@ def test_a_turning_word_right_before_a_formula_is_never_passed_over(parts: list[
     ids=["if", "and", "brackets", "relations", "suppose", "bullets", "large", "is", "strikes", "typed"],
 )
 def test_hostile_texts_are_read_in_bounded_time(text: str) -> None:
-    assert len(read(Written(text)).statements) <= MOST_STATEMENTS + 1
+    assert len(read(Written(text)).statements) <= MOST_STATEMENTS + 2
+
+
+def test_what_is_too_much_to_read_is_not_passed_over() -> None:
+    assert "the rest is not read" in read(Written("So $a = b$. " * 500)).statements[-1].why
+    assert "the rest is not read" in read(Written("So $a = b$. " + " " * 300_000 + "$c = d$")).statements[-1].why

@@ -60,3 +60,12 @@ def test_a_pattern_is_compared_with_a_list(claim: str, word: str) -> None:
 def test_what_a_pattern_tends_to_is_told() -> None:
     (part,) = check_answer(load_exercises()["self-attention-copy"], [Formula(r"\alpha_2 \approx [1, 0, 1]", 1)]).parts
     assert part.reason == "alpha_2 tends to (0, 1, 0), not to 1, 0, 1"
+
+
+@pytest.mark.parametrize(("end", "word"), [("u_a + u_d", "proved"), ("u_b", "refuted"), ("u_a", "refuted")])
+def test_another_token_may_be_assumed(end: str, word: str) -> None:
+    exercise = load_exercises()["self-attention-copy"]
+    claim = rf"x_2 = u_a + u_d \Rightarrow c_2 \approx {end}"
+    part = check_answer(exercise, [Formula(r"c_2 \approx u_a", 1), Formula(claim, 2)]).parts[-1]
+    assert part.word == word
+    assert part.replayed

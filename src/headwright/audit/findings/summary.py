@@ -10,7 +10,6 @@ are the larger of two; so merging is associative, and what is merged may come fr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -211,12 +210,3 @@ def quantile(counts: Int[np.ndarray, " bins"], share: float) -> float | None:
     if place == 0:
         return 0.0
     return math.inf if place >= BINS - 1 else LEAST * STEP ** (place - 0.5)
-
-
-def batches(count: int, size: int) -> Iterator[slice]:
-    """0 to count in parts.
-
-    >>> list(batches(5, 3))
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))

@@ -25,7 +25,7 @@ from headwright.audit.rows.scoring import Scoring
 from headwright.errors import InputError
 
 HOOK = "headwright"
-ROWS = 512  # of a block, where the attention is computed in blocks
+MOST_SCORES = 2**24  # held at once, where attention is computed or a mask is read in blocks of rows
 # Arguments that models pass along and that change no score.
 HARMLESS = frozenset({
     "cache_position", "deterministic", "output_attentions", "output_hidden_states", "position_embeddings",
@@ -113,12 +113,22 @@ def mask_seen(
     causal = not bool(allowed(places[:1])[0, -1]) and not (kv_length > 1 and bool(allowed(places[:1])[0, 1]))
     reach = int(allowed(places[-1:] if causal else places[:1]).sum())
     window = reach if reach < kv_length else None
-    for start in range(0, kv_length, ROWS):
-        rows = places[start : start + ROWS]
+    step = block_rows(kv_length)
+    for start in range(0, kv_length, step):
+        rows = places[start : start + step]
         if not torch.equal(allowed(rows), visible(rows, places, causal, window)):
             raise InputError("the model's mask is neither causal nor full, with or without a window: not known here")
     mask = None if attention_mask is None else attention_mask[0, -kv_length:].bool().cpu().numpy()
     return Seen(causal, window, None if mask is None or mask.all() else mask)
+
+
+def block_rows(wide: int) -> int:
+    """How many rows of that many scores are looked at at once: memory is bounded, whatever the length of a text.
+
+    >>> block_rows(1000), block_rows(2**30)
+    (512, 1)
+    """
+    return min(512, max(1, MOST_SCORES // wide))
 
 
 def visible(rows: Tensor, keys: Tensor, causal: bool, window: int | None) -> Tensor:
@@ -150,8 +160,9 @@ def mixture(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) -> 
     sinks = None if scoring.sinks is None else torch.as_tensor(scoring.sinks, device=queries.device).float()
     counted = None if scoring.key_mask is None else torch.as_tensor(scoring.key_mask, device=queries.device)
     blocks = []
-    for start in range(0, scoring.rows, ROWS):
-        rows = slice(start, min(start + ROWS, scoring.rows))
+    step = block_rows(scoring.heads * scoring.keys)
+    for start in range(0, scoring.rows, step):
+        rows = slice(start, min(start + step, scoring.rows))
         near = slice(scoring.seen(rows.start)[0], scoring.seen(rows.stop - 1)[1])
         s = (queries[:, rows] @ keys[:, near].transpose(1, 2)).float() * scoring.scale
         if scoring.softcap is not None:

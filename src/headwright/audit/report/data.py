@@ -45,6 +45,7 @@ def data(found: Audit) -> dict[str, Any]:
         },
         "positions": None if found.places is None else _places(found.places),
         "not_measured": found.not_measured,
+        "circuits_leave_out": list(found.circuits_leave_out),
         "examples": [asdict(example) for example in found.examples],
         "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
         "reproduce": {

@@ -47,7 +47,7 @@ def page(found: Audit) -> str:
         ("gallery", "Heads worth looking at", _gallery(found.examples)),
         ("heads", "All heads", _table(found)),
         ("rounding", "Rounding the keys", _rounding(found.heads)),
-        ("rank", "Rank of the circuits", _ranks(found.heads)),
+        ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
         ("order", "Order and positions", _order(found)),
         ("definitions", "What the numbers mean", _definitions()),
         ("again", "How to reproduce", _again(found)),
@@ -197,7 +197,7 @@ def _table(found: Audit) -> str:
         f"<tbody>{lines}</tbody></table></div>\n"
         '<p class="quiet">Point at a number for its interval. prev. to dist. are away from the first token; margin and '
         "ball are medians over the rows that it does not win; int8 and int4 are mean total variations; QK and OV are "
-        "ranks. A question mark: the interval reaches below one half.</p>"
+        "ranks. A question mark: no interval wholly above one half.</p>"
     )
 
 
@@ -244,10 +244,11 @@ def _rounding(heads: Sequence[Head]) -> str:
     )
 
 
-def _ranks(heads: Sequence[Head]) -> str:
+def _ranks(heads: Sequence[Head], left_out: Sequence[str]) -> str:
     mine = [head for head in heads if head.spectra]
     if not mine:
         return ""
+    told = f" In this model, {'; '.join(left_out)}." if left_out else ""
     longest = min(len(head.spectra["qk"].lower) for head in mine)
     lines = []
     for k in (k for k in (1, 2, 4, 8, 16, 32, 64, 128) if k <= longest):
@@ -269,7 +270,7 @@ def _ranks(heads: Sequence[Head]) -> str:
     return (
         "<p>The k-th singular value of a circuit as a part of its Frobenius norm, sigma_k / |A|_F, beside what theory "
         "allows. Singular values are enclosed from both sides (proven for the matrices as they are, whatever the SVD "
-        "routine says); positions and biases are left out.</p>\n"
+        f"routine says); positions and biases are left out.{_text(told)}</p>\n"
         f'<div class="wide" tabindex="0" role="region" aria-label="Rank"><table><thead><tr>{heading}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Sentence, Token, leads_on, sentences
+from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, parse_each, parse_lines
 from headwright.formula.show import plain
@@ -45,6 +45,7 @@ class Statement:
     sentence: str = ""
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
+    number: int = 0  # its place among all statements
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,18 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
     """
     discourse = _Discourse(tuple(names))
     for sentence in sentences(written):
-        if len(discourse.found) >= MOST_STATEMENTS:
+        if len(discourse.found) > MOST_STATEMENTS:
             break
         discourse.hear(sentence)
-    return Read(
-        tuple(discourse.found[:MOST_STATEMENTS]), frozenset(discourse.own), discourse.denied, discourse.denied_line
-    )
+    found = discourse.found[:MOST_STATEMENTS]
+    if len(discourse.found) > MOST_STATEMENTS:
+        why = f"there are more than {MOST_STATEMENTS} statements, and the rest is not read"
+        found.append(replace(discourse.found[MOST_STATEMENTS], role="unclear", why=why))
+    if len(written.text) > LONGEST:
+        why = f"there are more than {LONGEST} characters, and the rest is not read"
+        found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
+    numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
+    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line)
 
 
 @dataclass(frozen=True)
@@ -191,6 +198,8 @@ class _Sentence:
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             self.fresh = False
+        elif clause.cue == "" and not clause.inside and len(clause.words) > 2:
+            self.last = []  # a clause in words: a condition after it is not about what was said before it
 
     def _qualifies(self, clause: Clause) -> bool:
         """Brackets right after a formula with a condition in them: (i != a, b)."""

@@ -12,7 +12,7 @@ from random import Random
 
 from flint import arb, arb_mat
 
-from headwright.check.answer import Answer, full_name, label
+from headwright.check.answer import Answer, full_name, label, redefined
 from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
@@ -62,12 +62,14 @@ class Question:
         tokens = self.exercise.tokens
         given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
         known = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
-        return known | {name: said.node for name, said in self.answer.definitions.items()}
+        known |= {name: said.node for name, said in self.answer.definitions.items()}
+        return known | {name: part.terms[1] for name, part in redefined(self.under, self.exercise).items()}
 
     @property
     def conditions(self) -> list[Node]:
         """What must hold where the claim is looked at, but for what grows and which keys are meant."""
-        said = [*self.under, *(one.node for one in self.answer.conditions)]
+        instead = redefined(self.under, self.exercise).values()
+        said = [part for part in self.under if part not in instead] + [one.node for one in self.answer.conditions]
         if self.exercise.keys is not None and self.exercise.keys.are == "any":
             said += [one.node for one in self.answer.claims if _about_scores(one.node)]
         said += self._set_aside()

@@ -44,6 +44,7 @@ from headwright.formula.tree import (
 Rows = Sequence[Sequence[Fraction]]
 MOST_ENTRIES = 2_000_000  # written down for one statement
 LARGEST_DENSE = 40  # rows of a matrix whose spectral norm, inverse or rank is worked out
+LARGEST_POWER = 1000
 BITS = 192
 LARGE = 6  # sizes of the larger draws
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
@@ -406,7 +407,7 @@ def _power(base: Table, exponent: arb) -> Table:
     if base.is_number:
         return single(real_power(base.number, exponent))
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
-    if whole is None or abs(int(whole)) > LARGEST_DENSE:
+    if whole is None or abs(int(whole)) > LARGEST_POWER:
         raise NoValue("a power of a matrix that is not small and whole")
     if whole < 0:
         try:

@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Literal
 
-from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    comparisons,
+    full_name,
+    label,
+    named,
+    redefined,
+)
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
@@ -380,7 +391,7 @@ class TokensSetting:
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
         if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
             return True
-        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and label(name.index) != ""
+        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and name.index is not None
 
     def opened(self, answer: Answer) -> TokensCourt:
         """With what the answer defines, and what it says of its own names."""
@@ -394,6 +405,14 @@ class TokensSetting:
         for said in answer.conditions:
             court._told(reader, said.node, own=True)
         return replace(court, under=tuple(said.node for said in answer.conditions))
+
+
+def _sides(reader: Reader, link: Relation) -> tuple[Grid, Grid]:
+    """What is compared; a written 0 is that of a vector too."""
+    nothing = Number(Fraction(0))
+    left, right = (reader.value(term) for term in link.terms)
+    left = right.times(ZERO) if link.terms[0] == nothing else left
+    return left, left.times(ZERO) if link.terms[1] == nothing else right
 
 
 @dataclass(frozen=True)
@@ -414,16 +433,22 @@ class TokensCourt:
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""
-        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
-        decision = here._link(self.reader, link)
-        words = here._words(self.reader, link, decision)
+        instead = redefined(claim.under, self.exercise)
+        under = tuple(part for part in claim.under if part not in instead.values())
+        reader = self.reader
+        if instead:  # 'if x_2 = u_a + u_d, then ...'
+            new = {name: part.terms[1] for name, part in instead.items()}
+            reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
+        here, link = replace(self, under=(*self.under, *under)), claim.link
+        decision = here._link(reader, link)
+        words = here._words(reader, link, decision)
         if claim.negated and decision.word in OPPOSITE:
             decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
             words = decision.reason
         return [judged(claim, decision, words)]
 
     def _link(self, reader: Reader, link: Relation) -> Decision:
-        left, right = (reader.value(term) for term in link.terms)
+        left, right = _sides(reader, link)
         sign = link.comparisons[0]
         if left.shape != right.shape:
             raise MisfitError("the two sides have different shapes", link)
@@ -480,12 +505,12 @@ class TokensCourt:
         if decision.word != "refuted":
             return decision.reason
         left, sign = link.terms[0], link.comparisons[0]
-        value = reader.value(left)
+        value, other = _sides(reader, link)
         if value.shape[1] == 1 and value.shape[0] > 1:
             end = self._end(value)
             if end is not None and end == plain(link.terms[1]):
                 return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
-            if end is not None and end == self._end(reader.value(link.terms[1])):
+            if end is not None and end == self._end(other):
                 return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"

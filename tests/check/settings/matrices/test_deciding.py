@@ -246,7 +246,8 @@ def test_not_equal_is_refuted_where_both_sides_are_always_equal() -> None:
         r"\operatorname{softmax}(P x) = P \operatorname{softmax}(x)", "tr(s A) = s tr(A)", r"A^0 = I", r"|s|^2 = s^2",
         r"\|2 A\|_2 = 2 \|A\|_2", r"tr(I_n) = n", r"\sin(s + t) = \sin(t + s)", r"\|A\|_F \ge 0", r"t \ge 0",
         r"\|A\|_F^2 + \|B\|_F^2 \ge 0", r"\|A - A\|_F = 0", r"\|A\|_2 \le \|A\|_F",
-        r"2\|A B\|_2 \le 2\|A B\|_F", "rank(O) = n", r"R^\top R F = F",
+        r"2\|A B\|_2 \le 2\|A B\|_F", "rank(O) = n", r"R^\top R F = F", "relu(relu(A)) = relu(A)",
+        "relu(A) - relu(-A) = A", "relu(relu(-A)) = relu(-A)", "relu(P(A - B) R) - relu(P(B - A) R) = P(A - B) R",
     ],
 )  # fmt: skip
 def test_algebra(statement: str) -> None:
@@ -264,6 +265,7 @@ def test_algebra(statement: str) -> None:
         r"\operatorname{softmax}(s A) = \operatorname{softmax}(A)", r"e^{s t} = e^s e^t", "tr(A) = tr(B)",
         r"\|A + B\|_F = \|A\|_F + \|B\|_F", r"ones^\top D = ones^\top", r"D ones = ones", r"O ones = ones",
         r"\operatorname{softmax}(ones x^\top) = \operatorname{softmax}(A)", r"relu(s A) = s relu(A)", r"P = I",
+        "relu(relu(A) - B) = relu(A) - B", "relu(A) + relu(-A) = A", "relu(relu(A) - A) = relu(A)", "P^{60} = P",
         r"\|A\|_2 = \|A\|_F", r"x x^\top = x^\top x I", r"\sum_{i=1}^{n} x = x", r"\sum_{i=1}^{n} i = n",
     ],
 )  # fmt: skip
@@ -457,3 +459,24 @@ def test_a_counterexample_is_shown_as_small_explicit_matrices() -> None:
         "left": [[0], [1]],
         "right": [[1], [0]],
     }
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim"), [("low-rank", r"rank(B) \le k - 1"), ("taking-apart", "M (v_a + v_b) = v_a")]
+)
+def test_what_is_said_of_an_object_that_nothing_defines_is_no_answer(exercise: str, claim: str) -> None:
+    assert check(exercise, claim).word == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"A V_k = U_k S_k", "proved"),
+        (r"A V_k = \sigma_k U_k", "undecided"),  # true of the k-th columns
+        (r"A V_k = U_k", "refuted"),
+        (r"U_k^\top A V_k = \Sigma_k", "proved"),
+    ],
+)
+def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word: str) -> None:
+    (part,) = check("energy", claim).parts
+    assert part.word == word, part.reason

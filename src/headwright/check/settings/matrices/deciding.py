@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from headwright.check.answer import Answer, Said, comparisons, full_name
+from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
@@ -21,11 +21,11 @@ from headwright.check.settings.matrices.known import Given, Known, NoMember, nam
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula.errors import ShapeError
+from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
 from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
-from headwright.formula.tree import Comparison, Name, Node, Relation
+from headwright.formula.tree import Comparison, Name, Node, Relation, mapped, walk
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
@@ -303,9 +303,13 @@ class MatricesCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison: equal forms, or an instance where it fails."""
         link = claim.link
+        spoken = {plain(name) for name in names_in(link)}
+        for name in self.exercise.missing(self.given.definitions):
+            if name in spoken:
+                raise MissingError(f"{name} is used, and no formula defines it", link, fix=f"write {name} = ...")
         given, understood = self._under(claim.under)
         try:
-            found = decide(link, given, strict=claim.role == "goal" or bool(self.exercise.derive))
+            found = self._decided(claim, given)
         except ShapeError as error:
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
@@ -328,6 +332,30 @@ class MatricesCourt:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
 
+    def _decided(self, claim: Claim, given: Given) -> Decision:
+        """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
+        strict, link, known = claim.role == "goal" or bool(self.exercise.derive), claim.link, Known(given, claim.link)
+        cut = next((part for part in walk(link) if isinstance(part, Name) and known.is_cut(part)), None)
+        other = None if cut is None else _single(link, {family.of: family.base for family in known.families.values()})
+        try:
+            found = decide(link, given, strict=strict)
+        except ShapeError:
+            if not isinstance(other, Relation) or self._fails(other, given):
+                raise
+            found = None
+        if found is not None and (
+            cut is None or found.word != "refuted" or not isinstance(other, Relation) or self._fails(other, given)
+        ):
+            return found
+        read = f"{plain(cut or link)} was read as the first columns of a matrix; write a small letter if one is meant"
+        return Decision("undecided", read)
+
+    def _fails(self, link: Relation, given: Given) -> bool:
+        try:
+            return decide(link, given).word == "refuted"
+        except FormulaError:
+            return True
+
     def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
         """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""
         given = {*self.given.sizes, *self.given.shapes, *Known(self.given).sized}
@@ -343,6 +371,13 @@ class MatricesCourt:
         others = [part for part in under if not isinstance(part, Name | Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
+
+
+def _single(node: Node, members: Mapping[str, str]) -> Node:
+    """With one column in place of the first columns: u_k for U_k."""
+    if isinstance(node, Name) and node.index is not None and node.base in members:
+        return replace(node, base=members[node.base])
+    return mapped(node, lambda part: _single(part, members))
 
 
 def shown(found: Decision) -> dict[str, Any]:
