@@ -656,6 +656,8 @@ class _Sorter:
         """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
         if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
             return False
+        if self.exercise.condition and _speaks_of(node, "q"):
+            return False  # a condition on the scores is what is asked for
 
         def own(term: Node) -> bool:
             return isinstance(term, Name) and not self.known(term) and full_name(term) not in self.answer.definitions
