@@ -348,7 +348,8 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        return [Bond("in", one, right, span=span) for one in (left.items if isinstance(left, Listing) else (left,))]
+        several = isinstance(left, Listing) and not any(isinstance(part, Dots) for part in left.items)
+        return [Bond("in", one, right, span=span) for one in (left.children() if several else (left,))]
     terms, signs = [left], list[str]()
     if right.low not in (INFINITY, _minus_infinity(right.low)):
         terms, signs = [right.low, *terms], [right.signs[0]]
