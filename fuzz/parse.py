@@ -26,7 +26,9 @@ WORDS = (
     r"\end{pmatrix} , ; : . ' ^ _ ** * / + - 1 12 0.5 1e3 x y T k_a e \lambda eps λ \top .T ² ₁ \sum_{i=1}^n \sum_ "
     r"\lim_{x\to0} \text{for every} \text{and} for when if then and or not \quad \mathbf{1} \mathbf \hat{x} \ln sin "
     r"\operatorname{tr} log2 softmax( max( norm_F( \Pr( \mathbb{E}[ \dots % $ @ PQ QK^T k1 [[1,0],[0,1]] ᵀ ‖ ∑ "
-    r"\left| \right|"
+    r"\left| \right| \in \notin \mathbb{R} \perp \propto \not \begin{cases} \end{cases} \text{otherwise} "
+    r"(\text{since} \max_{i\ne1} \arg\max_i \underbrace{ \overset{1}{=} ½ q^* k^{(1)} Z^{\text{perm}} "
+    r"\mathcal{N}(a,b) large integer \exists i=1,\dots,n \in[0,1) \quad(5) \newcommand{\a}{x} \a \def\b{\b} \b"
 )
 PIECES = re.split(" ", WORDS)
 

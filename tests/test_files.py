@@ -6,13 +6,16 @@ import io
 import pickle
 import stat
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import save_file
 
-from headwright import InputError
+from headwright import InputError, Learned, attend, closest_pair, design, truncate
+from headwright.audit import row_statistics
 from headwright.files import finite, read_array, write_whole
 
 TABLE = np.array([[1.0, 2.5], [-3.0, 4.0]])
@@ -200,3 +203,97 @@ def test_what_is_read_is_not_the_file(tmp_path: Path) -> None:
     np.save(tmp_path / "q.npy", -TABLE)
     np.testing.assert_array_equal(read, TABLE)
     read[0, 0] = 7.0  # and it can be written to
+
+
+def _several(folder: Path) -> Path:
+    path = folder / "layer.safetensors"
+    save_file({"model.q.weight": TABLE, "b[0]": np.arange(12.0).reshape(3, 4).astype(ml_dtypes.bfloat16)}, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("part", "numbers"),
+    [
+        (":model.q.weight", TABLE),
+        (":model.q.weight[0]", TABLE[0]),
+        (":model.q.weight[:, 1]", TABLE[:, 1]),
+        (":model.q.weight[ -1 , 0:1]", TABLE[-1, 0:1]),
+        (":b[0][::2, 1:]", np.arange(12.0).reshape(3, 4)[::2, 1:]),
+        (":b[0][2:, ::-1]", np.arange(12.0).reshape(3, 4)[2:, ::-1]),
+    ],
+)
+def test_one_tensor_of_several_and_its_parts_are_read(tmp_path: Path, part: str, numbers: np.ndarray) -> None:
+    np.testing.assert_array_equal(read_array(f"{_several(tmp_path)}{part}"), numbers)
+    np.testing.assert_array_equal(read_array(Path(f"{_several(tmp_path)}{part}")), numbers)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("", r"holds 2 tensors \(.*\): say which, layer.safetensors:"),
+        (":q", r"there is no tensor q: the file holds 2 tensors \(.*model.q.weight"),
+        (":model.q.weight[]", r"\[\] is no slice"),
+        (":model.q.weight[0,]", r"\[0,\] is no slice"),
+        (":model.q.weight[a:b]", r"\[a:b\] is no slice"),
+        (":model.q.weight[0.5]", r"is no slice"),
+        (":model.q.weight[__import__('os')]", r"is no slice"),
+        (":model.q.weight[2]", r"\[2\] does not fit an array of shape \(2, 2\)"),
+        (":model.q.weight[0, 0, 0]", r"does not fit an array of shape \(2, 2\)"),
+        (":model.q.weight[::0]", r"does not fit an array of shape \(2, 2\)"),
+        (":model.q.weight[1:1]", r"which is empty"),
+    ],
+)
+def test_a_tensor_or_part_that_is_not_there_is_refused(tmp_path: Path, part: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_array(f"{_several(tmp_path)}{part}")
+
+
+def test_a_tensor_of_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        read_array(tmp_path / "none.safetensors:q")
+
+
+def _tensors() -> dict[str, object]:
+    numbers = torch.tensor(TABLE)
+    return {
+        "parameter": torch.nn.Parameter(numbers.clone()),
+        "bfloat16": numbers.bfloat16(),
+        "a parameter in bfloat16": torch.nn.Parameter(numbers.bfloat16()),
+        "float8": numbers.to(torch.float8_e5m2),
+        "half": numbers.half(),
+        "ml_dtypes": TABLE.astype(ml_dtypes.bfloat16),
+        "lists": TABLE.tolist(),
+    }
+
+
+@pytest.mark.parametrize("kind", _tensors())
+def test_tensors_and_parameters_are_arrays(kind: str) -> None:
+    np.testing.assert_array_equal(finite(_tensors()[kind], "keys"), TABLE)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in _tensors() if kind != "float8"])
+def test_tensors_and_parameters_go_wherever_an_array_goes(kind: str) -> None:
+    given: Any = _tensors()[kind]
+    truncated = truncate(given, rank=1).singular_values
+    np.testing.assert_allclose(truncated, truncate(TABLE, rank=1).singular_values)
+    assert closest_pair(Learned(given), 2) == closest_pair(Learned(TABLE), 2)
+    assert design.design(given, design.copy(0)).verdict == "designed"
+    rows: Any = [given] if isinstance(given, list) else given[None]
+    found = row_statistics(rows, rows, scale=1.0)
+    np.testing.assert_allclose(found.lse, row_statistics(TABLE[None], TABLE[None], scale=1.0).lse, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in _tensors() if kind not in ("float8", "lists")])
+def test_attention_takes_tensors_and_parameters(kind: str) -> None:
+    given = _tensors()[kind]
+    pattern = attend(given, given).pattern
+    np.testing.assert_allclose(finite(pattern, "pattern"), attend(TABLE, TABLE).pattern, atol=1e-2)
+
+
+def test_what_is_no_array_is_refused_in_a_sentence() -> None:
+    with pytest.raises(InputError, match="got list, list: expected arrays of one kind"):
+        attend([[1.0]], [[1.0]])
+    with pytest.raises(InputError, match="keys is a Tensor that is no array"):
+        finite(torch.eye(2).to_sparse(), "keys")
+    with pytest.raises(InputError, match="keys is a list that is no array"):
+        finite([[1.0], [1.0, 2.0]], "keys")

@@ -3,7 +3,7 @@
     check       answers to exercises, proved, or refuted with the smallest counterexample
     formula     the formula language: LaTeX, plain text and Python's spelling
     weights     from rules to whole heads, W_Q, W_K and W_V, with a certificate, and files that other libraries load
-    audit       what every row of a head's pattern does, at any length, without the pattern
+    audit       what every head of a trained model does, by what margin, how fragile and of what rank
     design      from a wish to the shortest query, with a certificate, or to the proof that there is none
     trusted     the checker of certificates: standard library only. Read this to believe us
     fast        a second checker, as rigorous and far quicker

@@ -57,6 +57,7 @@ def attend(
     >>> result.output.round(6)
     array([0.5, 0.5])
     """
+    _namespace(keys, queries)
     if queries.ndim == 1:  # a single query is one head
         queries = queries[None, :]
     s = scores(keys, queries, scale=scale)  # (*batch, heads, n)
@@ -155,6 +156,8 @@ def _namespace(*arrays: Array) -> Any:
 def _floating(xp: Any, name: str, array: Array) -> Array:
     if array.ndim < 2 or 0 in array.shape:
         raise InputError(f"{name} have shape {_shape(array)}: expected two axes or more, none of them empty")
+    if isinstance(array, np.ndarray) and array.dtype.name == "bfloat16":  # of ml_dtypes, which the array API knows not
+        return array.astype(np.float32)
     if xp.isdtype(array.dtype, "real floating"):
         return array
     if xp.isdtype(array.dtype, ("integral", "bool")):

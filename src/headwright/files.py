@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from jaxtyping import Float
@@ -19,14 +20,17 @@ from headwright.errors import InputError
 SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
 LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
 EXACT_BELOW = 2**53  # every whole number up to this is a float64
+TENSOR = re.compile(r"(?P<file>.+\.safetensors):(?P<name>.+?)(?:\[(?P<slice>[^\[\]]*)\])?")
+RANGE = re.compile(r"(?P<from>-?\d+)?(?P<colon>:(?P<to>-?\d+)?(?::(?P<step>-?\d+)?)?)?")
 
 
 def read_array(source: str | Path, *, what: str = "array", axes: int | None = None) -> Float[np.ndarray, ...]:
     """The finite real numbers in a file, as float64. The suffix says how to read it.
 
     `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers, `.json` of nested lists, or `-` for
-    standard input, which may be any of .npy, .csv and .json. Numbers of any binary type are read exactly or refused;
-    a decimal in .csv or .json is read as the nearest float64.
+    standard input, which may be any of .npy, .csv and .json. `file.safetensors:name` is one tensor of several, and
+    `file.safetensors:name[0:64, 3]` a part of it. Numbers of any binary type are read exactly or refused; a decimal in
+    .csv or .json is read as the nearest float64.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "q.json"
@@ -45,7 +49,25 @@ def read_array(source: str | Path, *, what: str = "array", axes: int | None = No
     return finite(array, f"{what} {source}", axes)
 
 
-def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.ndarray, ...]:
+def plain(array: Any, what: str) -> np.ndarray:
+    """The same numbers as NumPy's array: a torch tensor or parameter leaves its graph, its GPU and bfloat16.
+
+    >>> plain([1, 2], "query")
+    array([1, 2])
+    """
+    try:
+        if not hasattr(array, "detach"):
+            return np.asarray(array)
+        tensor = array.detach().cpu()
+        # float32 holds what torch has and NumPy has not: bfloat16, and the types of 8 bits
+        return np.asarray(
+            tensor.float() if "bfloat16" in str(tensor.dtype) or "float8" in str(tensor.dtype) else tensor
+        )
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{what} is a {type(array).__name__} that is no array: {error}") from error
+
+
+def finite(given: Any, what: str, axes: int | None = None) -> Float[np.ndarray, ...]:
     """The same numbers as float64; refused if they are not real, not finite, not float64 numbers, empty or misshapen.
 
     >>> finite(np.array([1, 2]), "query", axes=1)
@@ -57,6 +79,7 @@ def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.nd
     Traceback (most recent call last):
     headwright.errors.InputError: query: entry 1 is 9007199254740993, a number of type int64 that float64 rounds: ...
     """
+    array: np.ndarray = plain(given, what)
     kind = array.dtype.kind
     if kind not in "biuf" and array.dtype.name != "bfloat16":
         raise InputError(f"{what}: holds {array.dtype.name}, expected real numbers")
@@ -65,7 +88,7 @@ def finite(array: np.ndarray, what: str, axes: int | None = None) -> Float[np.nd
     if array.size == 0:
         raise InputError(f"{what}: has shape {array.shape}, which is empty")
     with np.errstate(over="ignore"):  # what overflows is refused below
-        numbers = array.astype(np.float64)
+        numbers: Float[np.ndarray, ...] = array.astype(np.float64)
     rounded = f"a number of type {array.dtype.name} that float64 rounds: expected one that it has"
     if kind == "f" and array.dtype.itemsize > numbers.itemsize:
         _refuse_entry(array, np.isfinite(array) & (numbers.astype(array.dtype) != array), what, rounded)
@@ -113,6 +136,9 @@ def _read(source: str | Path) -> np.ndarray:
     if str(source) == "-":
         return _from_bytes(sys.stdin.buffer.read())
     path = Path(source)
+    part = TENSOR.fullmatch(str(source))
+    if part and not path.exists():
+        return _part(_safetensors(Path(part["file"]), part["name"]), part["slice"])
     match path.suffix:
         case ".npy":
             return _npy(path)
@@ -158,15 +184,43 @@ def _npz(path: Path) -> np.ndarray:
         raise InputError(f"is not an archive of arrays that can be read safely ({error})") from error
 
 
-def _safetensors(path: Path) -> np.ndarray:
+def _safetensors(path: Path, name: str | None = None) -> np.ndarray:
     import ml_dtypes  # noqa: F401  (teaches NumPy bfloat16, which safetensors then reads)
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as tensors:
-            return np.asarray(tensors.get_tensor(_only(list(tensors.keys()))))
+            names = list(tensors.keys())
+            if name is None and len(names) > 1:
+                raise InputError(f"holds {_few(names)}: say which, {path.name}:{names[0]}")
+            if name is not None and name not in names:
+                raise InputError(f"there is no tensor {name}: the file holds {_few(names)}")
+            return np.asarray(tensors.get_tensor(name or _only(names)))
     except SafetensorError as error:
         raise InputError(f"is not a safetensors file ({error})") from error
+    except (TypeError, KeyError) as error:
+        raise InputError(f"holds numbers of a type that NumPy has not ({error})") from error
+
+
+def _few(names: list[str]) -> str:
+    return f"{len(names)} tensors ({', '.join(names[:4])}{', ...' if len(names) > 4 else ''})"
+
+
+def _part(array: np.ndarray, written: str | None) -> np.ndarray:
+    """What a slice such as `0:64, 3` leaves of an array."""
+    if written is None:
+        return array
+    index: list[int | slice] = []
+    for axis in written.split(","):
+        found = RANGE.fullmatch(axis.replace(" ", ""))
+        if found is None or not axis.strip():
+            raise InputError(f"[{written}] is no slice: expected numbers and ranges, as in [0:64, 3]")
+        bounds = [None if found[name] is None else int(found[name]) for name in ("from", "to", "step")]
+        index.append(int(found["from"]) if found["colon"] is None else slice(*bounds))
+    try:
+        return np.asarray(array[tuple(index)])
+    except (IndexError, ValueError) as error:
+        raise InputError(f"[{written}] does not fit an array of shape {array.shape} ({error})") from error
 
 
 def _csv(content: bytes) -> np.ndarray:

@@ -9,6 +9,8 @@ import pytest
 from flint import arb
 
 from headwright.check import check
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import load_exercises
 from headwright.check.judging import contrasted
 from headwright.formula.evaluate import precision
 
@@ -61,3 +63,9 @@ def test_equal_sides_are_shown_as_they_are() -> None:
 def test_a_hair_is_told_as_a_difference() -> None:
     with precision():
         assert contrasted(1 - arb("1e-30"), ">=", arb(1)) == "about 1, 1.0e-30 too little"
+
+
+def test_every_step_of_a_chain_has_the_line_it_stands_in() -> None:
+    text = "\\|A\\|_F^2 &= \\sum_{i=1}^d \\sigma_i^2 \\\\\n &\\ge \\sum_{i=1}^k \\sigma_i^2 \\\\\n &\\ge k \\sigma_k^2"
+    verdict = check_answer(load_exercises()["kth-singular-value"], [Formula(text, 7)])
+    assert [part.line for part in verdict.parts] == [7, 8, 9]

@@ -197,3 +197,23 @@ def test_a_true_statement_that_does_not_answer_exits_1(headwright: Headwright) -
     ran = headwright("check", "--exercise", "energy", "--formula", r"\|A\|_F^2 = \sum_i \sigma_i^2")
     assert ran.code == 1
     assert "true, but no answer" in ran.out
+
+
+def test_a_class_is_seen_at_a_glance(headwright: Headwright) -> None:
+    Path("class/ada").mkdir(parents=True)
+    Path("class/ada/answers.md").write_text(RIGHT)
+    Path("class/ben.md").write_text(WRONG)
+    Path("class/cleo.md").write_text(WRONG.replace(r"\frac{1}{\sqrt 2}", "2"))
+    Path("class/eve.md").write_text("nothing\n")
+    ran = headwright("check", "class", "--class", "--html", "class.html")
+    assert [line.split() for line in ran.out.splitlines()[1:5]] == [
+        ["ada", "✓"],
+        ["ben", "✗"],
+        ["cleo", "✗"],
+        ["eve", "-"],
+    ]
+    assert "  2: ben, cleo\n" in ran.out
+    assert "ben, cleo" in Path("class.html").read_text()
+    told = headwright("check", "class", "--class", "--json").json
+    assert [mistake["students"] for mistake in told["mistakes"]] == [["ben", "cleo"]]
+    assert headwright("check", "right.md", "--class").code == 2

@@ -264,13 +264,13 @@ def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwrigh
     page = Path("deep/out/index.html").read_text()
     for picture in Path("deep/out").glob("*.svg"):
         assert picture.name in page
-    assert len(list(Path("deep/out").glob("*.svg"))) == 10
+    assert len(list(Path("deep/out").glob("*.svg"))) == 11
 
 
 def test_commands_that_the_tour_names_run(headwright: Headwright) -> None:
     lines = headwright("tour", "--out", "out").out.splitlines()
     ours = [line.split()[1:] for line in lines if line.startswith("  again:   headwright")]
-    assert len(ours) == 9
+    assert len(ours) == 10
     for command, *arguments in (line[1:] for line in ours):
         assert headwright(command, *arguments).code == (1 if command == "check" else 0)  # one answer is wrong
 

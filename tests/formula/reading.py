@@ -48,7 +48,9 @@ _PIECES = r"""
 \begin{pmatrix} \end{pmatrix} \begin{aligned} \end{aligned} , ; : . ' ^ _ ** * / + - 1 12 0.5 1e3 x y T k_a e
 \lambda lambda λ \top .T ² ₁ ᵀ \sum \sum_{i=1}^n \lim_{x\to0} \text{for all} \text{and} for all when if then and
 or not \quad \mathbf{1} \mathbf \hat{x} \hat \mathrm{T} \operatorname{tr} ln \ln sin log softmax max norm norm_F
-\Pr \mathbb{E} \mathbb{P} \dots ... % $ @ # \ 漢 PQ QK^T
+\Pr \mathbb{E} \mathbb{P} \dots ... % $ @ # \ 漢 PQ QK^T \in \notin \mathbb{R} ℤ \perp \propto \not \begin{cases}
+\end{cases} \text{otherwise} \text{since} (\text{since} \max_{i\ne1} \arg\max_i \prod_i \underbrace{ \overset{1}{=} ½
+q^* k^{(1)} Z^{\text{perm}} \mathcal{N}(a,b) large integer \exists i=1,\dots,n \in[0,1) \quad(5) \newcommand{\a}{x} \a
 """
 _CHAINS = r"x^ x_ a/ a= a, a=b; x<a, (x)' \text{$ i!=a, 0<a,b<1, x|a| [[1], \sqrt\frac"
 

@@ -25,11 +25,15 @@ from headwright.formula.evaluate import (
 )
 from headwright.formula.shapes import plain
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
     Comparison,
     Inner,
     Listing,
+    Logic,
     Matrix,
     Name,
     Negative,
@@ -38,6 +42,7 @@ from headwright.formula.tree import (
     Number,
     Power,
     Product,
+    Quantified,
     Quotient,
     Relation,
     Sum,
@@ -68,6 +73,11 @@ def value(node: Node) -> arb:
 
 def sigma(index: Node) -> Name:
     return Name("sigma", index)
+
+
+def branch(value: int, sign: Comparison) -> Quantified:
+    """The value where x, which is 3, compares so with 3."""
+    return Quantified(num(value), (Relation((x, num(3)), (sign,)),))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +126,18 @@ def sigma(index: Node) -> Name:
         (Norm(Sum((A, BigSum("i", A, num(2), num(1)))), "F"), math.sqrt(30)),
         (Call("trace", (num(0),)), 0),
         (Call("relu", (Negative(x),)), 0),
+        (BigCall("max", "i", sigma(i), num(1), num(2)), 7),
+        (BigCall("min", "i", sigma(i), num(1), num(2)), 5),
+        (BigCall("argmax", "i", sigma(i), num(1), num(2)), 2),
+        (BigCall("argmin", "i", Negative(sigma(i)), num(1), num(2)), 2),
+        (BigCall("prod", "i", i, num(1), n), 24),
+        (BigCall("prod", "i", i, num(2), num(1)), 1),
+        (BigCall("max", "i", i, num(1), n, (Relation((i, num(4)), ("!=",)),)), 3),
+        (Cases((branch(1, "="), branch(2, "!="))), 1),
+        (Cases((branch(1, ">"), branch(2, "<="))), 2),
+        (Cases((Quantified(num(5), (Logic("not", (Bond("in", x, Listing((num(1), num(2)))),)),)),)), 5),
+        (Name("delta", Listing((num(2), Name("k")))), 1),
+        (BigSum("i", Name("delta", Listing((i, Name("k")))), num(1), n), 1),
     ],
 )
 def test_value(node: Node, expected: float) -> None:
@@ -168,6 +190,10 @@ def test_relu_of_an_unknown_sign_is_the_hull() -> None:
         Power(wide, num(-1)),
         Power(Negative(x), num("1/2")),
         BigSum("i", i, num(1), num(2), (Relation((i, Sum((wide, num(1)))), ("<",)),)),
+        BigCall("max", "i", i, num(2), num(1)),
+        BigCall("argmax", "i", num(1), num(1), num(2)),
+        Cases((branch(1, "<"),)),
+        Cases((Quantified(num(1), (Relation((wide, num(0)), ("<",)),)),)),
     ],
 )
 def test_what_has_no_certain_value_is_undefined(node: Node) -> None:
@@ -220,7 +246,6 @@ def test_a_budget_is_shared() -> None:
         Call("exp", (A,)),
         Relation((x, x), ("=",)),
         Inner(v, Product((x, x))),
-        Power(A, num(-1)),
         sigma(Name("nobody")),
         Matrix((Listing((v, x)),)),
     ],
@@ -299,3 +324,18 @@ def test_a_sum_of_fractions_is_enclosed(a: Fraction, b: Fraction) -> None:
     found = evaluate(Sum((Number(a), Product((Number(b), Number(b))))), of)
     exact = a + b * b
     assert (found[0, 0] * exact.denominator - exact.numerator).contains(0)
+
+
+def test_an_inverse_is_enclosed_and_a_singular_matrix_has_none() -> None:
+    value = evaluate(Power(Name("M"), Negative(num(1))), lambda _: arb_mat([[2, 0], [0, 4]]))
+    assert value.contains(arb_mat([[arb("0.5"), 0], [0, arb("0.25")]]))
+    with pytest.raises(Undefined):
+        evaluate(Power(Name("M"), num(-1)), lambda _: arb_mat([[1, 1], [1, 1]]))
+
+
+def test_terms_of_a_sum_stand_along_a_diagonal() -> None:
+    run = BigSum("i", Name("i"), num(1), num(2))
+    value = evaluate(Call("diag", (run, Name("I", num(3)))), lambda _: None)
+    assert [int(entry.unique_fmpz()) for entry in value.entries()] == [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    with pytest.raises(NoValue):
+        evaluate(Call("diag", (run, Name("I", num(1)))), lambda _: None)

@@ -150,6 +150,34 @@ def test_chains_that_grow_the_tree_are_bounded(chain: str) -> None:
         parse("(x y)" + chain * TALLEST)
 
 
+def _said(depth: int, indices: str = "ijklmnopqrs") -> str:
+    """A statement said of 20 values of an index, again and again."""
+    source = f"x_{{{','.join(indices)}}} = 1"
+    for index in indices[:depth]:
+        source = f"({source} for {index} in {{{', '.join(str(value) for value in range(20))}}})"
+    return source
+
+
+MULTIPLIED = [
+    _said(8),
+    "".join(rf"\sum_{{{index} \in \{{1,2,3,4,5,6,7,8,9\}}}} " for index in "ijklmnopqrs") + "x_{i,j,k,l,m,n,o,p,q,r,s}",
+    ", ".join("a" * 1000) + r" \perp " + ", ".join("b" * 1000),
+    " + ".join("x" * 2000) + r" = \begin{cases}" + r"1 & c = 1 \\" * 900 + r"\end{cases}",
+    "(since " * 3000,
+    "x_i = 1, " + "i, " * 3000 + r"i \in S",
+    r"\underbrace{" * 50 + "x" + "}_{y}" * 50,
+]
+
+
+@pytest.mark.parametrize("source", MULTIPLIED, ids=[source[:20] for source in MULTIPLIED])
+def test_what_is_written_out_stays_small(source: str) -> None:
+    try:
+        tree = parse(source)
+    except FormulaError:
+        return
+    assert sum(1 for _ in walk(tree)) <= LARGEST
+
+
 def test_powers_of_powers_are_read_and_not_evaluated() -> None:
     assert outcome("9^{9^{9^{9^9}}}") is not None
 

@@ -54,6 +54,13 @@ def test_names_of_the_exercise_are_one_name() -> None:
     assert compact(parse("PQ", names={"PQ"})) == "PQ"
 
 
+def test_an_index_may_be_glued_to_a_name_the_exercise_has() -> None:
+    known = {"k_a", "k_b", "k_1"}
+    assert compact(parse("q = b*(ka + kb) + k1", names=known)) == "(q = (+ (* b (+ k_a k_b)) k_1))"
+    assert compact(parse("ka^T q", names=known)) == "(* (T k_a) q)"
+    assert compact(parse("ka")) == "(* k a)"
+
+
 def test_every_node_points_at_its_place() -> None:
     source = r"q = \frac{1}{2}(k_a + k_b)' - \|x\|_F"
     for node in walk(parse(source)):
@@ -137,6 +144,17 @@ ERRORS = [
     ("x^a_i", "either", "_"),
     ("k[1] + k[2]", "index or a product", "k["),
     ("k_a[i]", "index or a product", "a["),
+    (r"x \in [0, 1) y", "alone", "[0, 1)"),
+    (r"x \in \mathbb{R}_+", "part of the numbers", "_"),
+    (r"x = \begin{cases} 1 \\ 2 \end{cases}", "its condition", r"\begin{cases} 1 \\ 2 \end{cases}"),
+    (r"x + \dots", "dots", r"\dots"),
+    (r"x \in \mathbb{R}^+", "part of the numbers", "+"),
+    (
+        r"x = \begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
+        "its condition",
+        r"\begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
+    ),
+    (r"q = k_a \text{ by } d", "no statement", "d"),
 ]
 
 

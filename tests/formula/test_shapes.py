@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from headwright.formula import parse
 from headwright.formula.errors import FormulaError
 from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
 from headwright.formula.tree import (
@@ -165,7 +166,6 @@ def test_statements_pass_through_logic_and_quantifiers() -> None:
         (Relation((A, Transpose(A)), ("=",)), "cannot be compared", "is a transpose missing"),
         (Relation((M, Number(Fraction(3))), (">=",)), "cannot be compared", ""),
         (Relation((M, zero), (">=",)), "has no order", ""),
-        (Power(M, Negative(one)), "not supported", ""),
         (Power(M, t), "not a whole number", ""),
         (Power(q, two), "q (d x 1) has no powers", r"v^\top v"),
         (Call("exp", (M,)), "exp takes a number, not M (n x n)", "softmax"),
@@ -210,3 +210,49 @@ def test_a_failed_attempt_leaves_no_trace_in_the_size_of_identity() -> None:
 def test_a_label_in_the_condition_of_a_sum_needs_no_shape() -> None:
     node = BigSum("i", times(Transpose(k_i), q), None, None, (Relation((Name("i"), Name("j")), ("!=",)),))
     assert typed(node, of) == node
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"\max_{i \ne a} k_i^\top q", SCALAR),
+        (r"\prod_{i=1}^d t", SCALAR),
+        (r"\begin{cases} q & t > 0 \\ 0 & t \le 0 \end{cases}", Shape("d", 1)),
+        (r"\delta_{ij} q", Shape("d", 1)),
+    ],
+)
+def test_shape_of_what_is_said_in_few_words(source: str, expected: Shape) -> None:
+    assert shape(parse(source), of) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        r"q \in \mathbb{R}^d",
+        r"q \propto k_a + k_i",
+        r"q \sim \mathcal{N}(k_a, t I)",
+        r"t \in \{1, 2, d\}",
+        r"t = i \text{ for some } i",
+        r"q \perp k_a",
+    ],
+)
+def test_statements_that_fit(source: str) -> None:
+    tree = parse(source)
+    assert type(typed(tree, of)) is type(tree)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (r"q \propto X", "cannot be compared"),
+        (r"q \sim \mathcal{N}(k_a, X)", "no covariance"),
+        (r"\max_{i} q = t", "of numbers"),
+        (r"t + \begin{cases} q & t > 0 \\ X & t \le 0 \end{cases} = t", "alternative"),
+        (r"t + \mathbb{R} = t", "a set of numbers stands"),
+        ("= q", "goes on from"),
+        (r"t \ge \dots \ge d", "dots"),
+    ],
+)
+def test_statements_that_do_not_fit(source: str, message: str) -> None:
+    with pytest.raises(FormulaError, match=message):
+        typed(parse(source), of)

@@ -8,9 +8,16 @@ from typing import cast
 from hypothesis import strategies as st
 
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
+    Bond,
     Call,
+    Cases,
     Comparison,
+    Domain,
+    Dots,
+    Exists,
+    Gap,
     Inner,
     Listing,
     Logic,
@@ -30,25 +37,9 @@ from headwright.formula.tree import (
 )
 
 LETTERS = (
-    "a",
-    "b",
-    "i",
-    "k",
-    "n",
-    "q",
-    "P",
-    "T",
-    "K",
-    "e",
-    "I",
-    "lambda",
-    "mu",
-    "Phi",
-    "epsilon",
-    "ones",
-    "xhat",
+    "a", "b", "i", "k", "n", "q", "P", "T", "K", "e", "I", "lambda", "mu", "Phi", "epsilon", "ones", "xhat", "qstar",
     "pi",
-)
+)  # fmt: skip
 numbers = st.builds(
     Number, st.fractions(0, 1000, max_denominator=1) | st.sampled_from([Fraction(1, 2), Fraction(1, 1000)])
 )
@@ -67,6 +58,16 @@ def _several(parts: st.SearchStrategy[Node], most: int = 3) -> st.SearchStrategy
     return st.lists(parts, min_size=2, max_size=most).map(tuple)
 
 
+def _short(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    """The same, with a short text: hypothesis writes strategies out, and these are inside one another."""
+
+    @st.composite
+    def part(draw: st.DrawFn) -> Node:
+        return draw(parts)
+
+    return part()
+
+
 def _powers(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     return st.builds(Power, parts.filter(lambda node: node != Name("e")), parts)
 
@@ -74,10 +75,24 @@ def _powers(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 def _sums(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     conditions = st.sampled_from([(), (Relation((Name("i"), Name("j")), ("!=",)),)])
     ranged = st.builds(BigSum, st.just("i"), parts, parts, parts, conditions)
-    return ranged | st.builds(BigSum, st.sampled_from(["i", "j"]), parts, st.none(), st.none(), conditions)
+    words = st.sampled_from(["max", "min", "argmax", "argmin", "prod"])
+    return st.one_of(
+        ranged,
+        st.builds(BigSum, st.sampled_from(["i", "j"]), parts, st.none(), st.none(), conditions),
+        st.builds(BigCall, words, st.just("i"), parts, st.none(), st.none(), conditions),
+        st.builds(BigCall, words, st.just("i"), parts, parts, parts, conditions),
+    )
+
+
+def _cases(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    """Values for what a name is, which is no index of theirs."""
+    where = st.sampled_from([Relation((Name("C"), Number(Fraction(1))), (sign,)) for sign in ("=", "<", "!=")])
+    branch = st.builds(Quantified, parts, where.map(lambda one: (one,)))
+    return st.builds(Cases, st.lists(branch, min_size=1, max_size=3).map(tuple))
 
 
 def _larger(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    parts = _short(parts)
     functions = st.sampled_from(["exp", "ln", "sqrt", "sin", "cos", "trace", "softmax", "relu", "abs", "E", "Var"])
     return st.one_of(
         st.builds(Sum, _several(parts)),
@@ -91,14 +106,16 @@ def _larger(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Call, functions, st.tuples(parts)),
         st.builds(Call, st.sampled_from(["max", "min"]), _several(parts)),
         _sums(parts),
+        _cases(parts),
         st.builds(Listing, _several(parts)),
+        st.builds(lambda a, b: Listing((a, Dots(), b)), parts, parts),
         st.builds(
             Matrix, st.tuples(st.builds(Listing, st.tuples(parts, parts)), st.builds(Listing, st.tuples(parts, parts)))
         ),
     )
 
 
-values: st.SearchStrategy[Node] = st.recursive(numbers | names, _larger, max_leaves=8)
+values: st.SearchStrategy[Node] = _short(st.recursive(numbers | names, _larger, max_leaves=8))
 
 
 def _chain(terms: tuple[Node, ...], comparisons: list[Comparison]) -> Relation:
@@ -106,23 +123,47 @@ def _chain(terms: tuple[Node, ...], comparisons: list[Comparison]) -> Relation:
 
 
 def _is_spread(node: Relation) -> bool:
-    """i != (a, b), which is read as two statements."""
-    return node.comparisons == ("!=",) and isinstance(node.terms[1], Listing) and not isinstance(node.terms[0], Listing)
+    """What is read as several statements, or as another: i != (a, b), x = cases(...), i = (1, ..., n), x > max_i y."""
+    one_list = isinstance(node.terms[1], Listing) and not isinstance(node.terms[0], Listing)
+    apart = node.comparisons == ("!=",) and one_list
+    counted = node.comparisons == ("=",) and one_list and isinstance(node.terms[0], Name)
+    return apart or counted or any(isinstance(term, Cases | BigCall) for term in node.terms)
 
 
-relations = st.builds(_chain, _several(values), st.lists(signs, min_size=2, max_size=2)).filter(
-    lambda r: not _is_spread(r)
+relations = _short(
+    st.builds(_chain, _several(values), st.lists(signs, min_size=2, max_size=2)).filter(lambda r: not _is_spread(r))
+)
+
+
+def _is_simple(node: Node) -> bool:
+    return not isinstance(node, Cases | BigCall | Listing)
+
+
+simple = _short(values.filter(_is_simple))
+
+domains = st.sampled_from([Domain("R"), Domain("Z"), Power(Domain("R"), Name("d"))])
+finite = st.just(Listing((Name("a"), Number(Fraction(2)))))
+bonds = st.one_of(
+    st.builds(Bond, st.just("in"), simple, domains | finite),
+    st.builds(Bond, st.just("propto"), simple, simple),
+    st.builds(Bond, st.just("drawn"), simple, st.builds(Call, st.just("N"), st.tuples(values, values))),
 )
 
 
 def _joined(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    parts = _short(parts)
     return st.one_of(
         st.builds(Logic, st.sampled_from(["and", "or"]), _several(parts)),
         st.builds(Logic, st.sampled_from(["implies", "iff"]), st.tuples(parts, parts)),
         st.builds(Logic, st.just("not"), st.tuples(parts)),
         st.builds(Quantified, parts, st.lists(parts | names, min_size=1, max_size=2).map(tuple)),
+        st.builds(Exists, parts, st.lists(parts | names, min_size=1, max_size=2).map(tuple)),
     )
 
 
-statements: st.SearchStrategy[Node] = st.recursive(relations, _joined, max_leaves=4)
-trees = values | statements
+statements: st.SearchStrategy[Node] = st.recursive(relations | bonds, _joined, max_leaves=4)
+going_on = st.one_of(
+    st.builds(lambda value, sign: Relation((Gap(), value), (sign,)), simple, signs.filter("<".__ne__)),
+    st.builds(lambda said, word: Logic(word, (Gap(), said)), relations, st.sampled_from(["implies", "iff"])),
+)
+trees = values | statements | going_on

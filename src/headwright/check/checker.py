@@ -1,15 +1,30 @@
-"""One answer from its formulas to its verdict: read, taken apart into claims, decided, looked at twice, told."""
+"""One answer from its text to its verdict: read, taken apart into claims, decided, looked at twice, told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from headwright.check.answer import Answer, Formula, MisfitError, MissingError, WrongKindError, read_answer
-from headwright.check.claims import Role, claims
+from headwright.check.answer import (
+    Answer,
+    Formula,
+    MisfitError,
+    MissingError,
+    Said,
+    Unread,
+    Variant,
+    WrongKindError,
+    about_parameters,
+    of_formulas,
+    read_answer,
+)
+from headwright.check.claims import Claim, Role, claims
+from headwright.check.decision import Decision
 from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Court, Judged, Setting, composed
+from headwright.check.judging import Court, Judged, Setting, composed, judged
+from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
+from headwright.check.reading.written import Written
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition
@@ -17,15 +32,17 @@ from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
-from headwright.check.verdict import Verdict
+from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
+from headwright.formula.show import latex, plain
+from headwright.formula.tree import Logic, Node, Quantified, Relation
 
-__all__ = ["Formula", "check_answer"]
+__all__ = ["Formula", "Written", "check_answer"]
 
 
-def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int = 0) -> Verdict:
-    r"""The verdict on an answer to an exercise; whatever is wrong with the answer is part of the verdict.
+def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
+    r"""The verdict on an answer to an exercise: a text, or bare formulas; what is wrong with it is part of the verdict.
 
     The seed is that of the random instances on which a proof is looked at again.
 
@@ -33,37 +50,54 @@ def check_answer(exercise: Exercise, formulas: Sequence[Formula], *, seed: int =
     >>> exercise = load_exercises()["averaging-two"]
     >>> check_answer(exercise, [Formula(r"q = \frac{1}{\sqrt 2}(k_a + k_b)", 1)]).word
     'refuted'
-    >>> check_answer(exercise, [Formula(r"q = \lambda (k_a + k_b)", 1)]).threshold
+    >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    if not formulas:
+    names = (*exercise.parameters, *_keys(exercise))
+    try:
+        found = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
+    except MisfitError as error:
+        return Verdict("unreadable", str(error.shown()))
+    if not found.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
+    verdict = _checked(exercise, found, seed)
+    return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+
+
+def _keys(exercise: Exercise) -> list[str]:
+    """The names of keys and values, which people write ka and va too."""
+    if exercise.keys is None:
+        return []
+    return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+
+
+def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
+    answer = Answer()
     try:
         with at_most_work():
             setting = _setting(exercise)
-            answer = read_answer(exercise, formulas, setting.knows)
+            answer = read_answer(exercise, found, setting.knows)
             court = setting.opened(answer)
-            judgements = _decided(exercise, answer, setting, court)
-            judgements = looked_at_twice(exercise, answer, judgements, seed)
+            bench = _Bench(exercise, setting, seed)
+            judgements = _decided(bench, answer, court)
+            for variant in answer.variants:
+                judgements += _variant(bench, answer, variant)
+            judgements += _elsewhere(bench, answer)
+            judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
-            return court.told(_with_the_words(verdict, formulas), judgements)
+            verdict = court.told(verdict, judgements)
+            verdict = _with_what_was_not_judged(verdict, answer, found)
+            return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
         return Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+    except MissingError as error:
+        return Verdict("no answer", f"{error.message}: {error.fix}")
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown()))
     except (InputError, TooLong, UndeterminedError) as error:
         return Verdict("undecided", str(error))
-
-
-def _with_the_words(verdict: Verdict, formulas: Sequence[Formula]) -> Verdict:
-    """What would pass is left open where a word beside a formula may turn what is meant."""
-    turned = next((formula for formula in formulas if formula.beside), None)
-    if turned is None or verdict.word not in ("proved", "holds"):
-        return verdict
-    reason = f"'{turned.beside}', beside a formula in line {turned.line}, was not understood: say it in a formula"
-    return replace(verdict, word="undecided", reason=reason)
 
 
 def _setting(exercise: Exercise) -> Setting:
@@ -80,22 +114,257 @@ def _setting(exercise: Exercise) -> Setting:
     raise InputError(f"the exercise {exercise.id} has no setting")
 
 
-def _decided(exercise: Exercise, answer: Answer, setting: Setting, court: Court) -> list[Judged]:
+@dataclass(frozen=True)
+class _Bench:
+    """What stays the same while the statements of one answer are judged."""
+
+    exercise: Exercise
+    setting: Setting
+    seed: int
+
+    def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
+        """Claims decided, and looked at twice."""
+        judgements = [one for claim in found for one in court.decide(claim)]
+        return looked_at_twice(self.exercise, answer, judgements, self.seed)
+
+    def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
+        return claims(node, role, said, whole=self.setting.whole)
+
+
+def _decided(bench: _Bench, answer: Answer, court: Court) -> list[Judged]:
     """Every goal, every claim, and what is doubtful about the conditions; goals wait for what they are about."""
+    exercise = bench.exercise
     found: list[Judged] = []
     in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
-    if not in_vain:
-        for source in exercise.goals:
-            for claim in claims(parsed(source), "goal", whole=setting.whole):
-                found += court.decide(claim)
+    if not in_vain and not answer.by_cases:
+        found += _goals_where_assumed(bench, answer, court)
     for said in court.claims:
-        role: Role = "step" if exercise.derive else "statement"
         try:
-            for claim in claims(said.node, role, said, whole=setting.whole):
-                found += court.decide(claim)
-        except (MissingError, FormulaError):
-            if not in_vain:
-                raise
+            found += _said(bench, said, answer, court)
+        except WrongKindError as error:
+            found.append(_false(said, error))
+        except (MissingError, FormulaError, MisfitError) as error:
+            if in_vain and isinstance(error, MissingError | FormulaError):
+                continue
+            shown = error if isinstance(error, FormulaError) else error.shown()
+            _set_aside(answer, said, "it is not understood", shown)
     if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
         found = [one for one in found if one.decision.word != "refuted"]
-    return [*found, *court.conditions]
+    found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
+    for said in answer.assumptions:
+        found += _impossible(bench, said, (said.node,), answer, court)
+    return found
+
+
+def _goals(bench: _Bench, answer: Answer, court: Court, under: tuple[Node, ...] = ()) -> list[Judged]:
+    goals = [claim for source in bench.exercise.goals for claim in bench.claims(parsed(source), "goal")]
+    return bench.decided(court, answer, [replace(claim, under=(*claim.under, *under)) for claim in goals])
+
+
+def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court) -> list[Judged]:
+    """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
+    found = _goals(bench, answer, court)
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    if any(said.perhaps for name, said in answer.definitions.items() if name in bench.exercise.answer):
+        raise UndeterminedError("it is not certain for which case the object is meant")
+    bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
+    if not bounds or any("=" in node.comparisons for node in bounds):
+        return found  # 'let n = 2' answers another question
+    there = _goals(bench, answer, court, tuple(bounds))
+    if any(one.decision.word != "proved" for one in there):
+        return found
+    told = " and ".join(plain(node) for node in bounds)
+    reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
+    return [_left_undecided(one, reason) for one in there]
+
+
+def _left_undecided(one: Judged, reason: str) -> Judged:
+    part = replace(one.part, word="undecided", reason=reason, counterexample=None)
+    return replace(one, decision=Decision("undecided", reason), part=part)
+
+
+def _impossible(bench: _Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
+    """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
+    for node in assumed if bench.exercise.matrices is None else ():
+        if not _flips(node):
+            continue
+        try:
+            never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
+        except (MisfitError, FormulaError, UndeterminedError):
+            continue
+        if never and all(one.decision.word == "proved" for one in never):
+            reason = f"{plain(node)} is assumed, and never so"
+            yield judged(Claim(node, "condition", said), Decision("refuted", reason), reason)
+
+
+def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer | None = None) -> list[Judged]:
+    """What is found about a statement; where it is not certain what is meant, only what is so on every reading."""
+    there = answer if there is None else there
+    role: Role = "step" if bench.exercise.derive else "statement"
+    found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if said.granted and any(one.decision.word != "proved" for one in found):
+        _set_aside(answer, said, "it says for which case something is meant")
+        return []
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    if said.unknown:
+        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        return []
+    if said.perhaps:
+        again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
+        if not any(one.decision.word == "refuted" for one in again):
+            told = " and ".join(plain(node) for node in said.perhaps)
+            _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
+            return []
+        return again
+    return found
+
+
+def _narrowed(said: Said, whole: bool) -> Node:
+    """The statement under what it may be said for."""
+    node = said.node
+    if isinstance(node, Quantified):
+        return Quantified(node.body, (*node.conditions, *said.perhaps), span=node.span)
+    if whole:
+        return Logic("implies", (Logic("and", said.perhaps), node), span=node.span)
+    return Quantified(node, said.perhaps, span=node.span)
+
+
+def _set_aside(answer: Answer, said: Said, why: str, error: FormulaError | None = None) -> None:
+    statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
+    answer.unread.append(Unread(statement, why, error))
+
+
+def _false(said: Said, error: WrongKindError) -> Judged:
+    decision = Decision("refuted", error.message)
+    return judged(Claim(said.node, "statement", said), decision, str(error.shown()))
+
+
+def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
+    """The goals for an object that is defined for a case, or as an example."""
+    there = Answer(dict(variant.definitions), list(variant.conditions))
+    under = variant.under
+    try:
+        court = bench.setting.opened(there)
+        impossible = list(_impossible(bench, variant.said, under, there, court))
+        found = impossible or _goals(bench, there, court, under)
+        if not impossible and answer.by_cases and len(answer.variants) == 1:
+            found = _beyond(bench, variant, there, court) or found
+    except MisfitError as error:
+        _set_aside(answer, variant.said, "it is not understood", error.shown())
+        return []
+    told = f"for {' and '.join(plain(node) for node in under)}: " if under else "in the example: "
+    return [
+        replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
+        for one in found
+    ]
+
+
+def _beyond(bench: _Bench, variant: Variant, there: Answer, court: Court) -> list[Judged]:
+    """An object that is given for one case only: what it does in general, where that settles the matter."""
+    general = _goals(bench, there, court)
+    words = {one.decision.word for one in general}
+    pinned = all(isinstance(node, Relation) and "=" in node.comparisons for node in variant.under)
+    if "refuted" in words:
+        return general if pinned else []
+    if words != {"proved"}:
+        return []
+    if all(about_parameters(node, bench.exercise) for node in variant.under):
+        return general
+    wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
+    found = bench.decided(court, there, wide)
+    return found if any(one.decision.word == "refuted" for one in found) else []
+
+
+def _elsewhere(bench: _Bench, answer: Answer) -> list[Judged]:
+    """What is said once a given name was defined anew ('setting x_2 = ...'): by itself, with that definition."""
+    found: list[Judged] = []
+    for definitions, said in answer.elsewhere:
+        there = Answer({**answer.definitions, **definitions}, list(answer.conditions), said)
+        court = bench.setting.opened(there)
+        for one in court.claims:
+            try:
+                found += _said(bench, one, answer, court, there)
+            except (MisfitError, FormulaError) as error:
+                shown = error if isinstance(error, FormulaError) else error.shown()
+                _set_aside(answer, one, "it is not understood", shown)
+    return found
+
+
+def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence[Judged]) -> list[Judged]:
+    """Where the object is given case by case, the cases must be all there are."""
+    cases = [variant.under for variant in answer.variants if not variant.example]
+    goals = [one for one in found if one.claim.role == "goal"]
+    if not answer.by_cases or not exercise.goals or any(not one.claim.under for one in goals):
+        return []
+    reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
+    goal = Claim(parsed(exercise.goals[0]), "goal")
+    undecided = [judged(goal, Decision("undecided", reason), reason)]
+    if any(len(case) != 1 or not _flips(case[0]) for case in cases):
+        return undecided
+    *others, last = (case[0] for case in cases)
+    claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
+    try:
+        found = court.decide(claim)
+    except (MisfitError, UndeterminedError):
+        return undecided
+    return [] if found and all(one.decision.word == "proved" for one in found) else undecided
+
+
+def _flips(node: Node) -> bool:
+    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED
+
+
+def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> Verdict:
+    """What was not judged counts neither for the answer nor against it: it leaves open what would pass."""
+    if verdict.word == "refuted":
+        deciding = next((one for one in answer.unread if one.decides), None)
+        return verdict if deciding is None else _left_open(verdict, deciding)
+    first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
+    if first is not None:
+        return _left_open(verdict, first)
+    if found.denied and verdict.word in ("proved", "holds"):
+        reason = f"line {found.denied_line} was not understood: '{found.denied}'"
+        return replace(verdict, word="undecided", reason=reason)
+    return verdict
+
+
+def _left_open(verdict: Verdict, one: Unread) -> Verdict:
+    good = verdict.word in ("proved", "holds")
+    if one.error is not None and not good:
+        return replace(verdict, word="unreadable", reason=str(one.error), counterexample=None)
+    where = f"line {one.statement.line}"
+    why = str(one.error) if one.error is not None else f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
+    before = f"what was judged is right, but {where} cannot be read:\n" if good and one.error is not None else ""
+    if good and one.error is None:
+        before = "what was judged is right, but "
+    return replace(verdict, word="undecided", reason=before + why, counterexample=None)
+
+
+def _quoted(statement: Statement) -> str:
+    return f"'{(statement.sentence or statement.text)[:200]}'"
+
+
+def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
+    """How each statement was read, and what became of it."""
+    words: dict[int, list[str]] = {}
+    for one in judgements:
+        if one.claim.said is not None and one.claim.said.statement is not None:
+            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
+    why = {one.statement.number: one.why for one in unread}
+    return tuple(
+        Reading(
+            statement.line,
+            statement.role,
+            latex(statement.node) if statement.node is not None else statement.text,
+            tuple(latex(node) for node in statement.under),
+            _worst(words.get(statement.number, [])),
+            why.get(statement.number) or statement.why,
+        )
+        for statement in found.statements
+    )
+
+
+def _worst(words: Sequence[str]) -> str:
+    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")

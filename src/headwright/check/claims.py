@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headwright.check.answer import MisfitError, Said, comparisons
-from headwright.formula.tree import Logic, Node, Quantified, Relation
+from headwright.formula.tree import Bond, Exists, Logic, Node, Quantified, Relation
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
 
@@ -64,6 +64,8 @@ def _claims(node: Node, kind: Claim, whole: bool) -> Iterator[Claim]:
             yield from _claims(near, Claim(near, kind.role, kind.said, kind.under, not kind.negated), whole)
         case Quantified(body, conditions):
             yield from _claims(body, _under(kind, conditions), whole)
+        case Exists() | Bond():
+            raise MisfitError("this is read, and nothing is known of such statements in this exercise", node)
         case _:
             raise MisfitError("this is not a statement", node, fix="write a comparison: ... = ..., ... \\ge ...")
 

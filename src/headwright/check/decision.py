@@ -6,10 +6,11 @@ and 'approximately' about the limit; an equation is about all values all the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from typing import Literal
 
 from flint import arb
@@ -35,6 +36,7 @@ from headwright.check.scalars.instances import (
     fails_far,
     far_out,
     in_corners,
+    put_in,
     reach_large,
 )
 from headwright.check.scalars.numbers import Symbol, told
@@ -83,8 +85,29 @@ def _isolated(condition: Hypothesis) -> str:
     return f"{left} {comparison} {right}"
 
 
+@dataclass(frozen=True)
+class Path:
+    """A large name as a multiple of a power of another one, which is large too.
+
+    >>> print(Path("s", 2, 1), Path("s", 1, 2))
+    2 s s^2
+    """
+
+    lead: str
+    times: int
+    power: int
+
+    def of(self, lead: Scalar) -> Scalar:
+        """The name, in terms of the other."""
+        return self.times * lead**self.power
+
+    def __str__(self) -> str:
+        return str(self.of(parameter(self.lead, POSITIVE)))
+
+
+PATHS = ((1, 1), (2, 1), (1, 2))  # multiples and powers
 NEAR = Fraction(1, 20)  # how near 'approximately' is where nothing goes to infinity
-MOST_COUNTED = 20_000
+MOST_COUNTED, MOST_TRIED = 20_000, 200
 GONE = Symbol("gone")
 
 
@@ -99,6 +122,7 @@ class Example:
     sizes: Mapping[str, int]
     matrices: Mapping[str, Sequence[Sequence[Fraction]]] = field(default_factory=dict)
     ones: int | None = None
+    sides: tuple[Sequence[Sequence[float]], ...] = ()  # the two sides of the claim there, rounded: for showing
 
 
 @dataclass(frozen=True)
@@ -118,22 +142,25 @@ class Decision:
     about: str = ""  # which coordinate, where vectors were compared
     vacuous: bool = False  # what is assumed never happens
     tie: bool = False  # both sides are equal at the values, and noise makes the inequality fail
+    along: Mapping[str, Path] = field(default_factory=dict)  # how large names depend on another in the counterexample
     example: Example | None = None  # matrices that refute it, or that show that two things differ
     beyond: str = ""  # an integer that is too large to be written out in the counterexample
 
 
-def decide(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    large: Iterable[str] = (),
-    small: Iterable[str] = (),
-    vanishing: Iterable[str] = (),
-) -> Decision:
-    """Decide left (comparison) right for all parameters in `where`; 'approximately' is for small ones going to 0.
+@dataclass(frozen=True)
+class Tending:
+    """Where names go: large ones to infinity, vanishing ones to 0, small ones to 0 where something is 'about' so."""
 
-    Vanishing names go to 0 in inequalities too.
+    large: tuple[str, ...] = ()
+    vanishing: frozenset[str] = frozenset()
+    small: tuple[str, ...] = ()
+
+
+STILL = Tending()
+
+
+def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
+    """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
     >>> from headwright.check.scalars import Range
     >>> where = Where({"n": Range(2, integer=True)})
@@ -144,28 +171,54 @@ def decide(
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
-    found = _decided(left, comparison, right, where, tuple(large), tuple(small), tuple(vanishing))
+    found = _decided(left, comparison, right, where, tending)
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
 
 
-def _decided(
-    left: Scalar,
-    comparison: Comparison,
-    right: Scalar,
-    where: Where,
-    large: tuple[str, ...],
-    small: tuple[str, ...],
-    vanishing: tuple[str, ...],
+def decide_all(
+    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: Comparison, where: Where, tending: Tending = STILL
 ) -> Decision:
-    growing = tuple(name for name in large if name in left.names() | right.names())
+    """Decide a comparison of two vectors by their coordinates; each is told by its name.
+
+    >>> x = parameter("x")
+    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "=", Where()).about
+    'the second'
+    >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "!=", Where()).word
+    'proved'
+    """
+    if comparison == "!=":
+        return _apart([a - b for a, b in pairs.values()], where, tending)
+    found = [replace(decide(a, comparison, b, where, tending), about=name) for name, (a, b) in pairs.items()]
+    return most_telling(found)
+
+
+def _apart(gaps: Sequence[Scalar], where: Where, tending: Tending) -> Decision:
+    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere."""
+    if all(decide(gap, "=", number(0), where).word == "proved" for gap in gaps):
+        return Decision("refuted", "the two are the same")
+    for gap in gaps:
+        found = decide(gap, "!=", number(0), where, tending)
+        if found.word == "proved":
+            return found
+    tied = (x.names() | y.names() for x, _, y in where.all_hypotheses())
+    names = set().union(*(gap.names() for gap in gaps), *tied) - set(tending.large)
+    for values in islice(choices(sorted(names), where), MOST_TRIED):
+        there = put_in(values, *gaps) if allowed(values, where) else None
+        if there and all(gap == 0 for gap in there) and reach_large(where.put(values), tending.large):
+            return Decision("refuted", "the two are the same there", values=values)
+    return Decision("undecided", "they may coincide")
+
+
+def _decided(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending) -> Decision:
+    growing = tuple(name for name in tending.large if name in left.names() | right.names())
     try:
-        shrinking = {name for name in vanishing if name in left.names() | right.names()}
+        shrinking = {name for name in tending.vanishing if name in left.names() | right.names()}
         if any(where.range(name).lower not in (0, None) or not where.range(name).positive for name in shrinking):
             return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
         if comparison in ("~", "->"):
-            found = _approximately(*_inverted(left, right, where, growing, {*small, *shrinking}))
+            found = _approximately(*_inverted(left, right, where, growing, {*tending.small, *shrinking}))
             continuous = found.word == "undecided" and shrinking and not growing
             return _at_zero(left, right, where, shrinking) or found if continuous else found
         if shrinking and comparison != "=":
@@ -225,9 +278,28 @@ def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where
     found = counterexample(left, comparison, right, where, large=large)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
-    return _by_continuity(left, comparison, right, where, large) or Decision(
-        "undecided", f"neither proved nor refuted for large {' and '.join(large)}"
-    )
+    found_far = _by_continuity(left, comparison, right, where, large)
+    found_far = found_far or _along_a_path(left, right, where, large, partial(_for_large, comparison=comparison))
+    return found_far or Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
+
+
+def _along_a_path(
+    left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], decided: Callable[..., Decision]
+) -> Decision | None:
+    """Refuted where several names are large, one as a function of the other: it must hold however they grow."""
+    free = [name for name in large if not isinstance(name, Symbol)]
+    if len(free) < 2 or any(where.range(name).integer for name in free):
+        return None
+    if any(isinstance(end, Scalar) for name in free for end in (where.range(name).lower, where.range(name).upper)):
+        return None
+    for lead, (times, power) in product(free, PATHS):
+        along = {name: Path(lead, times, power) for name in free if name != lead}
+        put = {name: path.of(where.name(lead)) for name, path in along.items()}
+        left_over = tuple(name for name in large if name not in along)
+        found = decided(left=left.put(put), right=right.put(put), where=where.put(put), large=left_over)
+        if found.word == "refuted":
+            return replace(found, along=along)
+    return None
 
 
 def _by_continuity(
@@ -300,13 +372,17 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
         here = where.put(values)
         if not reach_large(here, large):
             continue  # a condition ties large names to others: it may not allow all large values
-        end = limit(gap.put(values), here, large)
+        ends = put_in(values, gap, left, right)
+        if ends is None:
+            continue
+        end = limit(ends[0], here, large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
         if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
-            sides = [_limit_value(side.put(values), here, large) for side in (left, right)]
+            sides = [_limit_value(side, here, large) for side in ends[1:]]
             return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
-    return Decision("undecided", "the limit could not be found")
+    along = _along_a_path(left, right, where, large, _approximately)
+    return along or Decision("undecided", "the limit could not be found")
 
 
 def _at_zero(left: Scalar, right: Scalar, where: Where, shrinking: Iterable[str]) -> Decision | None:

@@ -13,19 +13,20 @@ from dataclasses import replace
 from fractions import Fraction
 
 from headwright.check.answer import Answer, full_name
-from headwright.check.exercise import Exercise, parsed
+from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Court, Judged
-from headwright.check.replay import says_something
+from headwright.check.replay import needs, says_something
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.matrices.deciding import MatricesCourt
-from headwright.check.settings.matrices.derivations import follows, is_leap, leads
+from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Logic, Name, Node, Quantified, Relation, walk
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Quantified, Relation, walk
 
+CHANCE = ("P", "E", "Var")
 TRUE = ("proved", "holds", "undecided", "no answer")
 
 
@@ -53,7 +54,9 @@ def _spoken(
     exercise: Exercise, answer: Answer, court: Court, verdict: Verdict, judgements: Sequence[Judged]
 ) -> Verdict:
     """Something must be said of what was asked about, and it must not hold whatever the answer is."""
-    wanted = [{full_name(name) for name in names_in(parsed(source))} for source in exercise.about]
+    wanted = [
+        {full_name(name) for name in names_in(parsed(source))} | _functions(parsed(source)) for source in exercise.about
+    ]
     said = [one for one in judgements if one.claim.said is not None and one.part.role != "condition"]
     about = [one for one in said if any(names <= _spoken_of(one.claim.scope) for names in wanted)]
     if not about:
@@ -67,6 +70,8 @@ def _spoken(
                 verdict,
                 f"it is not said what {plain(parsed(exercise.about[0]))} is: write ... = ... or ... \\approx ...",
             )
+    if exercise.keys is not None and exercise.keys.otherwise:
+        return _weighed(exercise, exercise.keys, answer, verdict)
     telling = [one for one in about if _says_something(exercise, answer, court, one)]
     if telling:
         left_out = _left_out(exercise, telling) if exercise.determines else ""
@@ -74,6 +79,38 @@ def _spoken(
     if any(one.vacuous for one in about):
         return _no_answer(verdict, "what is assumed never happens, so nothing is said")
     return _no_answer(verdict, "this would be true in any case, so it says nothing of what was asked")
+
+
+IDLE = {
+    "smaller": "all that is said would hold for weights that do not sum to 1",
+    "signed": "all that is said would hold for weights that may be negative",
+}
+SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
+CHAINED: tuple[tuple[set[str], Comparison], ...] = (
+    ({"="}, "="),
+    ({"=", ">"}, ">"),
+    ({"=", "<"}, "<"),
+    ({"=", ">", ">="}, ">="),
+    ({"=", "<", "<="}, "<="),
+)
+
+
+def _weighed(exercise: Exercise, setting: Keys, answer: Answer, verdict: Verdict) -> Verdict:
+    """Something must be said of the weights that needs them to be what they are."""
+    said = [link for one in answer.claims for link in (*_steps(one.node), *_ends(one.node))]
+    own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
+    for idle in setting.otherwise:
+        if not any(needs(exercise, answer, link, idle) for link in own):
+            return _no_answer(verdict, IDLE[idle])
+    return verdict
+
+
+def _ends(node: Node) -> Iterator[Relation]:
+    """What a chain says of its ends: x = y > z says x > z."""
+    if isinstance(node, Relation):
+        sign = next((sign for signs, sign in CHAINED if set(node.comparisons) <= signs), None)
+        if sign is not None and len(node.terms) > 2:
+            yield Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)
 
 
 def _determines(exercise: Exercise, one: Judged) -> bool:
@@ -107,7 +144,7 @@ def _speaks_of(under: Sequence[Node], name: str, value: Fraction) -> bool:
 
 def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judged) -> bool:
     if exercise.matrices is None or not isinstance(court, MatricesCourt):
-        by_chance = any(isinstance(part, Call) and part.function == "P" for part in walk(one.link))
+        by_chance = any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link))
         return by_chance or says_something(exercise, answer, one)
     if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
         return False  # that is given
@@ -118,22 +155,27 @@ def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judge
 
 
 def _spoken_of(node: Node) -> set[str]:
-    return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)}
+    return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)} | _functions(node)
+
+
+def _functions(node: Node) -> set[str]:
+    """Probabilities, means and variances: to speak of the variance of a weight is more than to speak of the weight."""
+    return {part.function for part in walk(node) if isinstance(part, Call) and part.function in CHANCE}
 
 
 def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) -> Verdict:
     """All steps are right: do they lead from one side to the other, and is none of them the whole?"""
     if verdict.word == "undecided":
         return verdict
-    ends = [(parsed(source), parsed(target)) for source, target in exercise.derive]
+    aims = [Aim(parsed(source), parsed(target), given) for source, target in exercise.derive]
     steps = [link for said in answer.claims for link in _steps(said.node)]
-    small = [link for link in steps if not any(is_leap(link, pair, given) for pair in ends)]
-    if any(follows(pair, small, given) for pair in ends):
-        small = steps
-    if any(leads(*pair, small, given) for pair in ends):
+    small = [link for link in steps if not any(aim.is_leap(link) for aim in aims)]
+    if any(aim.leads(small) for aim in aims):
         return verdict
-    first, last = (plain(end) for end in ends[0])
-    if any(leads(*pair, steps, given) for pair in ends):
+    first, last = plain(aims[0].start), plain(aims[0].end)
+    if len(small) < len(steps) and any(aim.leads(steps) for aim in aims):
+        if any(aim.follows(small) for aim in aims):
+            return verdict
         return _no_answer(verdict, f"this restates what is to be shown: write the steps from {first} to {last}")
     said = "every step is right, but the steps do not lead" if steps else "no step leads"
     return _no_answer(verdict, f"{said} from {first} to {last}")

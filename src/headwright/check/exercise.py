@@ -109,6 +109,8 @@ class Keys(Strict):
     scales: dict[Label, KeyScale] = {}
     noise: Literal["none", "vanishing"] = "none"
     given: tuple[Source, ...] = ()  # conditions under which the goals are asked
+    otherwise: tuple[Literal["smaller", "signed"], ...] = ()  # weights that do not sum to 1, or may be negative: an
+    # answer must say something of the weights that fails then
     reports: Source | None = None  # an event, Pr(...): how likely it is, is told whatever is answered
 
 
@@ -120,6 +122,7 @@ class Tokens(Strict):
     length: str = "beta"
     tokens: dict[str, Source]
     weights: dict[Literal["Q", "K", "V"], Source] = {}
+    mask: Literal["none", "causal"] = "none"  # causal: a token attends to itself and to those before it
 
 
 class Matrices(Strict):
@@ -165,12 +168,14 @@ class Exercise(Strict):
     determines: bool = False  # and say what that is, in every case: a bound, or what it is not, is no answer
     condition: bool = False  # an answer states the condition under which the goals hold
     redefines: tuple[str, ...] = ()  # given names that an answer may define anew
+    also: dict[str, str] = {}  # other names for given ones: X_perm for X_p; Sigma for S, unless an answer defines it
     skeleton: str = ""
     goals: tuple[Source, ...] = ()
     derive: tuple[tuple[Source, Source], ...] = ()  # a derivation must lead from one side to the other of such a pair
     parameters: dict[str, Parameter] = {}
     definitions: dict[str, Source] = {}
     samples: Samples = Samples()
+    may_repeat: tuple[Source, ...] = ()  # what is given, as formulas: an answer may say it, and nothing is judged of it
     cues: dict[Annotated[str, Field(min_length=1, max_length=60)], float] = Field(
         {}, max_length=100
     )  # words that tell it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -82,9 +83,16 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
         if not counterexample:
             counterexample = {"words": words}
     link = claim.link if link is None else link
-    line = 0 if claim.said is None else claim.said.formula.line
+    line = 0 if claim.said is None else _line(claim.said, link)
     part = Part(latex(link), claim.role, decision.word, words, line, counterexample, decision.used)
     return Judged(part, decision, link, claim)
+
+
+def _line(said: Said, link: Relation) -> int:
+    """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
+    end = link.terms[-1].span
+    start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins
+    return said.formula.line + (end.source or said.formula.text).count("\n", start, max(start, end.start))
 
 
 def plain_number(value: Fraction) -> int | str:
@@ -147,6 +155,38 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
 
 
+METHODS = {
+    "exact algebra": "exact algebra",
+    "z3": "the solver z3",
+    "normal forms": "comparing normal forms",
+    "limits": "limits",
+    "dominant growth": "comparing growth",
+    "dominant terms": "comparing the largest terms",
+    "the normal law in balls": "the normal law, enclosed",
+}
+
+
+def by_what(*used: str) -> str:
+    """What proved a statement, or several: each method once, in words.
+
+    >>> by_what("exact algebra", "exact algebra and z3"), by_what("every term is nonnegative"), by_what("")
+    (' (by exact algebra and the solver z3)', ' (every term is nonnegative)', '')
+    """
+    said: dict[str, None] = {}
+    for one in used:
+        pieces = re.split(", | and ", one)
+        said |= dict.fromkeys([METHODS[piece] for piece in pieces] if set(pieces) <= set(METHODS) else [one])
+    methods = [text for text in said if text in METHODS.values()]
+    others = [text for text in said if text and text not in methods]
+    told = [f"by {' and '.join([*filter(None, [', '.join(methods[:-1])]), methods[-1]])}"] if methods else []
+    told += [text if _sentence(text) else f"by {text}" for text in others]
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def _sentence(text: str) -> bool:
+    return (" is " in text or " are " in text) and " that " not in text
+
+
 def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
     """The verdict on an answer from its parts."""
     if not judgements:
@@ -168,9 +208,7 @@ def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
         return f"{plain(first.link)} is true, but what is said besides is false: {chosen.part.reason}"
     if word in ("refuted", "undecided"):
         return chosen.part.reason
-    used = {one.decision.used for one in judgements if one.decision.used}
-    used = {one for one in used if not any(one != other and one in other for other in used)}  # said once
-    by = f" (by {', '.join(sorted(used))})" if used else ""
+    by = by_what(*sorted({one.decision.used for one in judgements}))
     if word == "holds":
         return f"no counterexample was found, and no proof: {chosen.part.reason}"
     unique = list(dict.fromkeys(one.part.reason for one in judgements if one.part.reason))

@@ -37,6 +37,22 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How one statement of an answer was read: its role, what it is said for, and whether it was judged.
+
+    >>> Reading(3, "claim", "c = v_a", ("g > 1",), "proved").under
+    ('g > 1',)
+    """
+
+    line: int
+    role: str
+    statement: str  # LaTeX, or as it was written where it cannot be read
+    under: tuple[str, ...] = ()  # LaTeX
+    word: str = ""  # what was found, where it was judged by itself
+    why: str = ""  # why it was not judged
+
+
+@dataclass(frozen=True)
 class Curve:
     """How an answer does as one parameter grows: what a picture of its failure shows.
 
@@ -70,6 +86,7 @@ class Verdict:
     curve: Curve | None = None
     instances: int = 0  # how many were tried
     details: Mapping[str, Any] = field(default_factory=dict)
+    read: tuple[Reading, ...] = ()  # how the answer was read, statement by statement
 
 
 def worst(words: list[Word]) -> Word:

@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.attend import attend
+from headwright.cli.audit import audit
 from headwright.cli.check import check
 from headwright.cli.console import OUT, complain, hush
 from headwright.cli.design import design
@@ -38,7 +39,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (design, verify, check, exercises, attend, simulate, positions, lowrank, tour):
+for command in (design, verify, check, exercises, attend, audit, simulate, positions, lowrank, tour):
     app.command()(command)
 
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
     from headwright.check.running.run import Checked
     from headwright.check.sheets.handed import Complaint, Handed, Note
+    from headwright.check.telling.classroom import Classroom
 
 NO, UNREADABLE, OPEN = 1, 2, 3
+MOST_SHEETS = 2000  # of a class
 
 
 def check(
@@ -32,6 +34,9 @@ def check(
     ] = None,
     exercise: Annotated[str | None, typer.Option(help="The exercise that is answered: no headings are needed.")] = None,
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
+    classroom: Annotated[
+        bool, typer.Option("--class", help="Folders of a class, a file or a folder for each student: all at a glance.")
+    ] = False,
     json: Json = False,
     gradescope: Annotated[Path | None, typer.Option(help="Write the results here for Gradescope (.json).")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report here (.html).")] = None,
@@ -39,6 +44,7 @@ def check(
         Literal["none", "direction", "full"],
         typer.Option(help="How much is told: right or not; which statement fails, and where; everything."),
     ] = "full",
+    how: Annotated[bool, typer.Option("--how", help="Show how each answer was read, statement by statement.")] = False,
     plot: Plot = None,
     seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for each answer.")] = 20.0,
@@ -65,14 +71,23 @@ def check(
 
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
-        found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
+        files: list[str] = []
+        if classroom:
+            found, complaints, notes, files = _class(answers or [], exercise, known)
+        else:
+            found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
     from headwright.check.telling.hints import hinted
 
     checked = [hinted(each, hints) for each in checked]
-    _show(checked, complaints, notes, seed, json)
-    _write(checked, complaints, known, gradescope, html, plot)
+    if classroom:
+        from headwright.check.telling.classroom import classroom as seen
+
+        _show_class(seen(checked, files), complaints, known, json, html)
+    else:
+        _show(checked, complaints, notes, seed, json, how)
+    _write(checked, complaints, known, gradescope, None if classroom else html, plot)
     raise typer.Exit(_code(checked, complaints, notes))
 
 
@@ -111,8 +126,69 @@ def _answers(
     return answers, complaints, notes
 
 
+def _class(
+    folders: Sequence[Path], exercise: str | None, known: Mapping[str, Exercise]
+) -> tuple[list[Handed], list[Complaint], list[Note], list[str]]:
+    """The answers of all students, and their files, as these are named below the folder of the class."""
+    from dataclasses import replace
+
+    from headwright.check.sheets.folder import sheets
+
+    if not folders or not all(folder.is_dir() for folder in folders):
+        raise InputError("--class expects folders, with a file or a folder for each student")
+    answers: list[Handed] = []
+    complaints: list[Complaint] = []
+    notes: list[Note] = []
+    files: list[str] = []
+    for folder in folders:
+        paths, seen = sheets(folder, MOST_SHEETS)
+        complaints += seen
+        found, others, more = _answers(paths, [], exercise, known) if paths else ([], [], [])
+        answers += [replace(answer, file=_below(answer.file, folder)) for answer in found]
+        complaints += [replace(each, file=_below(each.file, folder)) for each in others]
+        notes += more
+        files += [str(path.relative_to(folder)) for path in paths]
+    return answers, complaints, notes, files
+
+
+def _below(file: str, folder: Path) -> str:
+    from headwright.check.sheets.text import clean
+
+    return file.removeprefix(f"{clean(str(folder))}/")
+
+
+def _show_class(
+    room: Classroom,
+    complaints: Sequence[Complaint],
+    known: Mapping[str, Exercise],
+    json: bool,
+    html: Path | None,
+) -> None:
+    from headwright.check.telling.classroom import classroom_page
+    from headwright.cli.verdicts import print_class
+
+    if json:
+        problems = [{"file": c.file, "line": c.line, "sentence": c.sentence} for c in complaints]
+        show_json({**room.as_json(), "complaints": problems})
+    else:
+        print_class(room)
+        for complaint in complaints:
+            complain(f"{complaint.place}: {complaint.sentence}")
+    if html is not None:
+        from headwright.files import write_whole
+
+        titles = {exercise.id: exercise.title for exercise in known.values()}
+        write_whole(html, classroom_page(room, complaints, titles).encode())
+        say(f"The class is in {html}.")
+
+
 def _show(
-    checked: Sequence[Checked], complaints: Sequence[Complaint], notes: Sequence[Note], seed: int, json: bool
+    checked: Sequence[Checked],
+    complaints: Sequence[Complaint],
+    notes: Sequence[Note],
+    seed: int,
+    json: bool,
+    how: bool,
 ) -> None:
     from headwright.check.telling.results import results
     from headwright.cli.verdicts import print_verdicts
@@ -120,7 +196,7 @@ def _show(
     if json:
         show_json(results(checked, complaints, seed, notes))
     else:
-        print_verdicts(checked, notes)
+        print_verdicts(checked, notes, how=how)
         for complaint in complaints:
             complain(f"{complaint.place}: {complaint.sentence}")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwright.trusted.certificate import Certificate
 
 LARGEST_BYTES = 2**33  # of what standard input is read
-ARRAY = "(.npy .npz .csv .json .safetensors, or - for standard input)"
+ARRAY = "(.npy .npz .csv .json .safetensors, FILE.safetensors:TENSOR, or - for standard input)"
 
 
 def _finite(number: float) -> float:

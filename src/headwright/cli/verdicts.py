@@ -15,6 +15,7 @@ from headwright.cli.console import OUT
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
     from headwright.check.sheets.handed import Note
+    from headwright.check.telling.classroom import Classroom
 
 COLOUR = {
     "proved": "green", "holds": "cyan", "no answer": "blue", "refuted": "red", "unreadable": "magenta",
@@ -22,18 +23,22 @@ COLOUR = {
 }  # fmt: skip
 WIDEST_PLACE = 28
 ROOMY = 100  # columns of a terminal from which on the table has room for reasons
-_WORD = re.compile(rf"\s+(?:true, but )?({'|'.join(COLOUR)})\b")
+_WORD = re.compile(rf"\s+(?:\d+\s+)?(?:true, but )?({'|'.join(COLOUR)})\b")
 
 
-def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> None:
-    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts."""
+def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, how: bool = False) -> None:
+    """Every answer with its verdict, and what was not judged; of several answers, a table and the counts.
+
+    With `how`, also how each answer was read, statement by statement.
+    """
+    from headwright.check.telling.how import how as readings
     from headwright.check.telling.told import told
     from headwright.check.verdict import WORST_FIRST
 
     for number, each in enumerate(checked):
         if number:
             OUT.print()
-        for place, line in enumerate(told(each)):
+        for place, line in enumerate([*told(each), *(readings(each.verdict.read) if how else [])]):
             text = Text(line, "bold" if place == 0 else "")
             word = _WORD.match(line)
             if word:
@@ -49,6 +54,31 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = ()) -> No
         counts = Counter(each.verdict.word for each in checked)
         shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
         OUT.print(f"\n{len(checked)} answers: {shown}", soft_wrap=True)
+
+
+def print_class(room: Classroom) -> None:
+    """Students and exercises in a table, and the mistakes, the most common first."""
+    from headwright.check.sheets.text import clean, gist, shortened
+    from headwright.check.telling.report import SIGNS
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("student", no_wrap=True)
+    for exercise in room.exercises:
+        table.add_column(exercise, overflow="fold", justify="center")
+    for student in room.students:
+        cells = [Text(room.cell(student, e), COLOUR.get(room.words.get((student, e), ""), "")) for e in room.exercises]
+        table.add_row(Text(student), *cells)
+    OUT.print(table)
+    seen = {word for word in COLOUR if word in room.words.values()}
+    legend = ", ".join(f"{SIGNS[word]} {word}" for word in COLOUR if word in seen)
+    OUT.print(f"\n{legend}, - nothing handed in" if legend else "No answers were found.", soft_wrap=True)
+    for mistake in room.mistakes:
+        OUT.print()
+        head = Text.assemble((mistake.word, f"bold {COLOUR[mistake.word]}"), f"  {mistake.exercise}: ")
+        OUT.print(head.append(gist(clean(mistake.what), 300)), soft_wrap=True)
+        OUT.print(Text(f"  {len(mistake.students)}: {', '.join(mistake.students)}"), soft_wrap=True)
+        for formula in mistake.example.answer.formulas[:2]:
+            OUT.print(Text(f"    {shortened(formula.text)}"), soft_wrap=True)
 
 
 def _table(checked: Sequence[Checked]) -> Table:

@@ -126,7 +126,7 @@ def ask(
     Traceback (most recent call last):
     headwright.errors.InputError: scale is 0: expected another number
     """
-    keys = finite(np.asarray(keys), "keys", axes=2)
+    keys = finite(keys, "keys", axes=2)
     world.check_fits(keys)
     wish.check_fits(len(keys))
     factor, sure = exact(scale, "scale"), exact(confidence, "confidence")

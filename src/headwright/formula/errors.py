@@ -41,7 +41,7 @@ class FormulaError(InputError):
         self.span = span
         self.fix = fix
         self.understood = understood
-        lines = [*caret(source, span), message]
+        lines = [*(caret(source, span) if source.strip() else ()), message]
         if understood:
             lines.append(f"understood so far: {understood}")
         if fix:
@@ -51,6 +51,10 @@ class FormulaError(InputError):
     def having_read(self, source: str, understood: str = "") -> FormulaError:
         """The same in its source, with what was understood before it."""
         return type(self)(self.message, self.source or source, self.span, fix=self.fix, understood=understood)
+
+    def moved(self, span: Span, understood: str = "") -> FormulaError:
+        """The same at another place, that of the source as it was written."""
+        return type(self)(self.message, span.source, span, fix=self.fix, understood=understood)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""

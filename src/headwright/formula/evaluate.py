@@ -35,6 +35,7 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
     mapped,
 )
 
@@ -448,6 +449,8 @@ class _Evaluation:
                 return self.inner(self.of(left), self.of(right))
             case Norm(body, kind):
                 return norm(self.of(body), kind, self.budget)
+            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+                return self.diagonal(run, self.integer(size, "the size of a matrix"))
             case Call(function, arguments):
                 return call(function, [self.of(part) for part in arguments], self.budget)
             case BigSum():
@@ -459,7 +462,7 @@ class _Evaluation:
             case Matrix(rows):
                 return matrix([[self.of(entry) for entry in row.items] for row in rows])
             case _:
-                raise NoValue(f"a {type(node).__name__.lower()} has no value: it is a statement or a list")
+                raise NoValue(f"{called(node)} has no value")
 
     def number(self, node: Node) -> arb:
         """The value of what must be a number."""
@@ -547,9 +550,14 @@ class _Evaluation:
             return scalar(power(number, self.number(exponent)))
         times = self.integer(exponent, "the exponent of a matrix")
         size = base.nrows()
-        if times < 0 or size != base.ncols():
-            raise NoValue("only square matrices have powers, and the exponent must not be negative")
+        if size != base.ncols():
+            raise NoValue("only square matrices have powers")
         self.budget.spend(size**3 * (2 * times.bit_length() + 1))
+        if times < 0:
+            try:
+                base, times = base.inv(), -times
+            except ZeroDivisionError:
+                raise Undefined("the inverse of a matrix that may have none") from None
         largest = frobenius(base).upper()
         if largest > 1 and times * arb(largest).log() > LARGEST:
             raise TooMuch(f"a matrix to the power {times} is too large")
@@ -571,6 +579,15 @@ class _Evaluation:
             inside = _Evaluation(self.value_of, self.budget, self.range_of, {**self.bound, node.index: place})
             if all(inside.holds(condition) for condition in node.conditions):
                 yield inside
+
+    def diagonal(self, run: BigSum, size: int) -> arb_mat:
+        """The terms of a sum along the diagonal, then zeros."""
+        entries = [inside.number(run.body) for inside in self.places(run)]
+        if len(entries) > size:
+            raise NoValue(f"a diagonal of {len(entries)} entries does not fit into {size} rows")
+        self.budget.spend(size * size)
+        entries += [arb(0)] * (size - len(entries))
+        return arb_mat([[entry if i == j else arb(0) for j in range(size)] for i, entry in enumerate(entries)])
 
     def big_call(self, node: BigCall) -> arb_mat:
         """The largest, the smallest or the product of numbers; the place of the largest where that is certain."""

@@ -6,11 +6,14 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
-from headwright.formula.reading.lexer import arranged, words
+from headwright.formula.reading.lexer import words
+from headwright.formula.reading.lines import arranged
+from headwright.formula.reading.macros import Expanded, Macro, expanded
 from headwright.formula.reading.parser import Parser
+from headwright.formula.reading.statements import Interval
 from headwright.formula.tree import (
     STATEMENTS,
     BigCall,
@@ -29,8 +32,8 @@ from headwright.formula.tree import (
 )
 
 
-def parse(source: str, *, names: Collection[str] = ()) -> Node:
-    r"""The tree of a formula. `names` are words of several letters that the exercise knows.
+def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None) -> Node:
+    r"""The tree of a formula. `names` are words of several letters that the exercise knows, `macros` its \newcommands.
 
     Several statements become one: a Logic 'and'. Nothing is evaluated.
 
@@ -49,18 +52,22 @@ def parse(source: str, *, names: Collection[str] = ()) -> Node:
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
         raise FormulaError(message, source, Span(LONGEST, len(source)), fix="split it into several formulas")
-    reader = Parser(arranged(words(source, names), source), source)
+    written = expanded(source, macros or {})
+    reader: Parser | None = None
     try:
+        reader = Parser(arranged(words(written.text, names), written.text), written.text)
         node = reader.whole()
+        _check(node, source, written)
     except FormulaError as error:
-        raise error.having_read(source, _understood(reader, error)) from None
+        raise error.moved(written.original(error.span, source), _understood(reader, error)) from None
     except RecursionError:  # only where the caller has used up the stack already
         raise FormulaError("the formula is nested too deeply", source, Span(0, 1), fix="name a part of it") from None
-    _check(node, source)
     return node
 
 
-def parse_lines(source: str, *, names: Collection[str] = ()) -> tuple[Node, ...]:
+def parse_lines(
+    source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None
+) -> tuple[Node, ...]:
     r"""The statements of a source, in order: lines, and what is joined by commas, semicolons or 'and'.
 
     A line that begins with a relation continues the chain before it.
@@ -70,20 +77,20 @@ def parse_lines(source: str, *, names: Collection[str] = ()) -> tuple[Node, ...]
     >>> [len(chain.terms) for chain in parse_lines(r"a &= b \\ &= c \\ d &= e")]
     [3, 2]
     """
-    node = parse(source, names=names)
+    node = parse(source, names=names, macros=macros)
     return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
 
 
-def _understood(reader: Parser, error: FormulaError) -> str:
+def _understood(reader: Parser | None, error: FormulaError) -> str:
     """What was read before the place of the error, if that is more than nothing."""
-    parts = reader.terms_read()
-    if not parts:
+    parts = (reader.parts_read or []) if reader is not None else []
+    if not parts or reader is None:
         return ""
     stop = min(parts[-1].span.stop, error.span.start)
     return " ".join(reader.source[parts[0].span.start : stop].split())[-60:]
 
 
-def _check(node: Node, source: str) -> None:
+def _check(node: Node, source: str, written: Expanded) -> None:
     """Refuse a tree that is too tall, and statements where only values can stand."""
     waiting: list[tuple[Node, int]] = [(node, 1)]
     first = _first(node)
@@ -93,14 +100,14 @@ def _check(node: Node, source: str) -> None:
         count += 1
         if count > LARGEST:
             message = f"the formula has more than {LARGEST} parts"
-            raise FormulaError(message, source, current.span, fix="split it into several statements")
+            raise FormulaError(message, "", current.span, fix="split it into several statements")
         if height > TALLEST:
             message = f"the formula is built more than {TALLEST} levels high"
-            raise FormulaError(message, source, current.span, fix="give a part of it a name of its own")
+            raise FormulaError(message, "", current.span, fix="give a part of it a name of its own")
         # The tree is not shared yet: from here on every part can point at its own source.
-        object.__setattr__(current, "span", Span(current.span.start, current.span.stop, source))
+        object.__setattr__(current, "span", written.original(current.span, source))
         for child in current.children():
-            _check_part(current, child, child is first, source)
+            _check_part(current, child, child is first)
             waiting.append((child, height + 1))
 
 
@@ -111,17 +118,20 @@ def _first(node: Node) -> Node:
     return node
 
 
-def _check_part(node: Node, child: Node, first: bool, source: str) -> None:
+def _check_part(node: Node, child: Node, first: bool) -> None:
+    if isinstance(child, Interval):
+        fix = "write x \\in [0, 1), and nothing more on that side"
+        raise FormulaError("an interval is read after 'in', alone", "", child.span, fix=fix)
     if isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
         fix = "write the sum with \\sum, or list every term"
-        raise FormulaError("dots leave open what is meant", source, child.span, fix=fix)
+        raise FormulaError("dots leave open what is meant", "", child.span, fix=fix)
     if isinstance(child, Gap) and not first:
         message = "a condition stands here without the statement it belongs to"
-        raise FormulaError(message, source, child.span, fix="write 'x > 0 for all i != j'")
+        raise FormulaError(message, "", child.span, fix="write 'x > 0 for all i != j'")
     if not isinstance(child, STATEMENTS) or isinstance(node, Logic | Quantified | Exists | Cases):
         return
     allowed = node.conditions if isinstance(node, BigSum | BigCall) else ()
     chance = isinstance(node, Call) and node.function == "P"
     if not chance and not any(child is part for part in allowed):
         message = "a statement stands where a number, a vector or a matrix was expected"
-        raise FormulaError(message, source, child.span, fix="join statements with 'and', ';' or a new line")
+        raise FormulaError(message, "", child.span, fix="join statements with 'and', ';' or a new line")

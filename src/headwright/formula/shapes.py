@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from headwright.formula.errors import FormulaError, ShapeError
+from headwright.formula.reading.dots import written_out
 from headwright.formula.tree import (
     BigCall,
     BigSum,
@@ -21,7 +22,6 @@ from headwright.formula.tree import (
     Domain,
     Dots,
     Exists,
-    Gap,
     Inner,
     Listing,
     Logic,
@@ -39,6 +39,7 @@ from headwright.formula.tree import (
     Span,
     Sum,
     Transpose,
+    called,
     walk,
 )
 from headwright.formula.tree import mapped as mapped
@@ -324,12 +325,31 @@ def typed_call(node: Call, typer: Typer) -> Term:
         return product([typer.name(name), typer.term(node.arguments[0])], typer, node)
     if node.function == "P":
         return Term(Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
+    match node:
+        case Call("diag", (BigSum(), Name("I", size))) if size is not None:  # it is typed already
+            return Term(node, plain(size), plain(size))
+        case Call("diag", arguments) if any(isinstance(part, Dots) for part in arguments):
+            return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
         return _several(node, terms, typer)
     if len(terms) != 1:
         raise misfit(f"{node.function} takes one argument, {len(terms)} given", span=node.span)
     return _single(node, terms[0], typer)
+
+
+def _run(node: Call, typer: Typer) -> Term:
+    """diag(s_1, ..., s_m, 0, ..., 0) as diag of the sum over s_i, whose terms are the entries, and an I of its size."""
+    place = next(place for place, part in enumerate(node.arguments) if isinstance(part, Dots))
+    run, rest = written_out(node.arguments[: place + 2], node.span), node.arguments[place + 2 :]
+    entries = typer.term(run)
+    if not isinstance(entries.node, BigSum) or entries.node.upper is None or not typer.is_scalar(entries):
+        raise misfit("diag takes numbers, or one vector", span=node.span)
+    if rest and not (all(is_zero(part) or isinstance(part, Dots) for part in rest) and is_zero(rest[0])):
+        raise misfit("what stands after the dots of a diagonal matrix is not understood", span=node.span)
+    size: Size | Hole = typer.sizes.hole() if rest else plain(entries.node.upper)
+    index = size if isinstance(size, Hole) else entries.node.upper
+    return Term(Call("diag", (entries.node, Name("I", index)), span=node.span), size, size)
 
 
 def _several(node: Call, terms: list[Term], typer: Typer) -> Term:
@@ -507,9 +527,7 @@ class Typer:
             case Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                known = {Listing: "a list", Dots: "what the dots stand for", Domain: "a set of numbers", Gap: "nothing"}
-                what = known.get(type(node), "a statement")
-                raise misfit(f"{what} stands where a number, a vector or a matrix is needed", span=node.span)
+                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", span=node.span)
 
     def name(self, node: Name) -> Term:
         """A known name; I; a prime that means a transpose."""
@@ -546,13 +564,11 @@ class Typer:
         raise misfit("a dot between two matrices may mean two things", span=node.span, fix=fix)
 
     def power(self, base: Term, exponent: Node, node: Node) -> Term:
-        """Numbers to any power; square matrices to 0, 1, 2, ..."""
+        """Numbers to any power; square matrices to whole ones, -1 being the inverse."""
         if self.is_scalar(base):
             return Term(Power(base.node, self.scalar(exponent, "an exponent"), span=node.span), 1, 1)
-        minus = exponent.body if isinstance(exponent, Negative) else None
-        if isinstance(minus, Number) or (isinstance(exponent, Number) and exponent.value < 0):
-            raise misfit("the inverse of a matrix is not supported", span=node.span)
-        if not (isinstance(exponent, Number) and exponent.value.denominator == 1):
+        size = exponent.body if isinstance(exponent, Negative) else exponent
+        if not (isinstance(size, Number) and size.value.denominator == 1):
             raise misfit(f"{self.text(base)} is raised to what is not a whole number", span=node.span)
         if not self.sizes.same(base.rows, base.columns):
             vector = 1 in (base.rows, base.columns)

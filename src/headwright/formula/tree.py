@@ -291,3 +291,22 @@ def put(node: Node, name: str, value: Node) -> Node:
     if isinstance(node, BigSum | BigCall) and node.index == name:
         return node
     return mapped(node, lambda part: put(part, name, value))
+
+
+_CALLED = {
+    "Listing": "a list", "Dots": "what dots stand for", "Domain": "a set of numbers", "Gap": "what this goes on from",
+    "Cases": "a value that depends on cases", "BigCall": "a largest, a smallest or a product over an index",
+    "Bond": "a statement", "Relation": "a statement", "Logic": "a statement", "Quantified": "a statement",
+    "Exists": "a statement", "BigSum": "a sum over an index", "Matrix": "a matrix",
+}  # fmt: skip
+
+
+def called(node: Node) -> str:
+    """What a node is, in words, for messages.
+
+    >>> called(Dots()), called(Call("softmax", (Name("x"),)))
+    ('what dots stand for', 'softmax')
+    """
+    if isinstance(node, Call):
+        return node.function
+    return _CALLED.get(type(node).__name__, f"a {type(node).__name__.lower()}")

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
+from headwright.files import plain
 
 # Numbers between 2^-64 and 2^64 can be squared twice over and summed a million times without leaving the
 # range of doubles, so such matrices are used as they are, without a scaled copy.
@@ -29,10 +30,7 @@ def real_matrix(A: Any, name: str = "the matrix") -> Float[np.ndarray, "n d"]:
     Traceback (most recent call last):
     headwright.errors.InputError: the matrix holds 9007199254740993, which no float64 equals: expected ...
     """
-    try:
-        given = np.asarray(A)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise InputError(f"{name} is a {type(A).__name__} that is no array: {error}") from error
+    given = plain(A, name)
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"{name} has shape {given.shape}: expected two axes, none of them empty")
     if not np.can_cast(given.dtype, np.float64):  # a safe cast; of integers the large ones are not, see below

@@ -99,7 +99,7 @@ class Covariance:
     matrix: Float[np.ndarray, "d d"]
 
     def __post_init__(self) -> None:
-        matrix = finite(np.asarray(self.matrix), "covariance", axes=2)
+        matrix = finite(self.matrix, "covariance", axes=2)
         if matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
             raise InputError(f"covariance of shape {matrix.shape}: expected a symmetric square matrix")
         lowest, highest = np.linalg.eigvalsh(matrix)[[0, -1]]
@@ -133,7 +133,7 @@ class Ellipsoid:
     matrix: Float[np.ndarray, "d m"]
 
     def __post_init__(self) -> None:
-        finite(np.asarray(self.matrix), "ellipsoid", axes=2)
+        finite(self.matrix, "ellipsoid", axes=2)
 
 
 Scale = Between | OneOf | Normal

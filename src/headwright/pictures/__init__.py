@@ -5,10 +5,12 @@ head        the pattern of a head as a map, beside its queries and keys
 noise       the cloud of draws and the histogram of each target's weight
 positions   the rows of a position scheme, and how far apart two positions are
 curve       how an answer does as a parameter grows, against what was wanted
+audit       maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
 style       colours that everyone can tell apart; a chart as the bytes of an SVG, PNG or HTML file
 """
 
+from headwright.pictures.audit import head_map, heads_chart
 from headwright.pictures.curve import curve_picture
 from headwright.pictures.head import head_picture
 from headwright.pictures.noise import noise_picture
@@ -21,7 +23,9 @@ from headwright.pictures.style import Chart, render
 __all__ = [
     "Chart",
     "curve_picture",
+    "head_map",
     "head_picture",
+    "heads_chart",
     "noise_picture",
     "pattern_bars",
     "plane_picture",

@@ -22,6 +22,7 @@ from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
 from headwright.errors import InputError
+from headwright.files import plain
 
 Array = Any  # a NumPy array, a torch tensor, or anything else that speaks the array API
 
@@ -204,11 +205,11 @@ class Learned(Scheme):
 
     def __post_init__(self) -> None:
         """Copy the numbers, and refuse what is no table."""
-        given = self.table.detach().double().cpu().numpy() if hasattr(self.table, "detach") else self.table
+        given = plain(self.table, "the table")
         try:
             table = np.array(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"the table is a {type(given).__name__}: expected real numbers") from error
+            raise InputError(f"the table is a {type(self.table).__name__}: expected real numbers") from error
         if table.ndim != 2 or 0 in table.shape:
             raise InputError(f"the table has shape {table.shape}: expected (length, dim), neither of them 0")
         usable = np.abs(table) <= LARGEST_NUMBER  # False for nan

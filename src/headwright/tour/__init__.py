@@ -3,6 +3,7 @@
 queries       long enough, shortest, brittle, robust
 answers       one right, one wrong
 heads         from rules to weights that run
+models        what the heads of a trained model do
 instruments   order, positions, rank
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from headwright.tour import answers, heads, instruments, queries
+from headwright.tour import answers, heads, instruments, models, queries
 from headwright.tour.chapter import Chapter, page
 
 __all__ = ["Chapter", "chapters", "page"]
@@ -38,6 +39,7 @@ def _story(out: Path) -> Iterator[Chapter]:
     yield queries.two_heads(out)
     yield queries.robust(out)
     yield heads.whole_head(out)
+    yield models.trained(out)
     yield instruments.order()
     yield instruments.coinciding()
     yield instruments.rank(out)

@@ -9,9 +9,9 @@ import pytest
 from flint import arb
 
 from headwright.check import check
-from headwright.check.answer import Answer, Formula, Said, read_answer
+from headwright.check.answer import Answer, Formula, Said, of_formulas, read_answer
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision
+from headwright.check.decision import Decision, Example
 from headwright.check.exercise import load_exercises
 from headwright.check.judging import Judged, judged
 from headwright.check.replay import looked_at_twice
@@ -40,7 +40,26 @@ ANSWERS = [
     ("taking-apart", (r"M = A A^\top",)),
     ("low-rank", (r"B = A",)),
     ("energy", (r"\|A\|_F^2 = \|U S V^\top\|_F^2 = \|S\|_F^2 = \sum_i \sigma_i^2",)),
+    ("energy", (r"\|A\|_F^2 = \operatorname{tr}(S)^2 = \sum_i \sigma_i^2",)),
+    ("kth-singular-value", (r"\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_k^2",)),
+    ("kth-singular-value", (r"\|A\|_F^2 \ge d \sigma_k^2 \ge k \sigma_k^2",)),
+    ("permutation", (r"H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt{d}) P V = P H", "Z_p = P Z")),
+    ("permutation", (r"Z_p = P^\top Z",)),
+    ("low-rank", (r"B = U_{k-1} S_{k-1} V_{k-1}^\top",)),
+    ("low-rank", (r"B = \frac{99}{100} \sum_{i < k} \sigma_i u_i v_i^\top",)),
+    ("taking-apart", (r"M = A^\top A",)),
+    ("positions-help", (r"P X + \Phi \ne P (X + \Phi)",)),
 ]
+
+
+BY_CHANCE = {"averaging-varies"}  # a mean and a variance have no instance
+
+
+@pytest.mark.parametrize("exercise", sorted(set(EXERCISES) - BY_CHANCE))
+def test_the_second_look_runs_in_every_exercise(exercise: str) -> None:
+    samples = EXERCISES[exercise].samples
+    verdicts = [check(exercise, *answers[0]) for answers in (samples.right, samples.wrong)]
+    assert sum(part.replayed for verdict in verdicts for part in verdict.parts) > 0
 
 
 @pytest.mark.parametrize(("exercise", "formulas"), ANSWERS)
@@ -56,7 +75,9 @@ def decided(exercise: str, claim: str, decision: Decision, *definitions: str) ->
     """A claim with a decision that nobody made, looked at again."""
     given = EXERCISES[exercise]
     answer = (
-        read_answer(given, [Formula(text, 1) for text in definitions], lambda name: name.base != "lambda")
+        read_answer(
+            given, of_formulas([Formula(text, 1) for text in definitions], ()), lambda name: name.base != "lambda"
+        )
         if definitions
         else Answer()
     )
@@ -76,6 +97,18 @@ def decided(exercise: str, claim: str, decision: Decision, *definitions: str) ->
         ("averaging-two", r"\alpha_a \ge \frac{1}{2 + \epsilon}", (r"q = k_a + k_b",)),
         ("self-attention-copy", r"c_2 \approx u_b", ()),
         ("positions-unique", r"t + t' \ge 4", ()),
+        ("permutation", r"H_p = \operatorname{softmax}(P Q K^\top/\sqrt{d}) P V", ()),
+        ("permutation", "P^2 = I", ()),
+        ("permutation", r"\operatorname{relu}(H_p) = P H", ()),
+        ("energy", r"\|A\|_F^2 = \sum_{i < d} \sigma_i^2", ()),
+        ("energy", r"A v_i = \sigma_i u_1", ()),
+        ("energy", r"U U^\top = I", ()),
+        ("kth-singular-value", r"\sigma_k^2 \le \|A\|_F^2/(k + 1)", ()),
+        ("low-rank", r"\operatorname{rank}(B) \le k - 1", (r"B = \sum_{i=1}^{k} \sigma_i u_i v_i^\top",)),
+        ("low-rank", r"\|A - B\|_2 \le \sigma_{k+1}", (r"B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top",)),
+        ("taking-apart", "M (v_a + v_b) = v_a", (r"M = \sum_{i=1}^{p} b_i b_i^\top",)),
+        ("taking-apart", "M (v_a + v_b) = v_a", (r"M = A^\top A",)),
+        ("relative-positions", r"R_t R_s = R_s R_t", ()),
     ],
 )
 def test_a_false_proof_does_not_pass(exercise: str, claim: str, definitions: tuple[str, ...]) -> None:
@@ -100,6 +133,35 @@ def test_a_false_refutation_does_not_pass(
     found = decided(exercise, claim, Decision("refuted", "trust me", values=told), *definitions)
     assert found.part.word == "undecided"
     assert "bug worth reporting" in found.part.reason
+
+
+ONE, TWO = [[Fraction(1)]], [[Fraction(2)]]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim", "example"),
+    [
+        ("energy", r"\|A\|_F^2 = \sigma_1^2", Example({"n": 1, "d": 1, "k": 1}, {"U": ONE, "S": ONE, "V": ONE})),
+        ("energy", r"U^\top U = I", Example({"n": 1, "d": 1, "k": 1}, {"U": TWO, "S": ONE, "V": ONE})),
+        ("energy", r"\sigma_1 \ge 0", Example({"n": 1, "d": 1, "k": 1}, {"U": ONE, "S": [[Fraction(-1)]], "V": ONE})),
+        ("kth-singular-value", r"k \sigma_k^2 \le \|A\|_F^2", Example({"n": 9, "d": 8, "k": 9}, ones=1)),
+        ("permutation", "P^2 = I", Example({"T": 2, "D": 1, "d": 1, "f": 1, "o": 1}, {"P": [[1, 1], [0, 1]]})),
+        ("taking-apart", r"A^\top A = I", None),
+    ],
+)
+def test_a_counterexample_must_be_admissible_and_break_the_claim(
+    exercise: str, claim: str, example: Example | None
+) -> None:
+    found = decided(exercise, claim, Decision("refuted", "trust me", example=example))
+    assert found.part.word == "undecided"
+
+
+def test_a_counterexample_of_ten_thousand_rows_is_written_out_along_the_axes() -> None:
+    example = Example({"n": 10_001, "d": 10_001, "k": 10_001}, ones=1)
+    claim = r"\frac{1}{100} \|A\|_2 \le \|A\|_F/\sqrt{k}"
+    assert decided("low-rank", claim, Decision("refuted", "", example=example)).part.word == "refuted"
+    smaller = replace(example, sizes={"n": 9_999, "d": 9_999, "k": 9_999})
+    assert decided("low-rank", claim, Decision("refuted", "", example=smaller)).part.word == "undecided"
 
 
 def test_a_true_decision_passes_with_the_number_of_worlds_that_agreed() -> None:

@@ -8,12 +8,14 @@ import sys
 import time
 
 from headwright.check.answer import Formula
+from headwright.check.reading.written import Written
 from headwright.check.running.worker import serve
 from headwright.check.verdict import Curve, Part, Verdict
 
 
-def check(exercise: str, formulas: list[Formula], seed: int) -> Verdict:
-    text = formulas[0].text
+def check(exercise: str, answer: list[Formula] | Written, seed: int) -> Verdict:
+    text = answer.text if isinstance(answer, Written) else answer[0].text
+    line = answer.line if isinstance(answer, Written) else answer[0].line
     match text.split():
         case ["sleep", seconds]:
             time.sleep(float(seconds))
@@ -45,8 +47,10 @@ def check(exercise: str, formulas: list[Formula], seed: int) -> Verdict:
         case ["full"]:
             part = Part("a = b", "step", "refuted", "no", 2, {"n": 10, "x": float("nan")}, "z3")
             curve = Curve("n", (2.0, 3.0), {"a": (0.5, float("nan"))}, {"wanted": 0.5}, "falls")
-            return Verdict("refuted", "no", (part,), {"n": 10}, "t >= 1", {"limit": 0.5}, "do", curve, 3, {"k": [1]})
-    return Verdict("proved", f"{exercise} {text} line {formulas[0].line} seed {seed}")
+            return Verdict(
+                "refuted", "no", (part,), {"n": 10}, "t >= 1", {"limit": 0.5}, "do", None, curve, 3, {"k": [1]}
+            )
+    return Verdict("proved", f"{exercise} {text} line {line} seed {seed}")
 
 
 if __name__ == "__main__":

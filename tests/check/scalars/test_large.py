@@ -169,3 +169,17 @@ def test_smallest_value_for_given_numbers() -> None:
 
 def test_threshold_agrees_with_proof_under_hypotheses() -> None:
     assert prove(SOFT, "<", 1 / (2 + eps), WHERE.given((n, ">", 2), (exp(lam), "<", (n - 2) / eps)))
+
+
+@pytest.mark.parametrize(
+    ("exponent", "expected"),
+    [(s * t, "infinity"), (s + t, "infinity"), (s * t - ln(s), "infinity"), (s**2 * t - s * sqrt(t), "infinity")],
+)
+def test_several_large_names_may_be_multiplied(exponent: Scalar, expected: str) -> None:
+    assert limit(exp(exponent), WHERE, ("s", "t")) == expected
+
+
+@pytest.mark.parametrize("exponent", [s**2 + t**2 - 3 * s * t, s - t, s * t - s**2, s / t, t * ln(s) - s])
+def test_what_depends_on_how_they_grow_has_no_limit(exponent: Scalar) -> None:
+    """On s = t the first goes to -infinity, although it grows in each of them by itself."""
+    assert limit(exp(exponent), WHERE, ("s", "t")) is None

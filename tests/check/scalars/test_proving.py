@@ -182,3 +182,13 @@ def test_the_solver_is_loaded_only_when_it_is_needed() -> None:
         "assert prove(n, '>', 1, Where({'n': Range(2)})); assert 'z3' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_high_powers_and_roots_are_compared() -> None:
+    where = Where({"x": Range(2), "y": Range(0, 1, True, True)})
+    x, y = where.name("x"), where.name("y")
+    assert prove(x**1000, ">=", x, where) is not None
+    assert prove(y**-999 * x**1000, ">=", x - 2, where) is not None
+    assert prove(y**1000, "<=", y, where) is not None
+    assert prove(y**1000, ">=", y, where) is None
+    assert prove(exp(sqrt(x / y)) * y, ">=", x - 2, where) is not None

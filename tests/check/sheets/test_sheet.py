@@ -255,24 +255,6 @@ def test_formulas_lie_where_they_are_said_to(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        (r"$a \ge b$ or $a \ge 0$", "or"),
-        (r"$a \ge b$ for all $i \ne j$ except one.", "except"),
-        (r"$a \ge b$ for some $i \ne j$", "for some"),
-        (r"$a \ge b$ doesn't suffice; $a \ge 2 b$ does", "doesn't"),
-        (r"Suppose $a = b$. Then $c = d$.", "Suppose"),
-        (r"$a = b$. That is not hard.", ""),
-        (r"With $a = b$ it is not $c$ either", ""),
-        (r"so that $a \neq b$, for every $n$", ""),
-    ],
-)
-def test_words_that_may_turn_what_is_meant_are_kept_beside_the_formula(text: str, word: str) -> None:
-    sheet = parse_sheet(f"## copying\n\n{text}\n", "sheet.md", ["copying"])
-    assert sheet.answers[0].formulas[0].beside == word
-
-
-@pytest.mark.parametrize(
     ("text", "formulas"),
     [
         (r"$k_i = 0$ for all $i \ne a$", [r"k_i = 0 \text{ for all } i \ne a"]),

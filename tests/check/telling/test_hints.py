@@ -44,6 +44,13 @@ def _packed(text: str) -> str:
     return re.sub(r"[\s{}\\]|left|right", "", text)
 
 
+def _spellings(formula: str) -> list[str]:
+    try:
+        return [readable(formula), latex(parse(formula))]
+    except FormulaError:
+        return [readable(formula)]
+
+
 def _solutions(exercise: Exercise) -> set[str]:
     """Right sides of right answers, in both spellings; names and numbers alone are no solution."""
     answers = [" ||| ".join(answer) for answer in exercise.samples.right] + list(RIGHT.get(exercise.id, ()))
@@ -80,7 +87,7 @@ def test_no_solution_is_given_away(name: str) -> None:
         if each.verdict.word == "proved":
             continue
         solutions = _solutions(exercise)
-        own = _packed(answer) + _packed(" ".join(readable(part) for part in answer.split("|||")))
+        own = _packed(" ".join([answer, *(said for part in answer.split("|||") for said in _spellings(part))]))
         for shown in (text for hints in ("none", "direction") for text in _shown(each, hints)):
             packed = _packed(shown)
             for solution in solutions:

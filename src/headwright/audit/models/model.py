@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.audit.rows.scoring import Scoring
+from headwright.errors import InputError
 
 Tokens = Int[np.ndarray, " tokens"]
 
@@ -39,16 +40,31 @@ class Circuits:
     key: Float[np.ndarray, "key_heads width d"]
     value: Float[np.ndarray, "key_heads width e"]
     output: Float[np.ndarray, "heads e width"]
+    notes: tuple[str, ...] = ()  # what these matrices leave out: biases, norms, positions
 
 
 class Model(Protocol):
     """A trained model. What it cannot say it refuses with an InputError whose sentence says why."""
 
-    name: str
-    digest: str  # sha256 of the weights: two reports on one digest speak of one model
-    layers: int
-    heads: int
-    longest: int | None  # positions it has; None if any
+    @property
+    def name(self) -> str:
+        """What it was asked for by."""
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the parameters' file: two reports on one digest speak of one model."""
+
+    @property
+    def layers(self) -> int:
+        """How many layers have attention: all of them."""
+
+    @property
+    def heads(self) -> int:
+        """Of each layer."""
+
+    @property
+    def longest(self) -> int | None:
+        """How many positions it has; None if any number."""
 
     def encode(self, text: str) -> Tokens:
         """The tokens of a text, with the special ones that the model expects."""
@@ -67,3 +83,23 @@ class Model(Protocol):
 
     def circuits(self, layer: int) -> Circuits:
         """The weights of a layer's heads, for ranks."""
+
+
+def checked_tokens(tokens: Tokens, count: int, longest: int | None) -> Tokens:
+    """The same tokens as an array; refused in a sentence if there are none, too many, or one that the model has not.
+
+    >>> checked_tokens([1, 7], count=8, longest=None)
+    array([1, 7])
+    >>> checked_tokens([1, 8], count=8, longest=None)
+    Traceback (most recent call last):
+    headwright.errors.InputError: token 1 is 8: expected a number from 0 to 7
+    """
+    array = np.asarray(tokens)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
+        raise InputError(f"tokens of type {array.dtype.name} and shape {array.shape}: expected a row of whole numbers")
+    if longest is not None and len(array) > longest:
+        raise InputError(f"{len(array)} tokens: the model has {longest} positions; give it a shorter text")
+    wrong = np.flatnonzero((array < 0) | (array >= count))
+    if len(wrong):
+        raise InputError(f"token {wrong[0]} is {array[wrong[0]]}: expected a number from 0 to {count - 1}")
+    return array

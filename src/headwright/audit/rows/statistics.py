@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.audit.rows.scoring import Scoring
 from headwright.errors import InputError
+from headwright.files import plain
 
 Rows = Float[np.ndarray, "heads rows"]
 
@@ -102,7 +103,7 @@ def row_statistics(
 
 
 def _numbers(array: Float[np.ndarray, ...], name: str) -> Float[np.ndarray, ...]:
-    array = np.asarray(array)
+    array = plain(array, name)
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise InputError(f"{name}: holds {array.dtype.name}, expected real numbers")
     numbers = array.astype(np.result_type(np.float32, array.dtype) if array.dtype.kind == "f" else np.float32)

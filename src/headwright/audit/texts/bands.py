@@ -102,10 +102,10 @@ def budgeted(
     weights = np.exp(table - table.max())
     present = weights[np.arange(len(texts.seen)), text[list(texts.seen)]]
     free = np.array([at_place[at] for at in texts.free if at not in places], dtype=int)
-    gains = weights[free].max(axis=1) - present[free]
+    gains = weights[free][:, : head.free].max(axis=1) - present[free]
     worst = free[np.argsort(-gains, kind="stable")[:budget]]
-    present[worst] = weights[worst].max(axis=1)
+    present[worst] = weights[worst][:, : head.free].max(axis=1)
     changed = np.array(text)
-    changed[np.array(texts.seen)[worst]] = table[worst].argmax(axis=1)
+    changed[np.array(texts.seen)[worst]] = table[worst][:, : head.free].argmax(axis=1)
     inside = present[[at_place[at] for at in places]].sum()
     return float(inside / present.sum()), changed

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.audit.texts.head import Head, Placed, Rotary, Vectors
+from headwright.audit.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.errors import InputError
 from headwright.fast.balls import UP, U, gamma
 
@@ -49,7 +49,7 @@ class Projection:
 class FirstLayer:
     """All that decides the scores of the first layer. Numbers are exact: what the model holds, as float64."""
 
-    tokens: Int[np.ndarray, " tokens"]  # ids that a text may hold
+    tokens: Int[np.ndarray, " tokens"]  # ids: those that any place may hold, then `only_held` that stand where they are
     embedding: Float[np.ndarray, "tokens width"]  # of these
     queries: tuple[Projection, ...]
     keys: tuple[Projection, ...]  # fewer where heads share them
@@ -58,8 +58,9 @@ class FirstLayer:
     places: Float[np.ndarray, "places width"] | None = None  # learned positions
     always: Row | None = None  # added to every embedding: BERT's token type
     angles: Row | None = None  # rotary: by how much a pair turns from one place to the next
+    only_held: int = 0
     opening: tuple[int, ...] = ()  # ids that every text begins with
-    closing: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()  # and ends with
     causal: bool = True
     window: int | None = None
 
@@ -85,13 +86,36 @@ def head_of(layer: FirstLayer, number: int) -> Head:
         x = _stream(layer, None)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
-            return Rotary(layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64))
-        return Placed(layer.tokens, lambda _: queries, lambda _: keys)
+            return Rotary(layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64), layer.only_held)
+        return Placed(layer.tokens, lambda _: queries, lambda _: keys, layer.only_held)
     return Placed(
         layer.tokens,
         lambda place: _times(_projected(_stream(layer, place), query), layer.scale),
         lambda place: _projected(_stream(layer, place), key),
+        layer.only_held,
     )
+
+
+def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
+    """All texts of a length, special tokens among them, seen from a place: the last that is not special unless given.
+
+    >>> eye = np.eye(2)
+    >>> layer = FirstLayer(np.arange(2), eye, (Projection(eye),), (Projection(eye),), 1.0, only_held=1, opening=(1,))
+    >>> texts_of(layer, 3)
+    Texts(length=3, place=2, held={0: 1}, causal=True, window=None)
+    """
+    special = len(layer.opening) + len(layer.closing)
+    least = special + (1 if layer.opening else 2)
+    most = None if layer.places is None else len(layer.places)
+    if length < least or (most is not None and length > most):
+        reach = f"{least} to {most}" if most is not None else f"{least} or more"
+        kept = f", of which {special} are special" if special else ""
+        raise InputError(f"texts of {length} tokens: expected {reach}{kept}")
+    at = {int(token): index for index, token in enumerate(layer.tokens)}
+    first = length - len(layer.closing)
+    held = {place: at[token] for place, token in enumerate(layer.opening)}
+    held |= {first + place: at[token] for place, token in enumerate(layer.closing)}
+    return Texts(length, first - 1 if place is None else place, held, layer.causal, layer.window)
 
 
 def _stream(layer: FirstLayer, place: int | None) -> Vectors:

@@ -39,7 +39,7 @@ def sweep_on_gpu(
     """What `sweep` finds, with the slack of the products that were asked for."""
     if head.query.rows.shape[1] & (head.query.rows.shape[1] - 1):
         raise InputError(f"vectors of {head.query.rows.shape[1]} numbers: expected a power of two on a GPU")
-    chosen = np.arange(len(head.tokens)) if rows is None else np.asarray(rows)
+    chosen = np.arange(head.free) if rows is None else np.asarray(rows)
     gpu = _Turning(head, chosen, products, device)
     seen = texts.seen
     sums = {name: [_nothing(len(chosen), device) for _ in range(4)] for name in sets}
@@ -76,9 +76,9 @@ class _Turning:
         self._query = torch.tensor(head.query.rows[rows], device=device)
         self._key = torch.tensor(head.key.rows, device=device)
         self._own = torch.tensor(head.key.rows[rows], device=device)
-        self._short_key = self._shortened(self._key)
+        self._short_key = self._shortened(self._key[: head.free])
         self._long = float(self._key.norm(dim=1).max()) * 1.000001
-        self._lost = float((self._key - self._short_key.double()).norm(dim=1).max()) * 1.000001
+        self._lost = float((self._key[: head.free] - self._short_key.double()).norm(dim=1).max()) * 1.000001
 
     def _shortened(self, vectors: torch.Tensor) -> torch.Tensor:
         return vectors.to(torch.bfloat16 if self._products == "bf16" else torch.float32)

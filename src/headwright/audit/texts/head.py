@@ -50,7 +50,11 @@ class Head(Protocol):
 
     @property
     def tokens(self) -> Int[np.ndarray, " tokens"]:
-        """The ids of the tokens that a text may hold."""
+        """The ids of the tokens: first those that any place may hold, then those that are only held where they are."""
+
+    @property
+    def free(self) -> int:
+        """How many any place may hold."""
 
     def queries(self, place: int, at: int) -> Vectors:
         """The queries of all tokens at a place, as they meet a key at another."""
@@ -114,6 +118,12 @@ class Rotary:
     query: Vectors
     key: Vectors
     angles: Float[np.ndarray, " half"]  # by how much a pair turns from one place to the next: exact numbers
+    only_held: int = 0
+
+    @property
+    def free(self) -> int:
+        """All but those that are only held."""
+        return len(self.tokens) - self.only_held
 
     def turns(self, distance: int) -> tuple[Row, Row]:
         """Cosines and sines of the angles at a distance, from balls: each off by less than 2^-52."""
@@ -146,6 +156,12 @@ class Placed:
     tokens: Int[np.ndarray, " tokens"]
     at_query: Callable[[int], Vectors]
     at_key: Callable[[int], Vectors]
+    only_held: int = 0
+
+    @property
+    def free(self) -> int:
+        """All but those that are only held."""
+        return len(self.tokens) - self.only_held
 
     def queries(self, place: int, at: int) -> Vectors:  # noqa: ARG002
         """Whatever key they meet."""

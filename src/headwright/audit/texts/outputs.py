@@ -47,7 +47,7 @@ def largest_output(head: Head, texts: Texts, query: int, along: Float[np.ndarray
         if ratio <= value:
             break
         value, best = ratio, chosen
-        chosen = np.where(free, (weights * (along - ratio)).argmax(axis=1), fixed)
+        chosen = np.where(free, (weights * (along - ratio))[:, : head.free].argmax(axis=1), fixed)
     text = np.full(texts.length, query)
     text[list(texts.seen)] = best
     return Attained(value, text)

@@ -96,7 +96,7 @@ def sweep(
     >>> found.sums["previous"].inside_high.reference.tolist()
     [0.0, 1.0]
     """
-    rows = np.arange(len(head.tokens)) if rows is None else np.asarray(rows)
+    rows = np.arange(head.free) if rows is None else np.asarray(rows)
     for name, places in sets.items():
         if not set(places) <= set(texts.seen):
             raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
@@ -127,16 +127,13 @@ def place_extremes(
         return scores, scores, slack
     high, low = np.empty(len(rows)), np.empty(len(rows))
     for start in range(0, len(rows), ROWS):
-        block = queries.rows[rows[start : start + ROWS]] @ keys.rows.T
+        block = queries.rows[rows[start : start + ROWS]] @ keys.rows[: head.free].T
         high[start : start + ROWS], low[start : start + ROWS] = block.max(axis=1), block.min(axis=1)
     return high, low, slack
 
 
 def scores_at(head: Head, texts: Texts, at: int, query: int) -> Float[np.ndarray, " tokens"]:
-    """The scores of one query token with every token at a place; where the token is fixed, its score for all."""
+    """The scores of one query token with every token at a place, whether or not the place may hold it."""
     queries, keys = head.queries(texts.place, at), head.keys(at)
-    if at == texts.place or at in texts.held:
-        fixed = keys.rows[query if at == texts.place else texts.held[at]]
-        return np.full(len(head.tokens), queries.rows[query] @ fixed)
     scores: Float[np.ndarray, " tokens"] = keys.rows @ queries.rows[query]
     return scores

@@ -39,7 +39,7 @@ def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme
         scores = scores_at(head, texts, at, query)
         if at in texts.free:
             smallest = (at in places) == (extreme == "least")
-            text[at] = int(scores.argmin() if smallest else scores.argmax())
+            text[at] = int((scores if smallest else -scores)[: head.free].argmin())
         chosen.append(scores[text[at]])
     pattern = np.exp(np.array(chosen) - max(chosen))
     inside = [at in places for at in texts.seen]

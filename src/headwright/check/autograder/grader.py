@@ -6,24 +6,24 @@ the first moment on and whatever happens: a submission may be hostile, and a gra
 
 from __future__ import annotations
 
-import os
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from headwright.check.autograder.assignment import read_assignment
 from headwright.check.autograder.gradescope import apology, as_bytes, grade
-from headwright.check.exercise import load_exercises
+from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import run
+from headwright.check.sheets.document import read_document
+from headwright.check.sheets.folder import SUFFIXES, sheets
 from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.sheet import read_sheet
 from headwright.check.sheets.text import clean
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 
-SUFFIXES = (".md", ".markdown", ".txt", ".tex")
-MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 MOST_ANSWERS = 100
 SECONDS = 480.0  # for everything: Gradescope stops a grader after ten minutes
 READING = 120.0  # of these, for reading the sheets
@@ -49,7 +49,7 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     own = folder if folder.is_dir() else None
     known = load_exercises(own)
     assignment = read_assignment(base / "source" / "assignment.toml", known)
-    answers, complaints = _submission(base / "submission", list(known), started + READING)
+    answers, complaints = _submission(base / "submission", known, started + READING)
     left = SECONDS - (time.monotonic() - started)
     # One worker: two of them, each at its limit, would not fit into Gradescope's memory.
     checked = run(answers, own, seed=assignment.seed, timeout=assignment.timeout, workers=1, memory=MEMORY, within=left)
@@ -57,7 +57,7 @@ def _graded(base: Path, started: float) -> dict[str, Any]:
     return grade(checked, complaints, assignment=assignment, titles=titles)
 
 
-def _submission(folder: Path, ids: list[str], until: float) -> tuple[list[Handed], list[Complaint]]:
+def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tuple[list[Handed], list[Complaint]]:
     paths, complaints = sheets(folder)
     answers: list[Handed] = []
     for path in paths:
@@ -66,53 +66,18 @@ def _submission(folder: Path, ids: list[str], until: float) -> tuple[list[Handed
             complaints.append(Complaint(name, 1, "there was no time left to read this file"))
             continue
         try:
-            sheet = read_sheet(path, ids)
+            sheet = read_document(path, known)
         except InputError as error:
             complaints.append(Complaint(name, 1, str(error).removeprefix(f"{clean(str(path))}: ")))
             continue
-        answers += [Handed(name, answer.line, answer.exercise_id, answer.formulas) for answer in sheet.answers]
-        complaints += [Complaint(name, each.line, each.sentence) for each in sheet.complaints]
+        answers += [replace(answer, file=name) for answer in sheet.answers]
+        complaints += [Complaint(name, each.line, each.sentence) for each in (*sheet.complaints, *sheet.notes)]
     if not paths:
         wanted = ", ".join(SUFFIXES)
         complaints.append(Complaint("submission", 1, f"no answer sheet found: hand in a file that ends in {wanted}"))
     if len(answers) > MOST_ANSWERS:
         complaints.append(Complaint("submission", 1, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
     return answers[:MOST_ANSWERS], complaints
-
-
-def sheets(folder: Path) -> tuple[list[Path], list[Complaint]]:
-    """The answer sheets of a submission: plain files only; links are not followed and pipes are not opened.
-
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "answers.md").write_text("")
-    >>> [path.name for path in sheets(folder)[0]]
-    ['answers.md']
-    """
-    found: list[Path] = []
-    complaints: list[Complaint] = []
-    seen = 0
-    waiting = [(folder, 0)]
-    while waiting and seen < MOST_ENTRIES:
-        here, depth = waiting.pop()
-        try:
-            with os.scandir(here) as entries:
-                for entry in entries:
-                    seen += 1
-                    if seen >= MOST_ENTRIES:
-                        break
-                    if entry.name.startswith(".") or entry.name == "__MACOSX":
-                        continue
-                    if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
-                        waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES):
-                        found.append(Path(entry.path))
-        except OSError as error:
-            complaints.append(Complaint(clean(here.name), 1, f"this folder cannot be read ({error.strerror})"))
-    found.sort()
-    if len(found) > MOST_FILES or seen >= MOST_ENTRIES:
-        complaints.append(Complaint("submission", 1, f"too many files: only the first {MOST_FILES} sheets are read"))
-    return found[:MOST_FILES], complaints
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math"
 _MARK = re.compile(rf"\\[\\()\[\]$]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}|\$+|\\?`+")
 _COMPARES = re.compile(
-    r"[=<>≤≥≠≈∼~≪≫→≡]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
-    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim)(?![a-zA-Z])"
+    r"[=<>≤≥≠≈∼~≪≫→≡∈∉⊥]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
+    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim|in|notin|perp|not)(?![a-zA-Z])"
 )
+_INDICES = re.compile(r"[_^]\s*\{[^{}]*\}")  # what is compared in an index states nothing
 _CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
 
 
@@ -26,6 +27,15 @@ class Piece:
     text: str
     start: int
     mention: bool = False  # a name or term in running prose, such as $n$, which states nothing
+
+
+def compares(text: str) -> bool:
+    """Whether a formula compares things; a name or a term states nothing.
+
+    >>> compares("n = 2"), compares("n"), compares(r"\\{k_i\\}_{i \\ne j}")
+    (True, False, False)
+    """
+    return _COMPARES.search(_INDICES.sub("", text)) is not None
 
 
 def closing(mark: str) -> str | None:
@@ -74,5 +84,5 @@ def _piece(inside: str, start: int, in_prose: bool) -> Piece:
     """Without the blanks around it, and without the backticks of $`..`$."""
     if len(inside) > 1 and inside[0] == inside[-1] == "`":
         inside, start = inside[1:-1], start + 1
-    mention = in_prose and not _COMPARES.search(inside)
+    mention = in_prose and not compares(inside)
     return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)

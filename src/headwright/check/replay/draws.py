@@ -12,7 +12,8 @@ from random import Random
 
 from flint import arb, arb_mat
 
-from headwright.check.answer import Answer, full_name, label
+from headwright.check.answer import Answer, full_name, label, redefined
+from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
@@ -53,6 +54,7 @@ class Question:
     node: Node
     under: tuple[Node, ...]
     values: Mapping[str, Fraction] = field(default_factory=dict)  # of a counterexample
+    along: Mapping[str, Path] = field(default_factory=dict)  # names that grow with others there
 
     @property
     def definitions(self) -> dict[str, Node]:
@@ -60,12 +62,14 @@ class Question:
         tokens = self.exercise.tokens
         given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
         known = {name: parsed(source) for name, source in {**given, **self.exercise.definitions}.items()}
-        return known | {name: said.node for name, said in self.answer.definitions.items()}
+        known |= {name: said.node for name, said in self.answer.definitions.items()}
+        return known | {name: part.terms[1] for name, part in redefined(self.under, self.exercise).items()}
 
     @property
     def conditions(self) -> list[Node]:
         """What must hold where the claim is looked at, but for what grows and which keys are meant."""
-        said = [*self.under, *(one.node for one in self.answer.conditions)]
+        instead = redefined(self.under, self.exercise).values()
+        said = [part for part in self.under if part not in instead] + [one.node for one in self.answer.conditions]
         if self.exercise.keys is not None and self.exercise.keys.are == "any":
             said += [one.node for one in self.answer.claims if _about_scores(one.node)]
         said += self._set_aside()
@@ -85,6 +89,24 @@ class Question:
             and self.exercise.keys is not None
             and all(isinstance(t, Number) or (isinstance(t, Name) and t.index is None) for t in node.terms)
         )
+
+    @property
+    def falling(self) -> frozenset[str]:
+        """The names that go to -infinity."""
+        said = [part for one in (*self.under, *(one.node for one in self.answer.conditions)) for part in walk(one)]
+        falls = [part for part in said if isinstance(part, Relation) and _tends(part) and _falls(part)]
+        return frozenset(_name(part.terms[0]) for part in falls)
+
+    @property
+    def strained(self) -> frozenset[str]:
+        """The names of the answer's own in what is said to be large: e^t >> n."""
+        much = [
+            part
+            for condition in self.conditions
+            for part in walk(condition)
+            if isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
+        ]
+        return frozenset(_name(name) for part in much for name in names_in(part)) & self.own
 
     @property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -169,6 +191,10 @@ def _tends(node: Node) -> bool:
     return isinstance(big, Name)
 
 
+def _falls(node: Relation) -> bool:
+    return isinstance(node.terms[1], Negative) and _name(node.terms[1].body) == "infinity"
+
+
 def _about_scores(node: Node) -> bool:
     names = {name.base for name in names_in(node)}
     return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, Name | Negative)
@@ -207,7 +233,13 @@ def _world(
         numbers[name] = Fraction((5, 12, 30)[stage]) if name == "n" else Fraction(10 ** (1 + 2 * stage))
     for name in shrinks:
         numbers[name] = Fraction(1, 10 ** (1 + 2 * stage))
+    for name in sorted(question.strained):
+        far = Fraction(10 ** (1 + 2 * stage))
+        numbers[name] = random.choice((far, 1 / far, -far))
+    for name in question.falling:
+        numbers[name] = -Fraction(10 ** (1 + 2 * stage))
     numbers |= question.values
+    numbers |= {name: path.times * numbers[path.lead] ** path.power for name, path in question.along.items()}
     if exercise.keys is not None:
         for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too
             lengths = scale.one_of or LENGTHS
@@ -222,7 +254,8 @@ def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
     limits = known.range().numeric
     low = limits.lower if isinstance(limits.lower, Fraction) else Fraction(0)
     if known.integer:
-        return low + (WHOLE[number] if number < len(WHOLE) else random.choice(WHOLE))
+        steps = [step for step in WHOLE if not isinstance(limits.upper, Fraction) or low + step <= limits.upper] or [0]
+        return low + (steps[number] if number < len(steps) else random.choice(steps))
     if isinstance(limits.upper, Fraction):
         return low + (limits.upper - low) * random.choice(SHARES)
     return low + random.choice(PLAIN)
@@ -279,11 +312,13 @@ def noisy(world: KeysWorld, random: Random, size: arb | float = 0.1) -> KeysWorl
 
 
 def idle(question: Question, world: World, random: Random) -> World:
-    """The same were the question idle: another query, other tokens."""
+    """The same were the question idle: another query, other tokens, no mask."""
     if isinstance(world, KeysWorld):
         size = world.keys[0].nrows()
         drawn = {head: column([arb(random.randint(-2, 2)) for _ in range(size)]) for head in world.heads}
         return replace(world, queries=drawn, _values={})
+    if isinstance(world, TokensWorld) and world.setting is not None and world.setting.mask == "causal":
+        return replace(world, setting=world.setting.model_copy(update={"mask": "none"}), _values={})
     if isinstance(world, TokensWorld) and world.setting is not None:
         single: list[Node] = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
         some = [*single, *(Product((Number(Fraction(2)), one)) for one in single), Sum((single[0], single[-1]))]

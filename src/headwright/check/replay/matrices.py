@@ -44,6 +44,7 @@ from headwright.formula.tree import (
 Rows = Sequence[Sequence[Fraction]]
 MOST_ENTRIES = 2_000_000  # written down for one statement
 LARGEST_DENSE = 40  # rows of a matrix whose spectral norm, inverse or rank is worked out
+LARGEST_POWER = 1000
 BITS = 192
 LARGE = 6  # sizes of the larger draws
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
@@ -202,6 +203,8 @@ class MatricesWorld:
                 )
             case Norm(body, kind):
                 return single(_norm(self.value(body, bound), kind))
+            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+                return self._diagonal(run, self._integer(size, bound), bound)
             case Call(function, arguments):
                 return _call(function, [self.value(part, bound) for part in arguments])
             case BigSum():
@@ -291,6 +294,14 @@ class MatricesWorld:
                     collected[where] = collected[where] + entry if where in collected else entry
         return Table(total.rows, total.columns, collected)
 
+    def _diagonal(self, run: BigSum, size: int, bound: Mapping[str, int]) -> Table:
+        """The terms of a sum along the diagonal, then zeros."""
+        last = 0 if run.upper is None else self._integer(run.upper, bound)
+        if last > size:
+            raise NoValue("a diagonal that is too long")
+        entries = {i: self.value(run.body, {**bound, run.index: i}).number for i in range(1, last + 1)}
+        return Table(size, size, {(i, i): entry for i, entry in entries.items() if not entry.is_zero()})
+
     def _last(self, node: BigSum) -> int:
         """A sum without an end runs over all columns or singular values that its index counts."""
         families = {**self.families("columns"), **self.families("singular values")}
@@ -300,6 +311,11 @@ class MatricesWorld:
             if isinstance(part, Name) and part.base in families and part.index == Name(node.index)
         }
         ends = {self.size(self.setting.shapes[matrix][1]) for matrix in counted}
+        for part in walk(node.body):
+            if isinstance(part, Name) and isinstance(part.index, Listing):
+                whole = self._name(Name(part.base), {})
+                sides = zip(part.index.items, (whole.rows, whole.columns), strict=False)
+                ends |= {size for item, size in sides if item == Name(node.index)}
         if len(ends) != 1:
             raise NoValue("a sum without an end")
         return ends.pop()
@@ -391,7 +407,7 @@ def _power(base: Table, exponent: arb) -> Table:
     if base.is_number:
         return single(real_power(base.number, exponent))
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
-    if whole is None or abs(int(whole)) > LARGEST_DENSE:
+    if whole is None or abs(int(whole)) > LARGEST_POWER:
         raise NoValue("a power of a matrix that is not small and whole")
     if whole < 0:
         try:
@@ -509,10 +525,12 @@ def world_of(exercise: Exercise, answer: Answer, example: Example) -> MatricesWo
     return MatricesWorld(exercise, exercise.matrices or Matrices(shapes={}, sizes={}), definitions, example)
 
 
-def drawn(exercise: Exercise, answer: Answer, random: Random, count: int) -> Iterator[MatricesWorld]:
-    """So many admissible worlds, of several shapes; the later ones are larger."""
+def drawn(
+    exercise: Exercise, answer: Answer, random: Random, count: int, free: frozenset[str] = frozenset()
+) -> Iterator[MatricesWorld]:
+    """So many admissible worlds, of several shapes, every second one larger; free names are integers."""
     for number in range(4 * count):
-        world = world_of(exercise, answer, Example(_sizes(exercise, random, large=number % 2 == 1)))
+        world = world_of(exercise, answer, Example(_sizes(exercise, random, free, large=number % 2 == 1)))
         matrices = _matrices(world, random, exact=number % 4 < 2)
         world = replace(world, example=Example(world.example.sizes, matrices), _values={}, _shapes={})
         if matrices and world.admissible():
@@ -522,12 +540,28 @@ def drawn(exercise: Exercise, answer: Answer, random: Random, count: int) -> Ite
                 return
 
 
-def _sizes(exercise: Exercise, random: Random, *, large: bool) -> dict[str, int]:
+def free_names(relation: Relation, exercise: Exercise) -> frozenset[str]:
+    """The names in indices that nothing counts: A v_i = sigma_i u_i is said for every i."""
+    bound = {part.index for part in walk(relation) if isinstance(part, BigSum)}
+    given = {*(exercise.matrices.shapes if exercise.matrices else ()), *exercise.definitions}
+    places = [part.index for part in walk(relation) if isinstance(part, Name) and f"{part.base}_*" in given
+              and full_name(part) not in given]  # fmt: skip
+    spoken = {part.base for place in places if place is not None for part in walk(place) if isinstance(part, Name)}
+    return frozenset(spoken - bound - given)
+
+
+def _sizes(exercise: Exercise, random: Random, free: frozenset[str], *, large: bool) -> dict[str, int]:
     setting = exercise.matrices or Matrices(shapes={}, sizes={})
     names = {size for one in setting.shapes.values() for size in one if isinstance(size, str)} | set(setting.sizes)
     names |= {name for name, known in exercise.parameters.items() if known.integer}
     names |= {part.base for source in setting.assume for part in walk(parsed(source)) if isinstance(part, Name)}
-    sizes = {name: random.randint(1, LARGE if large else 3) for name in sorted(names)}
+    sizes = {name: random.randint(1, LARGE if large else 3) for name in sorted(names | free)}
+    for about, facts in setting.facts.items():  # room for all columns
+        if "orthonormal columns" in facts or "orthogonal ranges" in facts:
+            shapes = [setting.shapes[name.strip()] for name in about.split(",")]
+            wide = sum(width if isinstance(width, int) else sizes[width] for _, width in shapes)
+            if isinstance(shapes[0][0], str):
+                sizes[shapes[0][0]] = max(sizes[shapes[0][0]], wide)
     for source in setting.assume:  # 1 <= k <= d, d <= n: in order
         chain = parsed(source)
         named_ = [term.base for term in chain.terms if isinstance(term, Name)] if isinstance(chain, Relation) else []

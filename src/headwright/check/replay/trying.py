@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
+from typing import Literal
 
 from flint import arb
 
@@ -22,13 +23,14 @@ from headwright.check.replay.draws import (
     sequences,
     waveless,
 )
-from headwright.check.replay.matrices import drawn, world_of
+from headwright.check.replay.matrices import drawn, free_names, world_of
 from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
+CHANCE = ("P", "E", "Var")
 SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
 TRIED = 10  # sequences of worlds for one decision
 IDLE = 40  # worlds in which a claim must fail once to say something
@@ -52,8 +54,18 @@ class Tally:
 
 
 def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
-    """The same decisions, undecided where a world contradicts one."""
-    return [_again(exercise, answer, one, seed) for one in judgements]
+    """The same decisions, undecided where a world contradicts one.
+
+    A claim that is decided case by case, and fails in one case, is looked at again there only: the worlds for a proof
+    are of all cases.
+    """
+    failing = [one.claim for one in judgements if one.decision.word == "refuted"]
+    return [
+        one
+        if one.decision.word == "proved" and any(one.claim is claim for claim in failing)
+        else _again(exercise, answer, one, seed)
+        for one in judgements
+    ]
 
 
 def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged:
@@ -74,7 +86,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
         return one
     if exercise.integers is not None:
         tally = _integers(question, one, random)
-    elif any(isinstance(part, Call) and part.function == "P" for part in walk(one.link)):
+    elif any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link)):
         return one  # a probability has no instance
     else:
         tally = _tried(question, one, random)
@@ -91,25 +103,29 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
     if decision.word not in ("proved", "refuted"):
         return one
     wanted = (decision.word == "proved") != one.claim.negated
+    under = [part for part in one.claim.under if isinstance(part, Relation)]
     if decision.example is not None:
         world = world_of(exercise, answer, decision.example)
-        agree = int(world.admissible() and world.says(one.link) is wanted)
+        met = world.admissible() and all(world.says(part) is True for part in under)
+        agree = int(met and world.says(one.link) is wanted)
         return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
     agree = against = 0
-    for world in drawn(exercise, answer, random, MATRICES):
+    for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise)):
+        if any(world.says(part) is False for part in under):
+            continue
         said = world.says(one.link)
-        agree += said is wanted or (decision.word == "refuted" and world.misshapen(one.link))
-        against += said is (not wanted)
+        misshapen = said is None and world.misshapen(one.link)  # then it is false
+        agree += said is wanted or (misshapen and not wanted)
+        against += said is (not wanted) or (misshapen and wanted)
     if against or (decision.word == "refuted" and not agree):
         return _instead(one, Decision("undecided", BUG))
     return replace(one, part=replace(one.part, replayed=agree))
 
 
 def _question(exercise: Exercise, answer: Answer, one: Judged) -> Question:
-    values = one.decision.values if one.decision.word == "refuted" else {}
-    return Question(
-        exercise, answer, one.link if exercise.integers is None else one.claim.node, one.claim.under, values
-    )
+    values, along = (one.decision.values, one.decision.along) if one.decision.word == "refuted" else ({}, {})
+    node = one.link if exercise.integers is None else one.claim.node
+    return Question(exercise, answer, node, one.claim.under, values, along)
 
 
 def _instead(one: Judged, decision: Decision) -> Judged:
@@ -284,6 +300,16 @@ def says_something(exercise: Exercise, answer: Answer, one: Judged) -> bool:
     random = Random(0)  # noqa: S311
     fails = (one.claim.negated, None) if question.comparison == "!=" else (one.claim.negated,)  # equal, or nearly so
     return any(said in fails for said in _idly(question, random))
+
+
+def needs(exercise: Exercise, answer: Answer, node: Relation, weighing: Literal["smaller", "signed"]) -> bool:
+    """Whether a true statement would fail for weights that do not sum to 1, or that may be negative."""
+    question = Question(exercise, answer, node, ())
+    for worlds in sequences(question, Random(0), IDLE):  # noqa: S311
+        world = worlds[-1]
+        if isinstance(world, KeysWorld) and holds(node, replace(world, weighing=weighing, _values={})) is False:
+            return True
+    return False
 
 
 def _idly(question: Question, random: Random) -> Iterator[bool | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Self
+from typing import Literal, Self
 
 from flint import arb, arb_mat, ctx
 
@@ -85,6 +85,7 @@ class KeysWorld(_Defined):
     places: Mapping[str, int] = field(default_factory=dict)
     queries: Mapping[str, arb_mat] = field(default_factory=dict)
     heads: tuple[str, ...] = ("q",)
+    weighing: Literal["softmax", "smaller", "signed"] = "softmax"  # the others are idle: see `needs`
 
     def range_of(self, index: str) -> tuple[int, int] | None:
         """A sum without bounds runs over all keys."""
@@ -154,7 +155,10 @@ class KeysWorld(_Defined):
         if query is None or query.nrows() != self.keys[0].nrows():
             query = arb_mat(self.keys[0].nrows(), 1)  # a written 0
         scores = [(key.transpose() * query)[0, 0] for key in self.keys]
-        return list(softmax([scores]).entries())
+        if self.weighing == "signed":
+            return [score / sum(scores, arb(0)) for score in scores]
+        weights = list(softmax([scores]).entries())
+        return [weight / 2 for weight in weights] if self.weighing == "smaller" else weights
 
 
 @dataclass
@@ -192,9 +196,11 @@ class TokensWorld(_Defined):
         if name.base == "alpha" and name.index is not None:
             index = name.index
             parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+            weights = self._weights(parts[0])
+            if len(parts) == 1 and weights is not None:
+                return arb_mat([weights])
             if len(parts) != 2:
                 return None
-            weights = self._weights(parts[0])
             place = self._place(parts[1])
             return None if weights is None or place is None else number(weights[place])
         if name.base not in ("c", "q", "k", "v") or name.index is None:
@@ -224,11 +230,14 @@ class TokensWorld(_Defined):
         return None if vector is None else matrix * vector
 
     def _weights(self, which: str) -> list[arb] | None:
-        query = self._projected("Q", which)
+        query, place = self._projected("Q", which), self._place(which)
         keys = [self._projected("K", token.partition("_")[2]) for token in self.tokens]
-        if query is None or any(key is None for key in keys):
+        if query is None or place is None or any(key is None for key in keys):
             return None
-        return list(softmax([[(key.transpose() * query)[0, 0] for key in keys]]).entries())  # type: ignore[union-attr]
+        if self.setting is not None and self.setting.mask == "causal":
+            del keys[place + 1 :]
+        seen = list(softmax([[(key.transpose() * query)[0, 0] for key in keys]]).entries())  # type: ignore[union-attr]
+        return seen + [arb(0)] * (len(self.tokens) - len(seen))
 
 
 @dataclass

@@ -49,9 +49,11 @@ class Worker:
             return Verdict("undecided", f"the checker did not start ({stopped})"), 0.0
         started = time.monotonic()
         allowed = max(0.001, min(timeout, until - started))
+        written = answer.written
         job = {
             "exercise": answer.exercise_id,
-            "formulas": [[formula.text, formula.line, formula.beside] for formula in answer.formulas],
+            "formulas": [[formula.text, formula.line] for formula in answer.formulas],
+            "written": None if written is None else [written.text, written.line, written.form],
             "seed": seed,
             "timeout": allowed,
         }

@@ -94,7 +94,9 @@ def run(
     """
     if not timeout > 0:
         raise InputError(f"the timeout is {timeout} s, expected more than 0")
-    results: list[Checked | None] = [None if a.formulas else _settled(a, "unreadable", NO_FORMULA) for a in answers]
+    results: list[Checked | None] = [
+        None if a.formulas or a.written else _settled(a, "unreadable", NO_FORMULA) for a in answers
+    ]
     jobs: queue.SimpleQueue[int] = queue.SimpleQueue()
     waiting = [number for number, result in enumerate(results) if result is None]
     for number in waiting:

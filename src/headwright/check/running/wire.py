@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, get_args
 
-from headwright.check.verdict import Curve, Part, Verdict, Word
+from headwright.check.verdict import Curve, Part, Reading, Verdict, Word
 from headwright.errors import InputError
 
 
@@ -38,6 +38,17 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
                 "replayed": part.replayed,
             }
             for part in verdict.parts
+        ],
+        "read": [
+            {
+                "line": one.line,
+                "role": one.role,
+                "statement": one.statement,
+                "under": list(one.under),
+                "verdict": one.word,
+                "why": one.why,
+            }
+            for one in verdict.read
         ],
         "instances": verdict.instances,
         "details": plain(verdict.details),
@@ -94,6 +105,17 @@ def from_json(given: dict[str, Any]) -> Verdict:
             },
             levels=curve["levels"],
             words=curve["words"],
+        ),
+        read=tuple(
+            Reading(
+                line=one["line"],
+                role=one["role"],
+                statement=one["statement"],
+                under=tuple(one["under"]),
+                word=one["verdict"],
+                why=one["why"],
+            )
+            for one in given["read"]
         ),
         instances=given["instances"],
         details=given["details"],

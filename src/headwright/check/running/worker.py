@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from headwright.check.answer import Formula
+from headwright.check.reading.written import Written
 from headwright.check.running.wire import to_json
 from headwright.check.verdict import Verdict
 
 GRACE = 5.0  # seconds beyond its time after which a check ends itself, should nobody else do so
-Check = Callable[[str, list[Formula], int], Verdict]  # of an exercise's id, formulas and a seed
+Check = Callable[[str, list[Formula] | Written, int], Verdict]  # of an exercise's id, an answer and a seed
 OUT_OF_MEMORY = "the check ran out of memory"
 
 
@@ -39,8 +40,9 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
         job = json.loads(jobs.get())
         _alarm(job["timeout"] + GRACE)
         try:
-            formulas = [Formula(text, line, beside) for text, line, beside in job["formulas"]]
-            verdict = to_json(check(job["exercise"], formulas, job["seed"]))
+            formulas = [Formula(text, line) for text, line in job["formulas"]]
+            answer = formulas if job["written"] is None else Written(*job["written"])
+            verdict = to_json(check(job["exercise"], answer, job["seed"]))
         except MemoryError:
             verdict = to_json(Verdict("undecided", OUT_OF_MEMORY))
         except Exception as error:  # noqa: BLE001  (a mistake of ours must not be held against an answer)
@@ -57,8 +59,8 @@ def checker(folder: Path | None) -> Check:
 
     exercises = load_exercises(folder)
 
-    def check(exercise: str, formulas: list[Formula], seed: int) -> Verdict:
-        return check_answer(exercises[exercise], formulas, seed=seed)
+    def check(exercise: str, answer: list[Formula] | Written, seed: int) -> Verdict:
+        return check_answer(exercises[exercise], answer, seed=seed)
 
     return check
 

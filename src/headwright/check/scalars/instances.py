@@ -12,48 +12,8 @@ from flint import arb
 from headwright.check.scalars.large import eventually, never, sign_of_large
 from headwright.check.scalars.numbers import Range, ball_of, precision
 from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Hypothesis, Where, checked
+from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
-
-WHOLE = (0, 1, 2, 3, 4, 6, 8, 10, 20, 50, 100, 1000, 10**6)
-SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 100), (99, 100), (1, 1000), (1, 10**6)))
-STEPS = tuple(
-    Fraction(*pair)
-    for pair in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 10), (10, 1), (100, 1), (1, 100), (1000, 1), (1, 10**6))
-)
-
-
-def plain_numbers(known: Range) -> list[Fraction]:
-    """Numbers to try, each certainly within the numeric ends of the range.
-
-    >>> [str(x) for x in plain_numbers(Range(2, integer=True))][:8]
-    ['2', '3', '4', '5', '6', '8', '10', '20']
-    >>> [str(x) for x in plain_numbers(Range(0, 1, True, True))][:3]
-    ['1/2', '1/10', '9/10']
-    """
-    known = known.numeric
-    low, high = known.lower, known.upper
-    if known.integer:
-        tried = _integers(low, high)
-    elif isinstance(low, Fraction) and isinstance(high, Fraction):
-        tried = [low + (high - low) * share for share in SHARES] + [low, high]
-    elif isinstance(low, Fraction):
-        tried = [low, *(low + step for step in STEPS)]
-    elif isinstance(high, Fraction):
-        tried = [high, *(high - step for step in STEPS)]
-    else:
-        tried = [Fraction(0)] + [sign * step for step in STEPS for sign in (1, -1)]
-    return [value for value in dict.fromkeys(tried) if known.holds(Range(value, value, integer=known.integer))]
-
-
-def _integers(low: object, high: object) -> list[Fraction]:
-    if isinstance(low, Fraction):
-        first = [low + step for step in range(5)]
-        return first + [Fraction(value) for value in WHOLE if value > first[-1]] + [low + value for value in WHOLE]
-    if isinstance(high, Fraction):
-        return [high - value for value in WHOLE]
-    return [Fraction(sign * value) for value in WHOLE for sign in (1, -1)]
-
 
 MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together
@@ -93,13 +53,9 @@ def counterexample(
     # What is demanded of large names is looked at once the others are numbers.
     conditions = [one for one in where.all_hypotheses() if not (one[0].names() | one[2].names()) & set(large)]
     names = _free_names(left, right, where, large)
-    fixed = _fixed(conditions, names)
-    for place, chosen in enumerate(choices(sorted(names - fixed.keys()), where)):
+    for place, values in enumerate(choices(sorted(names), where)):
         if large and place >= MOST_LIMITS:
             return None
-        values = _completed(chosen, fixed, where)
-        if values is None:
-            continue
         if not all(certain(*one, values) for one in conditions):
             continue
         found = (
@@ -116,32 +72,6 @@ def _free_names(left: Scalar, right: Scalar, where: Where, large: Sequence[str])
     for one in where.all_hypotheses():
         names |= one[0].names() | one[2].names()
     return names - set(large)
-
-
-def _fixed(conditions: Sequence[Hypothesis], names: set[str]) -> dict[str, Scalar]:
-    """Names that a condition t = ... expresses by others; one is enough, for the others may depend on it."""
-    for left, comparison, right in conditions:
-        for one, other in ((left, right), (right, left)):
-            for name in sorted(one.names()) if comparison == "=" and len(one.names()) == 1 else ():
-                if name in names and str(one) == name and name not in other.names():
-                    return {name: other}
-    return {}
-
-
-def _completed(chosen: dict[str, Fraction], fixed: Mapping[str, Scalar], where: Where) -> dict[str, Fraction] | None:
-    """The chosen values and those that follow from them, where these are rational and within their ranges."""
-    values = dict(chosen)
-    for name, formula in fixed.items():
-        try:
-            value = formula.put(chosen).rational
-        except InputError:
-            return None
-        known = where.range(name).numeric
-        whole = value is not None and value.denominator == 1
-        if value is None or not known.holds(Range(value, value, integer=whole)):
-            return None
-        values[name] = value
-    return values
 
 
 def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]:
@@ -319,10 +249,10 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), opposite, right.put(values)
-            if sign_of_large(*sides, where.put(values), (name,)) is None:
+            sides = put_in(values, left, right)
+            if sides is None or sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is None:
                 continue  # quickly told, where a whole proof that fails takes long
-            found = eventually(*sides, where.put(values), (name,))
+            found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
             if found is None or name not in found.threshold:
                 continue
             border = found.threshold[name].value({})
@@ -383,10 +313,19 @@ def fails_far(
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = left.put(values), OPPOSITE[comparison], right.put(values)
-            if sign_of_large(*sides, where.put(values), (name,)) is not None:
+            sides = put_in(values, left, right)
+            opposite = OPPOSITE[comparison]
+            if sides and sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is not None:
                 return name, values
     return None
+
+
+def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:
+    """The numbers at these values; None where one of them is not defined."""
+    try:
+        return [one.put(values) for one in scalars]
+    except InputError:
+        return None
 
 
 def allowed(values: Mapping[str, Fraction], where: Where) -> bool:

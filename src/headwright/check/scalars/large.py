@@ -1,8 +1,8 @@
 """Comparisons and limits for all large values of some names, and from where on.
 
 The logarithm of a term is a combination of the functions x^p ln(x)^r ln(ln(x))^s of the large names x, with
-coefficients free of large names. Such functions are ordered by (p, r, s); the largest that occurs, and the sign of
-its coefficient, tell whether the term grows or vanishes.
+coefficients free of large names, or of products of such functions of different names. Functions of one name are ordered
+by (p, r, s); the largest that occurs, and the sign of its coefficient, tell whether the term grows or vanishes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ from headwright.check.scalars.where import MIRRORED, OPPOSITE, Comparison, Hypot
 from headwright.errors import InputError
 
 Shape = tuple[Fraction, Fraction, Fraction]  # exponents of x, ln x, ln ln x
-Growth = dict[tuple[str, Shape], Scalar]  # the logarithm of a term
+Kind = tuple[tuple[str, Shape], ...]  # a product of such functions, one of each name
+Growth = dict[Kind, Scalar]  # the logarithm of a term
+FLAT: Shape = (Fraction(0), Fraction(0), Fraction(0))
 SignOf = Callable[[Scalar], int | None]  # +1, 0, -1 where proved
 
 
@@ -84,10 +86,10 @@ def growth_of(monomial: Monomial, large: Sequence[str]) -> Growth:
 
 def _logarithm(atom: Atom, large: Sequence[str]) -> Growth:
     if isinstance(atom, Parameter):
-        return {(atom.name, (Fraction(0), Fraction(1), Fraction(0))): number(1)}
+        return {((atom.name, (Fraction(0), Fraction(1), Fraction(0))),): number(1)}
     name = _logarithm_of_name(atom)
     if name is not None:
-        return {(name, (Fraction(0), Fraction(0), Fraction(1))): number(1)}
+        return {((name, (Fraction(0), Fraction(0), Fraction(1))),): number(1)}
     if not isinstance(atom, Exp):
         raise NotOrdered
     shapes: dict[str, list[Fraction]] = {}
@@ -103,12 +105,10 @@ def _logarithm(atom: Atom, large: Sequence[str]) -> Growth:
             shapes.setdefault(inside, [Fraction(0)] * 3)[1] = exponent
         else:
             raise NotOrdered
-    if len(shapes) != 1:
-        raise NotOrdered
-    ((name, (p, r, s)),) = shapes.items()
-    if (p, r, s) <= (Fraction(0), Fraction(0), Fraction(0)):
-        raise NotOrdered  # e^(1/x) tends to 1 without being 1
-    return {(name, (p, r, s)): rebuilt(monomial_of(still))}
+    kind = tuple((name, (p, r, s)) for name, (p, r, s) in sorted(shapes.items()))
+    if any(shape <= FLAT for _, shape in kind):
+        raise NotOrdered  # e^(1/x) tends to 1 without being 1, and e^(s/t) to nothing
+    return {kind: rebuilt(monomial_of(still))}
 
 
 def _logarithm_of_name(atom: Atom) -> str | None:
@@ -119,29 +119,28 @@ def _logarithm_of_name(atom: Atom) -> str | None:
     return None
 
 
-def tendency(over: Growth, under: Growth, large: Sequence[str], sign_of: SignOf) -> int | None:
+def tendency(over: Growth, under: Growth, sign_of: SignOf) -> int | None:
     """+1: over/under grows beyond all bounds, 0: it is constant, -1: it vanishes; None: neither is certain.
 
-    With several large names it must be so for each by itself (or not depend on it), whatever the others do.
+    With several large names it is so however they grow: what may have the other sign is outgrown, in every name, by
+    something that has the right one.
     """
-    seen: set[int] = set()
-    for name in large:
-        ratio: dict[Shape, Scalar] = {}
-        for growth, sign in ((over, 1), (under, -1)):
-            for (owner, shape), coefficient in growth.items():
-                if owner == name:
-                    ratio[shape] = ratio.get(shape, number(0)) + coefficient * sign
-        sign_found: int | None = 0
-        for shape in sorted(ratio, reverse=True):
-            sign_found = sign_of(ratio[shape])
-            if sign_found is None:
-                return None
-            if sign_found:
-                break
-        seen.add(sign_found or 0)
-    if 1 in seen and -1 in seen:
-        return None
-    return 1 if 1 in seen else -1 if -1 in seen else 0
+    ratio = dict(over)
+    for kind, coefficient in under.items():
+        ratio[kind] = ratio.get(kind, number(0)) - coefficient
+    signs = {kind: sign_of(coefficient) for kind, coefficient in ratio.items()}
+    for direction in (1, -1):
+        leading = [kind for kind, sign in signs.items() if sign == direction]
+        others = [kind for kind, sign in signs.items() if sign not in (direction, 0)]
+        if leading and all(any(_outgrows(one, other) for one in leading) for other in others):
+            return direction
+    return None if any(signs.values()) or None in signs.values() else 0
+
+
+def _outgrows(one: Kind, other: Kind) -> bool:
+    """Whether other/one vanishes, however the names grow."""
+    mine, yours = dict(one), dict(other)
+    return mine != yours and all(mine.get(name, FLAT) >= shape for name, shape in yours.items())
 
 
 def grown(large: Sequence[str], where: Where) -> tuple[str, ...]:
@@ -182,10 +181,10 @@ def sign_by(where: Where) -> SignOf:
     return sign
 
 
-def dominant(found: list[Group], large: Sequence[str], sign: SignOf) -> Group | None:
+def dominant(found: list[Group], sign: SignOf) -> Group | None:
     """The group beside which all others vanish, if its coefficient is certainly not 0."""
     for one in found:
-        if all(other is one or tendency(other.growth, one.growth, large, sign) == -1 for other in found):
+        if all(other is one or tendency(other.growth, one.growth, sign) == -1 for other in found):
             return one if sign(one.coefficient) in (1, -1) else None
     return None
 
@@ -218,7 +217,7 @@ def sign_of_large(
 def _sign_of_large(value: Scalar, comparison: Comparison, others: Where, large: Sequence[str]) -> Group | None:
     sign = sign_by(others)
     try:
-        under = dominant(groups(value.under, large), large, sign)
+        under = dominant(groups(value.under, large), sign)
         if under is None:
             return None
         if sign(under.coefficient) == -1:
@@ -226,28 +225,26 @@ def _sign_of_large(value: Scalar, comparison: Comparison, others: Where, large: 
         over = Scalar(value.over, ONE)
         if comparison in ("<", "<="):
             over, comparison = -over, MIRRORED[comparison]
-        return _positive(groups(over.over, large), comparison, large, others)
+        return _positive(groups(over.over, large), comparison, others)
     except NotOrdered:
         return None
 
 
-def _positive(found: list[Group], comparison: Comparison, large: Sequence[str], others: Where) -> Group | None:
+def _positive(found: list[Group], comparison: Comparison, others: Where) -> Group | None:
     """Every group that may be negative vanishes beside one that is certainly positive."""
     sign = sign_by(others)
     if comparison == "!=":
-        return dominant(found, large, sign)
+        return dominant(found, sign)
     if comparison == "=":
         return None
     positive = [one for one in found if sign(one.coefficient) == 1]
     for one in found:
         if one in positive or prove(one.coefficient, ">=", 0, others):
             continue
-        if not any(tendency(one.growth, other.growth, large, sign) == -1 for other in positive):
+        if not any(tendency(one.growth, other.growth, sign) == -1 for other in positive):
             return None
     if positive:
-        return max(
-            positive, key=lambda one: sum(tendency(other.growth, one.growth, large, sign) == -1 for other in found)
-        )
+        return max(positive, key=lambda one: sum(tendency(other.growth, one.growth, sign) == -1 for other in found))
     return found[0] if comparison == ">=" and found else None
 
 
@@ -268,19 +265,19 @@ def limit(value: Scalar | Number, where: Where, large: Sequence[str]) -> Limit |
     sign = sign_by(still(where, large))
     try:
         over, under = groups(value.over, large), groups(value.under, large)
-        return _quotient(over, under, large, sign) if defined([value], where, large) else None
+        return _quotient(over, under, sign) if defined([value], where, large) else None
     except NotOrdered:
         return None
 
 
-def _quotient(over: list[Group], under: list[Group], large: Sequence[str], sign: SignOf) -> Limit | None:
-    below = dominant(under, large, sign)
+def _quotient(over: list[Group], under: list[Group], sign: SignOf) -> Limit | None:
+    below = dominant(under, sign)
     if below is None:
         return None
     total = number(0)
     growing: list[Group] = []
     for one in over:
-        direction = tendency(one.growth, below.growth, large, sign)
+        direction = tendency(one.growth, below.growth, sign)
         if direction is None:
             return None
         if direction == 0:
@@ -291,7 +288,7 @@ def _quotient(over: list[Group], under: list[Group], large: Sequence[str], sign:
         return total
     signs = {sign(one.coefficient) for one in growing}
     if len(signs) > 1:
-        top = dominant(growing, large, sign)
+        top = dominant(growing, sign)
         signs = {None if top is None else sign(top.coefficient)}
     (found,) = signs
     lower = sign(below.coefficient)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from headwright.check.scalars.scalar import (
     Prime,
     Scalar,
     Terms,
+    Thing,
     atoms_in,
     content,
     exp,
@@ -33,9 +34,18 @@ from headwright.check.scalars.scalar import (
     rebuilt,
     terms_product,
 )
-from headwright.check.scalars.solver import cannot_fail
+from headwright.check.scalars.solver import HIGHEST, cannot_fail
 from headwright.check.scalars.text import reads_negative
-from headwright.check.scalars.where import ANYTHING, MIRRORED, Comparison, Hypothesis, Where, checked
+from headwright.check.scalars.where import (
+    ANYTHING,
+    MIRRORED,
+    OPPOSITE,
+    Comparison,
+    Hypothesis,
+    Where,
+    checked,
+    plain_numbers,
+)
 
 
 @dataclass(frozen=True)
@@ -129,12 +139,43 @@ def certainly(cleared: Cleared) -> bool:
 def _from_lower_ends(value: Scalar) -> Scalar:
     """The same with every name counted from its lower end: n = 2 + m with m >= 0."""
     fresh: dict[str, Scalar] = {}
+    if any(exponent > HIGHEST for monomial in value.over for _, exponent in monomial):
+        return value  # (2 + m)^1000 has too many terms
     for atom in atoms_in(value.over):
         if isinstance(atom, Parameter) and isinstance(atom.range.lower, Fraction) and atom.range.lower:
             start = Range(0, lower_open=atom.range.lower_open)
             fresh[atom.name] = parameter(atom.name, start) + atom.range.lower
     shifted = value.put(fresh)
     return shifted if shifted.whole else value
+
+
+INSTANCES = 6  # at which a comparison is looked at before a proof is sought
+
+
+def fails_somewhere(cleared: Cleared, hypotheses: Sequence[Hypothesis]) -> bool:
+    """Whether the comparison certainly fails at one of a few plain instances that satisfy the hypotheses."""
+    gaps = [(left - right, comparison) for left, comparison, right in hypotheses]
+    atoms = dict.fromkeys(atom for value, _ in [(cleared.value, ""), *gaps] for atom in value.atoms())
+    if any(isinstance(atom, Thing) for atom in atoms):
+        return False
+    numbers = {atom.name: plain_numbers(atom.range) for atom in atoms if isinstance(atom, Parameter)}
+    if not all(numbers.values()):
+        return False
+    for instance in range(INSTANCES):
+        values = {
+            name: tried[(instance + place) % len(tried)] for place, (name, tried) in enumerate(sorted(numbers.items()))
+        }
+        opposite = OPPOSITE[cleared.comparison]
+        if _certain(cleared.value, opposite, values) and all(_certain(*gap, values) for gap in gaps):
+            return True
+    return False
+
+
+def _certain(value: Scalar, comparison: Comparison, values: Mapping[str, Fraction]) -> bool:
+    """Whether the number certainly compares so with 0."""
+    ball = value.value(values, bits=64)
+    low, high, zero = ball < 0, ball > 0, ball == 0
+    return bool({"=": zero, "!=": low or high, "<": low, ">": high, "<=": low or zero, ">=": high or zero}[comparison])
 
 
 ALGEBRA = "exact algebra"
@@ -189,9 +230,7 @@ class _Prover:
             return None
         if certainly(cleared):
             return _proof(difference, comparison, cleared, ALGEBRA)
-        if cannot_fail((cleared.value, cleared.comparison), self._facts(), self.seconds):
-            return _proof(difference, comparison, cleared, SOLVER)
-        return None
+        return _proof(difference, comparison, cleared, SOLVER) if self._cannot_fail(cleared) else None
 
     def _cleared(self, difference: Scalar, comparison: Comparison) -> Cleared | None:
         over, under = Scalar(difference.over, ONE), Scalar(difference.under, ONE)
@@ -204,7 +243,13 @@ class _Prover:
     def holds(self, value: Scalar, comparison: Comparison) -> bool:
         """Whether a number without denominator compares so with 0."""
         cleared = without_known_factors(value, comparison)
-        return certainly(cleared) or cannot_fail((cleared.value, cleared.comparison), self._facts(), self.seconds)
+        return certainly(cleared) or self._cannot_fail(cleared)
+
+    def _cannot_fail(self, cleared: Cleared) -> bool:
+        """By z3, which is not asked about what fails at a plain instance."""
+        if fails_somewhere(cleared, self.hypotheses):
+            return False
+        return cannot_fail((cleared.value, cleared.comparison), self._facts(), self.seconds)
 
     def _facts(self) -> list[Hypothesis]:
         """The hypotheses; those between logarithms also as what they say of the numbers themselves."""

@@ -1,4 +1,4 @@
-"""z3 asked whether a comparison can fail; only its 'no' is used.
+"""All that is said to z3: whether a comparison can fail (only its 'no' is used), and statements about integers.
 
 Scalars become terms of real arithmetic, with a variable for (a root of) every atom, and true statements about roots,
 logarithms and exponentials for z3 to reason with.
@@ -7,7 +7,7 @@ logarithms and exponentials for z3 to reason with.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
@@ -22,14 +22,18 @@ from headwright.check.scalars.scalar import (
     Function,
     Monomial,
     Parameter,
+    Pi,
     Prime,
     Scalar,
     Terms,
     interval_of_atom,
     rebuilt,
+    term,
 )
 from headwright.check.scalars.where import OPPOSITE, Comparison, Hypothesis
+from headwright.errors import InputError
 
+HIGHEST = 64  # power of one variable; higher ones become variables of their own
 FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 
 
@@ -93,7 +97,7 @@ class Encoder:
     def power(self, atom: Atom, exponent: Fraction) -> Any:
         """A power of an atom."""
         steps = exponent * self.root(atom)
-        if steps.denominator > 1:
+        if steps.denominator > 1 or abs(steps) > HIGHEST:
             return self._loose_power(atom, exponent)
         if steps >= 0:
             return _repeated(self.variables[atom], steps.numerator)
@@ -103,9 +107,15 @@ class Encoder:
         if (atom, exponent) not in self._loose:
             variable = self.new(f"p{len(self._loose)}")
             self._loose[atom, exponent] = variable
-            self.facts.append(variable >= 0)
             if interval_of_atom(atom).positive:
+                base = self.atom(atom)
+                lower, higher = (base, variable) if exponent > 0 else (1, variable * base)
                 self.facts.append(variable > 0)
+                if abs(exponent) >= 1:  # x^1000 lies above x where x > 1, and below where x < 1
+                    self.facts += [self.z3.Implies(base >= 1, higher >= lower if exponent > 0 else higher <= lower)]
+                    self.facts += [self.z3.Implies(base <= 1, higher <= lower if exponent > 0 else higher >= lower)]
+            elif exponent.denominator > 1 or exponent.numerator % 2 == 0:
+                self.facts.append(variable >= 0)
         return self._loose[atom, exponent]
 
     def _inverse(self, atom: Atom) -> Any:
@@ -242,7 +252,7 @@ def size_facts(encoder: Encoder) -> Iterator[Any]:
             power = encoder.monomial(atom.power) / encoder.root(atom)
             yield variable >= 1 + power
             yield variable * (1 - power) <= 1
-            yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power * power / 2)
+            yield encoder.z3.Implies(power >= 0, variable >= 1 + power + power**2 / 2 + power**3 / 6)
         elif isinstance(atom, Function) and atom.kind == "ln":
             body, value = encoder.scalar(atom.body), encoder.atom(atom)
             yield value <= body - 1
@@ -278,10 +288,16 @@ def _large(encoder: Encoder, atom: Atom) -> Any:
 
 
 STEPS_PER_SECOND = 200_000  # of z3's own counting, which does not depend on the machine's load
-HIGHEST = 64  # power of one variable
 LONGEST_SUM = 60  # terms; longer ones are not worth the wait
 
 Sign = tuple[Scalar, Comparison]  # a whole scalar compared with 0
+
+
+def bounded(solver: Any, seconds: float) -> Any:
+    """The solver, which gives up after about so long."""
+    solver.set("rlimit", int(STEPS_PER_SECOND * seconds))
+    solver.set("timeout", int(4_000 * seconds))  # a last resort: it depends on the load
+    return solver
 
 
 def cannot_fail(goal: Sign, hypotheses: Sequence[Hypothesis], seconds: float) -> bool:
@@ -292,7 +308,7 @@ def cannot_fail(goal: Sign, hypotheses: Sequence[Hypothesis], seconds: float) ->
     >>> cannot_fail((x**2 - 2 * x + 2, ">"), (), 2.0), cannot_fail((x**2 - 2 * x, ">"), (), 2.0)
     (True, False)
     """
-    if len(goal[0].over) > LONGEST_SUM or _degree(goal[0]) > HIGHEST:
+    if len(goal[0].over) > LONGEST_SUM:
         return False
     for facts in ((plain_facts, sign_facts), (plain_facts, sign_facts, order_facts, size_facts)):
         if _unsatisfiable(goal, hypotheses, facts, seconds / 2):
@@ -300,25 +316,10 @@ def cannot_fail(goal: Sign, hypotheses: Sequence[Hypothesis], seconds: float) ->
     return False
 
 
-def _degree(value: Scalar) -> Fraction:
-    roots = all_atoms([value])
-    return max(
-        (
-            abs(exponent) * roots[atom]
-            for monomial in value.over
-            for atom, exponent in monomial
-            if roots[atom] <= FINEST_ROOT
-        ),
-        default=Fraction(0),
-    )
-
-
 def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence[Any], seconds: float) -> bool:
     z3: Any = import_module("z3")  # heavy, and not needed for what exact algebra decides
     context = z3.Context()
-    solver = z3.SolverFor("QF_NRA", ctx=context)
-    solver.set("rlimit", int(STEPS_PER_SECOND * seconds))
-    solver.set("timeout", int(4_000 * seconds))  # a last resort: it depends on the load
+    solver = bounded(z3.SolverFor("QF_NRA", ctx=context), seconds)
     differences = [(left - right, comparison) for left, comparison, right in hypotheses]
     encoder = Encoder(z3, context, [goal[0], *(difference for difference, _ in differences)])
     for difference, comparison in differences:
@@ -334,3 +335,137 @@ def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence
     for fact in encoder.facts:
         solver.add(fact)
     return bool(solver.check() == z3.unsat)
+
+
+PI_LOW = Fraction("3.1415926535897932384626433832795028841971")
+PI_HIGH = PI_LOW + Fraction(1, 10**40)
+MOST_PI = 6  # power of pi
+
+
+class NotWhole(InputError):  # noqa: N818  it says what is wrong
+    """A number that is no polynomial in integers and pi."""
+
+
+class Whole:
+    """Comparisons of polynomials in integers and pi, for z3.
+
+    p(pi) = 0 with rational coefficients holds only if every coefficient is 0, since pi is transcendental (Lindemann).
+    Inequalities use 40 digits of pi from both sides; a term that is no polynomial, such as 10000^(2/d), is enclosed
+    where its names are among the values, and may be anything elsewhere.
+    """
+
+    def __init__(self, values: Mapping[str, int]) -> None:
+        """`values` are names that are numbers for now."""
+        self.z3: Any = import_module("z3")
+        self.values = values
+        self.names: dict[str, Any] = {}
+        self.opaque: set[str] = set()  # names in terms that are no polynomials
+        self.pi = self.z3.Real("pi")
+        self.conditions = [self.pi > self._rational(PI_LOW), self.pi < self._rational(PI_HIGH)]
+
+    def name(self, name: str) -> Any:
+        """The variable of an integer."""
+        if name not in self.names:
+            self.names[name] = self.z3.Int(name)
+            if name in self.values:
+                self.conditions.append(self.names[name] == self.values[name])
+        return self.names[name]
+
+    def _rational(self, value: Fraction) -> Any:
+        return self.z3.RealVal(f"{value.numerator}/{value.denominator}")
+
+    def whole(self, value: Scalar) -> Any:
+        """An integer; NotWhole where it may be something else."""
+        parts = self._by_pi(value)
+        if set(parts) - {0} or any(x.denominator > 1 for x in parts.get(0, {}).values()):
+            raise NotWhole(f"{value} need not be an integer")
+        return self._polynomial(parts.get(0, {}))
+
+    def vanishes(self, value: Scalar) -> Any:
+        """That a polynomial in integers and pi is 0."""
+        said = []
+        for part in self._by_pi(value).values():
+            common = math.lcm(*(coefficient.denominator for coefficient in part.values()))
+            said.append(self._polynomial({monomial: x * common for monomial, x in part.items()}) == 0)
+        return self.z3.And(*said)
+
+    def compared(self, value: Scalar, sign: str) -> Any:
+        """value compared with 0."""
+        total = self.z3.RealVal(0)
+        for summand in _apart(value):
+            try:
+                for power, part in self._by_pi(summand).items():
+                    for monomial, coefficient in part.items():
+                        whole = self.z3.ToReal(self._polynomial({monomial: Fraction(1)}))
+                        total = total + self._rational(coefficient) * whole * self.pi**power
+            except NotWhole:
+                total = total + self._enclosed(summand)
+        return {"<": total < 0, ">": total > 0, "<=": total <= 0, ">=": total >= 0}[sign]
+
+    def _by_pi(self, value: Scalar) -> dict[int, Terms]:
+        """The coefficients by powers of pi."""
+        if not value.whole:
+            raise NotWhole(f"{value} is no polynomial")
+        parts: dict[int, Terms] = {}
+        for monomial, coefficient in value.over.items():
+            power = next((exponent for atom, exponent in monomial if isinstance(atom, Pi)), Fraction(0))
+            rest = tuple(pair for pair in monomial if not isinstance(pair[0], Pi))
+            if power.denominator > 1 or not 0 <= power <= MOST_PI or not all(self._plain(*pair) for pair in rest):
+                raise NotWhole(f"{value} is no polynomial")
+            parts.setdefault(int(power), {})[rest] = coefficient
+        return parts
+
+    def _plain(self, atom: Atom, exponent: Fraction) -> bool:
+        inner = isinstance(atom, Function) and atom.kind == "abs"
+        return (isinstance(atom, Parameter) or inner) and exponent.denominator == 1 and exponent > 0
+
+    def _polynomial(self, terms: Terms) -> Any:
+        """With whole coefficients."""
+        total = self.z3.IntVal(0)
+        for monomial, coefficient in terms.items():
+            product = self.z3.IntVal(coefficient.numerator)
+            for atom, exponent in monomial:
+                for _ in range(int(exponent)):
+                    product = product * self._factor(atom)
+            total = total + product
+        return total
+
+    def _factor(self, atom: Atom) -> Any:
+        if isinstance(atom, Parameter):
+            return self.name(atom.name)
+        inside = self.whole(atom.body) if isinstance(atom, Function) else self.z3.IntVal(0)
+        return self.z3.If(inside >= 0, inside, -inside)
+
+    def _enclosed(self, term: Scalar) -> Any:
+        variable = self.z3.Real(f"[{term.key}]")
+        self.opaque |= term.names()
+        for name in term.names():
+            self.name(name)  # what is given of it counts, although only its values are seen
+        if term.names() <= set(self.values):
+            ball = term.value({name: self.values[name] for name in term.names()})
+            if not ball.is_finite():
+                raise NotWhole(f"{term} could not be computed")
+            self.conditions += [variable >= self._rational(below(ball)), variable <= self._rational(above(ball))]
+        return variable
+
+    def unsatisfiable(self, formulas: Sequence[Any], seconds: float) -> bool:
+        """Whether no integers satisfy them, under the conditions; False where that is not known."""
+        return bool(self._solver(formulas, seconds).check() == self.z3.unsat)
+
+    def model(self, formulas: Sequence[Any], seconds: float) -> dict[str, int] | None:
+        """Integers that satisfy them for some value of what is only enclosed; None where none were found."""
+        solver = self._solver(formulas, seconds)
+        if solver.check() != self.z3.sat:
+            return None
+        model = solver.model()
+        return {name: model.eval(x, model_completion=True).as_long() for name, x in sorted(self.names.items())}
+
+    def _solver(self, formulas: Sequence[Any], seconds: float) -> Any:
+        solver = bounded(self.z3.Solver(), seconds)
+        solver.add(*self.conditions, *formulas)
+        return solver
+
+
+def _apart(value: Scalar) -> list[Scalar]:
+    """The terms of a sum; a quotient is one."""
+    return [term(monomial, x) for monomial, x in value.over.items()] if value.whole else [value]

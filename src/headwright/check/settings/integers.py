@@ -1,34 +1,35 @@
 """Exercises about integers and angles: position embeddings at integer places, decided exactly with z3.
 
-For integers, p(pi) = 0 with rational coefficients holds only if every coefficient is 0, since pi is transcendental
-(Lindemann). cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m; sin x = sin y means x - y = 2 pi m
-or x + y = (2 m + 1) pi. Rows of position embeddings are equal when all their entries are; the first frequency is 1, so
-for integers that is so only if the positions are the same. Inequalities use 40 digits of pi from both sides.
+Rows of position embeddings are equal when all their entries are; the first frequency is 1, so for integers that is so
+only if the positions are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import Any
-
-import z3
-from flint import arb, arb_mat
 
 from headwright.check.answer import Answer, MisfitError, Said, comparisons, full_name, pairs
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Integers, parsed
 from headwright.check.judging import Judged, at, judged
-from headwright.check.scalars.numbers import above, below
+from headwright.check.scalars import Range, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.scalar import Function, interval, of_atom
+from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
-from headwright.errors import InputError
-from headwright.formula.evaluate import evaluate
 from headwright.formula.show import plain
 from headwright.formula.tree import (
+    Bond,
     Call,
     Comparison,
+    Domain,
+    Exists,
+    Inner,
     Logic,
     Name,
     Negative,
@@ -44,29 +45,20 @@ from headwright.formula.tree import (
     walk,
 )
 
-PI_LOW = Fraction("3.1415926535897932384626433832795028841971")
-PI_HIGH = PI_LOW + Fraction(1, 10**40)
-HIGHEST = 6  # power of pi
-Powers = dict[int, Any]  # power of pi: z3 term
+NEAR = Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
 
 
 @dataclass
 class Encoder:
-    """Makes z3 formulas; remembers the names it met, and the side conditions that bound pi and opaque numbers."""
+    """Makes z3 formulas of statements."""
 
-    integers: frozenset[str]
+    whole: Whole
+    integers: Mapping[str, Range]
     rows: str
-    names: dict[str, Any] = field(default_factory=dict)
-    conditions: list[Any] = field(default_factory=list)
-    opaque: set[str] = field(default_factory=set)  # names inside numbers that are no polynomials
-    values: Mapping[str, int] = field(default_factory=dict)  # names that are numbers for now
-
-    def __post_init__(self) -> None:
-        self.pi = z3.Real("pi")
-        self.conditions += [self.pi > _rational(PI_LOW), self.pi < _rational(PI_HIGH)]
 
     def statement(self, node: Node) -> Any:
         """A statement as a z3 formula."""
+        z3 = self.whole.z3
         match node:
             case Logic("and", items):
                 return z3.And(*(self.statement(item) for item in items))
@@ -81,6 +73,8 @@ class Encoder:
             case Quantified(body, conditions):
                 given = [self.statement(c) for c in conditions if not isinstance(c, Name)]
                 return z3.Implies(z3.And(*given), self.statement(body))
+            case Exists(body, conditions):
+                return self._some(body, conditions, node)
             case Relation():
                 return z3.And(*(self._link(link) for link in comparisons(node)))
             case _:
@@ -88,212 +82,157 @@ class Encoder:
 
     def _implies(self, condition: Node, conclusion: Node) -> Any:
         """An integer that only the conclusion names is claimed to exist: t = t' + 2 pi k for some k."""
-        given = self.statement(condition)
-        before = {full_name(n) for n in walk(condition) if isinstance(n, Name)}
-        new = {full_name(n) for n in walk(conclusion) if isinstance(n, Name)} - before
-        claimed = self.statement(conclusion)
-        some = [self.names[name] for name in sorted(new) if name in self.integers and name in ("k", "m")]
-        return z3.Implies(given, z3.Exists(some, claimed) if some else claimed)
+        given, claimed = self.statement(condition), self.statement(conclusion)
+        new = sorted((_names(conclusion) - _names(condition)) & set(self.integers) & {"k", "m"})
+        z3 = self.whole.z3
+        return z3.Implies(given, z3.Exists([self.whole.name(name) for name in new], claimed) if new else claimed)
+
+    def _some(self, body: Node, conditions: tuple[Node, ...], node: Node) -> Any:
+        """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
+        some = []
+        for condition in conditions:
+            name = condition.left if isinstance(condition, Bond) and condition.right == Domain("Z") else condition
+            if name not in (Name("k"), Name("m")) or not isinstance(name, Name) or name.base not in self.integers:
+                raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
+            some.append(self.whole.name(name.base))
+        return self.whole.z3.Exists(some, self.statement(body))
 
     def _link(self, link: Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons
+        if sign == "~" and _names(link) <= {"pi"}:  # 2 pi ~ 6.28: numbers are near within 1/20
+            gap, near = self.value(left) - self.value(right), self.value(NEAR)
+            return self.whole.z3.And(self.whole.compared(near - gap, ">="), self.whole.compared(near + gap, ">="))
         if sign in ("~", "->", "<<", ">>"):
             raise MisfitError(f"'{sign}' has no meaning for integers", left)
+        try:
+            return self._compared(left, sign, right)
+        except NotWhole as error:
+            raise MisfitError("this is not understood about integers", link) from error
+
+    def _compared(self, left: Node, sign: Comparison, right: Node) -> Any:
+        z3 = self.whole.z3
+        if sign not in ("=", "!="):
+            return self._ordered(left, sign, right)
         items = pairs(left, right)
         if items:  # (a, b) != (c, d): in one place at least
-            return z3.Not(z3.And(*(self._link(Relation(pair, ("=",))) for pair in items)))
-        wave = _same_wave(left, right)
-        if wave is not None and sign in ("=", "!="):
-            equal = self._waves(*wave)
-        elif self._is_row(left) and self._is_row(right) and sign in ("=", "!="):
-            equal = self._integer(left) == self._integer(right)
-        elif sign in ("=", "!="):
-            equal = self._equal(left, right)
+            return z3.Not(z3.And(*(self._compared(a, "=", b) for a, b in items)))
+        if self._is_row(left) and self._is_row(right):
+            equal = self._place(left) == self._place(right)
         else:
-            return self._compared(left, sign, right)
+            equal = self._vanishes(self.value(left) - self.value(right))
         return equal if sign == "=" else z3.Not(equal)
+
+    def _ordered(self, left: Node, sign: Comparison, right: Node) -> Any:
+        big, small = (left, right) if sign in (">", ">=") else (right, left)
+        squares = _squares(big) if sign in ("<", ">") and small == Number(Fraction(0)) else []
+        if squares:  # a sum of squares is positive where one of them is not 0
+            return self.whole.z3.Not(self.whole.z3.And(*(self._vanishes(self.value(one)) for one in squares)))
+        gap = self.value(big) - self.value(small)
+        if sign in ("<", ">") and big == Number(Fraction(1)) and isinstance(small, Call) and small.function == "cos":
+            return self.whole.z3.Not(self._vanishes(gap))  # no cosine is above 1
+        return self.whole.compared(gap, ">" if sign in ("<", ">") else ">=")
 
     def _is_row(self, node: Node) -> bool:
         return isinstance(node, Name) and node.base == self.rows and node.index is not None
 
-    def _integer(self, node: Node) -> Any:
-        if not isinstance(node, Name) or node.index is None:
-            raise MisfitError("a row of the embedding was expected", node)
-        powers = self.powers(node.index)
-        if set(powers) - {0}:
-            raise MisfitError("the place of a row must be an integer", node)
-        return powers.get(0, z3.IntVal(0))
+    def _place(self, node: Node) -> Any:
+        return self.whole.whole(self.value(node.index)) if isinstance(node, Name) and node.index is not None else None
 
-    def _waves(self, function: str, x: Node, y: Node) -> Any:
-        m = z3.FreshInt("m")
-        a, b = self.powers(x), self.powers(y)
-        turns: Powers = {1: 2 * m}
-        apart = _vanishes(_minus(_minus(a, b), turns))
-        mirrored = _plus(a, b)
-        other = _minus(mirrored, turns if function == "cos" else {1: 2 * m + 1})
-        return z3.Exists([m], z3.Or(apart, _vanishes(other)))
+    def _vanishes(self, value: Scalar) -> Any:
+        """That a number is 0; cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m."""
+        terms = value.over if value.whole else {}
+        waves = [
+            (atom, coefficient)
+            for monomial, coefficient in terms.items()
+            for atom, exponent in monomial
+            if isinstance(atom, Function) and atom.kind in ("sin", "cos") and len(monomial) == 1 and exponent == 1
+        ]
+        rest = value
+        for atom, coefficient in waves:
+            rest = rest - coefficient * of_atom(atom)
+        match waves:
+            case [(Function(kind=kind, body=x), a)] if (level := (-rest / a).rational) in QUARTERS[kind]:
+                return self._same_wave(kind, x, QUARTERS[kind][level] * pi() / 2)  # 1 = cos 0, -1 = sin(3 pi/2)
+            case [(Function(kind=kind, body=x), a), (Function(kind=other, body=y), b)] if kind == other and rest == 0:
+                if a == -b or (a == b and kind == "sin"):
+                    return self._same_wave(kind, x, y if a == -b else -y)
+        return self.whole.vanishes(value)
 
-    def _equal(self, left: Node, right: Node) -> Any:
-        return _vanishes(_minus(self.powers(left), self.powers(right)))
+    def _same_wave(self, kind: str, x: Scalar, y: Scalar) -> Any:
+        """sin x = sin y means x - y = 2 pi m or x + y = (2 m + 1) pi."""
+        m = parameter(Symbol("turns", str(len(self.whole.names))))
+        odd = number(kind == "sin")
+        found = [self.whole.vanishes(x - y - 2 * m * pi()), self.whole.vanishes(x + y - (2 * m + odd) * pi())]
+        turns = self.whole.names.pop(next(iter(m.names())))
+        return self.whole.z3.Exists([turns], self.whole.z3.Or(*found))
 
-    def _compared(self, left: Node, sign: Comparison, right: Node) -> Any:
-        wave = _same_wave(left, right) if sign == "<" else _same_wave(right, left) if sign == ">" else None
-        if wave is not None and wave[0] == "cos" and (left if sign == ">" else right) == Number(Fraction(1)):
-            return z3.Not(self._waves(*wave))  # no cosine is above 1
-        a, b = self._real(left), self._real(right)
-        match sign:
-            case "<":
-                return a < b
-            case ">":
-                return a > b
-            case "<=":
-                return a <= b
-            case _:
-                return a >= b
-
-    def _real(self, node: Node) -> Any:
-        try:
-            powers = self.powers(node)
-        except MisfitError:
-            return self._opaque(node)
-        total = z3.RealVal(0)
-        for power, factor in powers.items():
-            value = z3.ToReal(factor) if z3.is_int(factor) else factor
-            for _ in range(power):
-                value = value * self.pi
-            total = total + value
-        return total
-
-    def _opaque(self, node: Node) -> Any:
-        """A number that is no polynomial, such as a period 10000^(1 - 2/d): enclosed, once its names are numbers."""
-        value = z3.Real(f"[{plain(node)}]")
-        names = {full_name(n) for n in walk(node) if isinstance(n, Name)} - {"pi"}
-        self.opaque |= names
-        if names - self.integers:
-            raise MisfitError("this is not understood about integers", node)
-        for name in (part for part in walk(node) if isinstance(part, Name) and full_name(part) != "pi"):
-            self._name(name)  # what is given of it counts, although only its values are seen
-        if names <= set(self.values):
-            low, high = _enclosed(node, self.values)
-            self.conditions += [value >= _rational(low), value <= _rational(high)]
-        return value
-
-    def powers(self, node: Node) -> Powers:
-        """A number as a polynomial in pi with coefficients that are linear, or at least polynomial, in the integers."""
+    def value(self, node: Node) -> Scalar:
+        """The value of a formula."""
         match node:
             case Number(value):
-                return {0: z3.IntVal(value.numerator) if value.denominator == 1 else _rational(value)}
-            case Name(base="pi", index=None):
-                return {1: z3.IntVal(1)}
+                return number(value)
             case Name():
-                return {0: self._name(node)}
+                return self._name(node)
             case Negative(body):
-                return _minus({}, self.powers(body))
+                return -self.value(body)
             case Sum(terms):
-                total: Powers = {}
-                for term in terms:
-                    total = _plus(total, self.powers(term))
-                return total
+                return sum((self.value(term) for term in terms), number(0))
             case Product(factors):
-                product: Powers = {0: z3.IntVal(1)}
-                for factor in factors:
-                    product = _times(product, self.powers(factor), node)
-                return product
-            case Norm(body) if set(inside := self.powers(body)) <= {0}:
-                return {power: z3.If(x >= 0, x, -x) for power, x in inside.items()}
-            case Quotient(over, Number(value)) if value != 0:
-                return {p: _real_of(x) / _rational(value) for p, x in self.powers(over).items()}
-            case Power(base, Number(value)) if value.denominator == 1 and 0 <= value <= HIGHEST:
-                product = {0: z3.IntVal(1)}
-                for _ in range(int(value)):
-                    product = _times(product, self.powers(base), node)
-                return product
+                return prod((self.value(factor) for factor in factors), start=number(1))
+            case Inner(left, right):
+                return self.value(left) * self.value(right)
+            case Quotient(over, under):
+                return self.value(over) / self._defined(under)
+            case Power(base, Number(value)) if value.denominator == 1 and value >= 0:
+                return self.value(base) ** value
+            case Power(base, exponent):
+                return self._defined(base) ** self.value(exponent)
+            case Norm(body):
+                return absolute(self.value(body))
+            case Call("sin" | "cos" | "exp" as function, (argument,)):
+                return {"sin": sin, "cos": cos, "exp": exp}[function](self.value(argument))
+            case Call("ln" | "sqrt" as function, (argument,)):
+                return {"ln": ln, "sqrt": sqrt}[function](self._defined(argument))
             case _:
                 raise MisfitError("this is not understood about integers", node)
 
-    def _name(self, node: Name) -> Any:
+    def _defined(self, node: Node) -> Scalar:
+        """What is divided by, or under a root: simplifying must not hide where that has no value."""
+        value = self.value(node)
+        if not interval(value).positive:
+            raise MisfitError("this need not be above 0", node)
+        return value
+
+    def _name(self, node: Name) -> Scalar:
         full = full_name(node)
-        if full == "w_0":
-            return z3.IntVal(1)
+        if full in ("pi", "e", "w_0"):
+            return {"pi": pi(), "e": exp(1), "w_0": number(1)}[full]
         if full not in self.integers:
             raise MisfitError(
                 f"{full} is not a name of this exercise", node, fix=f"it has {', '.join(sorted(self.integers))}"
             )
-        if full not in self.names:
-            self.names[full] = z3.Int(full)
-            if full in self.values:
-                self.conditions.append(self.names[full] == self.values[full])
-        return self.names[full]
+        self.whole.name(full)
+        return parameter(full, self.integers[full])
 
 
-def _enclosed(node: Node, values: Mapping[str, int]) -> tuple[Fraction, Fraction]:
-    """A number from both sides, in ball arithmetic."""
-
-    def value_of(name: Name) -> arb_mat | None:
-        full = full_name(name)
-        if full == "pi":
-            return arb_mat([[arb.pi()]])
-        return arb_mat([[arb(values[full])]]) if full in values else None
-
-    try:
-        ball = evaluate(node, value_of)[0, 0]
-    except InputError as error:
-        raise MisfitError(str(error), node) from error
-    if not ball.is_finite():
-        raise MisfitError("this number could not be computed", node)
-    return below(ball), above(ball)
+QUARTERS: Mapping[str, Mapping[Fraction | None, int]] = {  # of half a turn, where sines and cosines are 0, 1 and -1
+    "cos": {Fraction(1): 0, Fraction(0): 1, Fraction(-1): 2},
+    "sin": {Fraction(0): 0, Fraction(1): 1, Fraction(-1): 3},
+}
 
 
-def _same_wave(left: Node, right: Node) -> tuple[str, Node, Node] | None:
-    match left, right:
-        case Call("sin" | "cos" as f, (x,)), Call(g, (y,)) if f == g:
-            return f, x, y
-        case Call("sin" | "cos" as f, (x,)), Number(value) if value == (f == "cos"):
-            return f, x, Number(Fraction(0))  # 1 = cos 0, and 0 = sin 0
-    return None
-
-
-def _rational(value: Fraction) -> Any:
-    return z3.RealVal(f"{value.numerator}/{value.denominator}")
-
-
-def _real_of(term: Any) -> Any:
-    return z3.ToReal(term) if z3.is_int(term) else term
-
-
-def _combined(x: Any, y: Any) -> tuple[Any, Any]:
-    return (x, y) if z3.is_int(x) == z3.is_int(y) else (_real_of(x), _real_of(y))
-
-
-def _plus(a: Powers, b: Powers) -> Powers:
-    result = dict(a)
-    for power, y in b.items():
-        if power in result:
-            x, y = _combined(result[power], y)
-            result[power] = x + y
-        else:
-            result[power] = y
-    return result
-
-
-def _minus(a: Powers, b: Powers) -> Powers:
-    return _plus(a, {power: -x for power, x in b.items()})
-
-
-def _times(a: Powers, b: Powers, node: Node) -> Powers:
-    result: Powers = {}
-    for p, x in a.items():
-        for q, y in b.items():
-            if p + q > HIGHEST:
-                raise MisfitError(f"powers of pi above {HIGHEST} are not understood", node)
-            left, right = _combined(x, y)
-            result = _plus(result, {p + q: left * right})
-    return result
-
-
-def _vanishes(powers: Powers) -> Any:
-    """p(pi) = 0 with rational coefficients: every coefficient is 0, because pi is transcendental."""
-    return z3.And(*(x == 0 for x in powers.values())) if powers else z3.BoolVal(True)
+def _squares(node: Node) -> list[Node]:
+    """What is squared, or stands between bars, in a sum of nothing else."""
+    found: list[Node] = []
+    for term in node.terms if isinstance(node, Sum) else (node,):
+        match term:
+            case Power(base, Number(value)) if value.denominator == 1 and value > 0 and value.numerator % 2 == 0:
+                found.append(base)
+            case Norm(body):
+                found.append(body)
+            case _:
+                return []
+    return found
 
 
 SECONDS = 5
@@ -354,21 +293,23 @@ class IntegersCourt:
             yield dict(zip(names, (value, 0), strict=True))
 
     def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
-        integers = frozenset(self.setting.integers) | frozenset(self.exercise.parameters)
-        encoder = Encoder(integers, self.setting.rows, values=values)
+        integers = dict.fromkeys(self.setting.integers, Range(integer=True))
+        integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
+        encoder = Encoder(Whole(values), integers, self.setting.rows)
         return encoder, encoder.statement(node)
 
     def _opaque(self, node: Node) -> set[str]:
-        return self._encoded(node, {})[0].opaque
+        return self._encoded(node, {})[0].whole.opaque
 
     def _decision(self, node: Node, values: Mapping[str, int], scope: Node) -> Decision:
         encoder, claim = self._encoded(node, values)
-        own = set(encoder.names)
-        given = [*self._given(node, encoder, scope), *self._ranges(encoder), *encoder.conditions]
-        found = _decide(claim, given, encoder)
+        own = set(encoder.whole.names)
+        given = [*self._given(node, encoder, scope), *self._ranges(encoder.whole)]
+        found = _decide(claim, given, encoder.whole)
         if found.word == "proved":
             premises = [encoder.statement(premise) for premise in _premises(node)]
-            found = replace(found, vacuous=bool(premises) and _check([*given, *premises]) == z3.unsat)
+            vacuous = bool(premises) and encoder.whole.unsatisfiable([*given, *premises], SECONDS)
+            found = replace(found, vacuous=vacuous)
         shown = {name: value for name, value in found.values.items() if name in own}
         return replace(found, values={**shown, **{n: Fraction(v) for n, v in values.items()}})
 
@@ -381,21 +322,18 @@ class IntegersCourt:
                 given.append(encoder.statement(condition))
         if isinstance(node, Logic) and node.word == "iff" and not _claims_difference(node):
             return given
-        apart = [
-            encoder.names[x] != encoder.names[y]
-            for x, y in self.setting.different
-            if x in encoder.names and y in encoder.names
-        ]
+        names = encoder.whole.names
+        apart = [names[x] != names[y] for x, y in self.setting.different if x in names and y in names]
         premises = [encoder.statement(premise) for premise in _premises(node)]
-        if _check([*given, *apart, *premises]) == z3.unsat:
+        if encoder.whole.unsatisfiable([*given, *apart, *premises], SECONDS):
             return given  # it speaks of integers that may be the same
         return [*given, *apart]
 
-    def _ranges(self, encoder: Encoder) -> list[Any]:
+    def _ranges(self, whole: Whole) -> list[Any]:
         given: list[Any] = []
         for name, known in self.exercise.parameters.items():
-            if name in encoder.names:
-                variable, limits = encoder.names[name], known.range().numeric
+            if name in whole.names:
+                variable, limits = whole.names[name], known.range().numeric
                 given += [] if limits.lower is None else [variable >= int(limits.lower)]  # type: ignore[arg-type]
                 given += [] if limits.upper is None else [variable <= int(limits.upper)]  # type: ignore[arg-type]
         return given
@@ -446,34 +384,16 @@ def _claims_difference(node: Node) -> bool:
             return False
 
 
-def _decide(claim: Any, given: list[Any], encoder: Encoder) -> Decision:
-    if _check([*given, z3.Not(claim)]) == z3.unsat:
+def _decide(claim: Any, given: list[Any], whole: Whole) -> Decision:
+    z3 = whole.z3
+    if whole.unsatisfiable([*given, z3.Not(claim)], SECONDS):
         return Decision("proved", "", used=USED)
     for bound in BOUNDS:
-        small = [z3.And(x <= bound, x >= -bound) for x in encoder.names.values()]
-        values = _model([*given, *small, z3.Not(claim)], encoder)
+        small = [z3.And(x <= bound, x >= -bound) for x in whole.names.values()]
+        values = whole.model([*given, *small, z3.Not(claim)], SECONDS)
         if values is None:
             continue
-        here = [encoder.names[name] == value for name, value in values.items()]
-        if _check([*given, *here, claim]) == z3.unsat:  # for every admissible value of the rest, pi included
+        here = [whole.names[name] == value for name, value in values.items()]
+        if whole.unsatisfiable([*given, *here, claim], SECONDS):  # for every admissible value of the rest, pi included
             return Decision("refuted", "", values={name: Fraction(v) for name, v in values.items()}, used=USED)
     return Decision("undecided", "neither a proof nor a counterexample was found")
-
-
-def _solver(formulas: list[Any]) -> Any:
-    solver = z3.Solver()
-    solver.set("timeout", 1000 * SECONDS)
-    solver.add(*formulas)
-    return solver
-
-
-def _check(formulas: list[Any]) -> Any:
-    return _solver(formulas).check()
-
-
-def _model(formulas: list[Any], encoder: Encoder) -> dict[str, int] | None:
-    solver = _solver(formulas)
-    if solver.check() != z3.sat:
-        return None
-    model = solver.model()
-    return {name: model.eval(x, model_completion=True).as_long() for name, x in sorted(encoder.names.items())}

@@ -10,9 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from headwright.check.answer import Answer, MisfitError, MissingError, Said, comparisons, full_name, label, named
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    comparisons,
+    full_name,
+    label,
+    named,
+    redefined,
+)
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Judged, at, contrasted, judged
 from headwright.check.scalars import (
@@ -26,15 +36,17 @@ from headwright.check.scalars import (
     number,
     parameter,
     pi,
-    prove,
     sqrt,
 )
+from headwright.check.settings.tending import Way, way
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import (
     Call,
     Inner,
     Listing,
+    Logic,
+    Matrix,
     Name,
     Negative,
     Node,
@@ -42,10 +54,13 @@ from headwright.formula.tree import (
     Number,
     Power,
     Product,
+    Quantified,
     Quotient,
     Relation,
     Sum,
     Transpose,
+    called,
+    mapped,
 )
 
 ZERO, ONE = number(0), number(1)
@@ -170,11 +185,12 @@ class Reader:
                 return self._inner(node, self.value(left), self.value(right))
             case Norm(body):
                 return number_grid(self._norm(self.value(body)))
+            case Matrix((Listing(items),)):
+                return Grid((tuple(self.scalar(item) for item in items),))
             case Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
-                what = node.function if isinstance(node, Call) else type(node).__name__.lower()
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Grid:
         """The value of a name."""
@@ -214,12 +230,25 @@ class Reader:
 
     def _attention(self, node: Name) -> Grid | None:
         if node.base == "alpha":
+            if self.is_row(node):
+                return Grid((tuple(self.pattern(self._place(node, label(node.index)))),))
             first, second = self._pair(node)
             return number_grid(self.pattern(first)[second])
         if node.base in ("c", *PROJECTED) and label(node.index).isdigit():
             place = self._place(node, label(node.index))
             return self.output(place) if node.base == "c" else self._projected(PROJECTED[node.base], place)
         return None
+
+    def is_row(self, node: Node) -> bool:
+        """Whether this is the pattern of one token: alpha_2, all the weights that it gives."""
+        which = [token.partition("_")[2] for token in self.tokens]
+        return isinstance(node, Name) and node.base == "alpha" and node.index is not None and label(node.index) in which
+
+    def rows(self, node: Node) -> Node:
+        """A list that is compared with a pattern is one thing, and not its items one by one."""
+        if isinstance(node, Relation):
+            return mapped(node, _listed) if any(self.is_row(term) for term in node.terms) else node
+        return mapped(node, self.rows) if isinstance(node, Logic | Quantified) else node
 
     def _pair(self, node: Name) -> tuple[int, int]:
         index = node.index
@@ -252,14 +281,14 @@ class Reader:
         return value
 
     def pattern(self, place: int) -> list[Scalar]:
-        """The weights that one token gives to all."""
+        """The weights that one token gives to all; those that a mask hides get none."""
         query = self._projected("Q", place)
-        scores = [self._projected("K", j).turned().on(query).scalar for j in range(len(self.tokens))]
-        weights = [exp(score) for score in scores]
+        seen = range(place + 1 if self.setting.mask == "causal" else len(self.tokens))
+        weights = [exp(self._projected("K", j).turned().on(query).scalar) for j in seen]
         total = ZERO
         for weight in weights:
             total = total + weight
-        return [weight / total for weight in weights]
+        return [weight / total for weight in weights] + [ZERO] * (len(self.tokens) - len(weights))
 
     def output(self, place: int) -> Grid:
         """The output of one token."""
@@ -311,6 +340,17 @@ class Reader:
         return sqrt(value.turned().on(value).scalar)
 
 
+def _listed(node: Node) -> Node:
+    """Lists as rows of numbers, however they are written."""
+    if isinstance(node, Transpose) and isinstance(node.body, Listing | Matrix):
+        return _listed(node.body)
+    if isinstance(node, Matrix) and all(len(row.items) == 1 for row in node.rows):
+        return Matrix((Listing(tuple(row.items[0] for row in node.rows), span=node.span),), span=node.span)
+    if isinstance(node, Listing):
+        return Matrix((node,), span=node.span)
+    return node if isinstance(node, Name | Matrix) else mapped(node, _listed)
+
+
 @dataclass(frozen=True)
 class Told:
     """What some conditions say."""
@@ -324,25 +364,12 @@ class Told:
         return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
 
 
-def tending(link: Relation) -> Told | None:
-    """beta -> infinity, s >> 1: what becomes large, or small; None if this is another kind of condition.
-
-    >>> from headwright.check.exercise import parsed
-    >>> sorted(tending(parsed(r"\\beta \\to 0")).vanishing)
-    ['beta']
-    """
-    sign = link.comparisons[0]
-    if sign not in ("->", ">>", "<<"):
-        return None
-    big, other = link.terms if sign != "<<" else reversed(link.terms)
-    if isinstance(big, Name):
-        if sign != "->" and not isinstance(other, Name):
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Name) and full_name(other) == "infinity":
-            return Told(growing=frozenset({full_name(big)}))
-        if sign == "->" and isinstance(other, Number) and other.value == 0:
-            return Told(vanishing=frozenset({full_name(big)}))
-    raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+def _going(found: Way, link: Relation) -> Told:
+    """What becomes large, or small."""
+    if found.to == "-infinity":
+        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    names = frozenset({found.name})
+    return Told(growing=names) if found.to == "infinity" else Told(vanishing=names)
 
 
 SAME = "the two tend to the same"
@@ -372,7 +399,8 @@ class TokensSetting:
         definitions: dict[str, Node] = {name: parsed(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
-        court = TokensCourt(self.exercise, self.setting, reader, tuple(answer.claims))
+        claims = tuple(replace(said, node=reader.rows(said.node)) for said in answer.claims)
+        court = TokensCourt(self.exercise, self.setting, reader, claims)
         for said in answer.conditions:
             court._told(reader, said.node, own=True)
         return replace(court, under=tuple(said.node for said in answer.conditions))
@@ -396,9 +424,15 @@ class TokensCourt:
 
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison, entry by entry."""
-        here, link = replace(self, under=(*self.under, *claim.under)), claim.link
-        decision = here._link(self.reader, link)
-        words = here._words(self.reader, link, decision)
+        instead = redefined(claim.under, self.exercise)
+        under = tuple(part for part in claim.under if part not in instead.values())
+        reader = self.reader
+        if instead:  # 'if x_2 = u_a + u_d, then ...'
+            new = {name: part.terms[1] for name, part in instead.items()}
+            reader = replace(reader, definitions={**reader.definitions, **new}, memo={})
+        here, link = replace(self, under=(*self.under, *under)), claim.link
+        decision = here._link(reader, link)
+        words = here._words(reader, link, decision)
         if claim.negated and decision.word in OPPOSITE:
             decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
             words = decision.reason
@@ -420,16 +454,10 @@ class TokensCourt:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        found = [decide(a, sign, b, where, large, vanishing=vanishing) for a, b in pairs]
-        if sign == "!=" and len(pairs) > 1:
-            return self._different(pairs, found, where)
-        return most_telling(found)
-
-    def _different(self, pairs: list[tuple[Scalar, Scalar]], found: list[Decision], where: Where) -> Decision:
-        """Vectors differ where one entry does; they are the same only if all entries are."""
-        if all(prove(a, "=", b, where) is not None for a, b in pairs):
-            return Decision("refuted", "the two are the same")
-        return next((one for one in found if one.word == "proved"), Decision("undecided", "they may coincide"))
+        tends = Tending(large, frozenset(vanishing))
+        if len(pairs) == 1:
+            return decide(pairs[0][0], sign, pairs[0][1], where, tends)
+        return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
 
     def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
         """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
@@ -439,8 +467,13 @@ class TokensCourt:
             raise MisfitError("this condition is not understood", condition)
         told = Told()
         for link in comparisons(condition):
-            told = told.and_(tending(link) or self._bounding(reader, link, own))
+            found = way(link, self._still, reader.definitions, lambda node, _: reader.scalar(node))
+            told = told.and_(self._bounding(reader, link, own) if found is None else _going(found, link))
         return told
+
+    def _still(self, name: Name) -> bool:
+        known = self.exercise.parameters.get(full_name(name))
+        return full_name(name) in ("pi", "e") if known is None else not known.large
 
     def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
         left, right = (reader.scalar(term) for term in link.terms)
@@ -472,7 +505,12 @@ class TokensCourt:
                 return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
+            if any(isinstance(self._limit(entry), str) for entry in value.flat):
+                return f"{plain(left)} grows faster than the directions: it does not tend to {plain(link.terms[1])}"
             return f"{plain(link)} is false"
+        if value.shape[1] > 1 and sign in ("~", "->"):
+            ends = [limit(entry, *self._where(set(entry.names()))) for entry in value.flat]
+            return f"{plain(left)} tends to ({', '.join(map(str, ends))}), not to {plain(link.terms[1]).strip('[]')}"
         where = f"with {at(decision.values)}: " if decision.values else ""
         if decision.left is None or decision.right is None:
             return f"{where}{plain(link)} is false{': ' + decision.reason if decision.reason else ''}"
@@ -480,13 +518,17 @@ class TokensCourt:
 
     def _end(self, value: Grid) -> str | None:
         """The limit of a vector as a combination of the directions."""
-        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
         parts = []
         for direction, (entry,) in zip(self.setting.directions, value.entries, strict=True):
-            where, large = self._where(set(entry.names()) | {self.setting.length})
-            end = limit(entry / length, where, large)
+            end = self._limit(entry)
             if not isinstance(end, Scalar):
                 return None
             if end.rational != 0:
                 parts.append(f"{'' if end == ONE else f'{end} '}{self.setting.letter}_{direction}")
-        return " + ".join(parts).replace("+ -", "- ") or "0 (next to the directions)"
+        return " + ".join(parts).replace("+ -", "- ") or "0, compared with the directions"
+
+    def _limit(self, entry: Scalar) -> Scalar | str | None:
+        """The limit of a coordinate beside the length of the directions."""
+        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
+        where, large = self._where(set(entry.names()) | {self.setting.length})
+        return limit(entry / length, where, large)

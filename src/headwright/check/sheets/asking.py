@@ -14,26 +14,27 @@ _ORDERS = (
     "|demonstrate|compare"
 )
 _ORDER = re.compile(
-    rf"^\W*(?:(?:then|now|please|next|finally|also|again|hence|and)\b,?\s*)?(?:\([^)]*\)\s*)?\W*(?:{_ORDERS})\b"
-    rf"|^\W*(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,\s*\W*(?:{_ORDERS})\b",
+    rf"^\W{{0,20}}(?:(?:then|now|please|next|finally|also|again|hence|and)\b,?\s*)?(?:\([^)]{{0,60}}\)\s*)?\W{{0,20}}(?:{_ORDERS})\b"
+    rf"|^\W{{0,20}}(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,\W{{0,20}}(?:{_ORDERS})\b",
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS = re.compile(
-    r"\?\W*$|\b(?:we want to (?:find|show|prove|choose)|to (?:show|prove):|(?:justify|explain) your"
+    r"\?\W{0,20}$|\b(?:we want to (?:find|show|prove|choose)|to (?:show|prove):|(?:justify|explain) your"
     r"|do you (?:think|expect)|you (?:can|may|should) (?:ignore|assume)|should have different)\b"
-    r"|^\W*(?:to (?:show|prove)|claim|want)\W*:",
+    r"|^\W{0,20}(?:to (?:show|prove)|claim|want)\W*:",
     re.IGNORECASE,
 )
 _SAYS = re.compile(
-    r"^\W*(?:yes|no)\b\W|\b(?:therefore|thus|hence|consequently|it follows|this implies)\b"
+    r"^\W{0,20}(?:yes|no)\b\W|\b(?:therefore|thus|hence|consequently|it follows|this implies)\b"
     r"|\b(?:set|choose|take|pick|let|try|use|define|put)\s+(?:the \w+ \w* ?)?\$*\s*(?:q|M|B|V|K|Q)(?:_\{?\w+\}?)?\s*"
     r"(?::?=|\\propto)",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
-    r"^\W*(?:(?:sup>)?\d?\W*)?(?:hint|note|figure|fig|recall|remark|see|here|where|footnote|source|due|points?)\b",
+    r"\W{0,20}(?:sup>)?\d?\W{0,20}(?:hint|note|figure|fig|recall|remark|see|here|where|footnote|source|due|points?)\b",
     re.IGNORECASE,
 )
+LONGEST = 5000  # characters of a paragraph that are looked at
 _SENTENCE = re.compile(r"(?<=[.?!:])[*_)\]'\"”]*\s+")
 _STATES = re.compile(r"[=<>≤≥≠≈≪≫]|\\(?:approx|to|g|l|n)\w*")
 _WORDS = re.compile(r"[^\W\d_]{2,}")
@@ -89,7 +90,7 @@ def asks(text: str) -> bool:
     >>> asks("Find an expression for $q$."), asks("Since $q$ is long, we find that it works.")
     (True, False)
     """
-    return any(_ORDER.search(sentence) or _ASKS.search(sentence) for sentence in _SENTENCE.split(text[:5000]))
+    return any(_ORDER.search(sentence) or _ASKS.search(sentence) for sentence in _SENTENCE.split(text))
 
 
 def _split(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
@@ -125,7 +126,7 @@ def _within(lines: list[Line], last: int) -> tuple[list[Line], list[Line]]:
 def _says(lines: Sequence[Line]) -> bool:
     """Whether there is an answer in these lines: not only hints, footnotes and captions."""
     return any(
-        not _BESIDE.search(text) and (_SAYS.search(text) or _STATES.search(text) or len(_WORDS.findall(text)) > 3)
+        not _BESIDE.match(text) and (_SAYS.search(text) or _STATES.search(text) or len(_WORDS.findall(text)) > 3)
         for text in (_text(each) for each in paragraphs(lines))
     )
 
@@ -135,4 +136,4 @@ def _has_words(lines: Sequence[Line]) -> bool:
 
 
 def _text(lines: Sequence[Line]) -> str:
-    return "\n".join(line.text for line in lines)
+    return "\n".join(line.text[:LONGEST] for line in lines)[:LONGEST]

@@ -7,7 +7,7 @@ two exercises about as well, or none, is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, Sheet, 
 from headwright.check.sheets.text import clean, read_text, shortened
 from headwright.errors import InputError
 
+MOST_QUESTIONS = 20  # paragraphs of a part that are looked at one by one
 FARTHEST = 500  # lines between an answer and the definition that it takes over
 
 
@@ -86,7 +87,7 @@ class _Reader:
 
     def __init__(self, file: str, matcher: Matcher, root: Part, latex: bool) -> None:
         self._file, self._matcher, self._root, self._latex = file, matcher, root, latex
-        marks = any(part.marked_at and part.mark == "solution" for part in root.walk())
+        marks = any(part.mark == "solution" and not any(each.named for each in part.path) for part in root.walk())
         self._spoken = {id(part): spoken(part, marks=marks) for part in root.walk()}
         self._asking: dict[tuple[str, ...], list[Part]] = {}
         for part in root.walk():
@@ -141,8 +142,10 @@ class _Reader:
 
     def _joined(self, alone: list[Found], below: list[Found], exercise_id: str, *, steps: bool) -> list[Found]:
         """(i) and (ii) that answer one exercise are one answer, and so are steps; two objects are two answers."""
-        wanted = self._matcher.exercises[exercise_id].answer
-        steps = steps and all(each.parts[0].kind == "digit" for each in below)
+        exercise = self._matcher.exercises[exercise_id]
+        wanted = exercise.answer
+        others = [name for name in self._matcher.names if name not in (*wanted, *exercise.definitions)]
+        steps = steps and all(each.parts[0].kind == "digit" and not defined(each.text, others) for each in below)
         below = [*(each for each in alone if steps or each.match.exercise_id or _states(each)), *below]
         mine = [each for each in below if steps or each.match.exercise_id == exercise_id]
         if len(mine) < 2 or sum(bool(defined(each.text, wanted)) for each in mine) > 1:
@@ -150,8 +153,8 @@ class _Reader:
         best = max(mine, key=lambda each: each.match.score)
         parts = tuple(inner for each in mine for inner in each.parts)
         joined = Found(parts, tuple(line for each in mine for line in each.lines), best.words, best.match)
-        others = [each for each in below if each not in mine]
-        return sorted([joined, *others], key=lambda each: each.parts[0].line)
+        rest = [each for each in below if each not in mine]
+        return sorted([joined, *rest], key=lambda each: each.parts[0].line)
 
     def _found(self, parts: tuple[Part, ...], own: Sequence[Line], below: Sequence[Found] = ()) -> Found:
         part = parts[0]
@@ -226,35 +229,36 @@ class _Reader:
         return Complaint(self._file, _first(found), sentence)
 
     def _questions(self, found: Sequence[Found]) -> Iterator[Note]:
-        """Of a document without answers, that it is one, and which exercises it asks."""
-        if found:
-            return
-        asked = [each for each in self._asked(self._root) if each[0]]
+        """Which exercises are asked and not answered; of a document without answers, that it only asks."""
+        answered = {each.match.exercise_id for each in found}
+        parts = [part for each in found for part in each.parts]
+        done = {_key(part) for part in parts} | {_key(left) for part in parts for left in self._left_unanswered(part)}
+        asked = [(name, line) for name, line in self._asked(done) if name not in answered]
         known = ", ".join(f"{name} (line {line})" for name, line in asked)
-        if any(spoken.asked for spoken in self._spoken.values()):
-            line = min((line for _, line in asked), default=1)
+        if found and asked:
+            yield Note(self._file, asked[0][1], f"asked, and no answer was found: {known}")
+        elif not found and any(each.asked for each in self._spoken.values()):
             told = f"these exercises: {known}" if known else "none of them is an exercise here"
-            yield Note(self._file, line, f"questions only, nothing to judge; {told}")
+            yield Note(self._file, asked[0][1] if asked else 1, f"questions only, nothing to judge; {told}")
 
-    def _asked(self, part: Part) -> Iterator[tuple[str, int]]:
-        """The exercises that a part asks, each with its line."""
-        seen: set[str] = set()
-        for each in part.walk():
-            if each is not part and (each.parts or not each.lines):
-                continue
-            for name, line in self._questions_in(each):
-                if name not in seen:
-                    seen.add(name)
-                    yield name, line
+    def _asked(self, done: Collection[tuple[str, ...]]) -> list[tuple[str, int]]:
+        """The exercises that are asked, each with its line, but for those of parts that are done."""
+        found: dict[str, int] = {}
+        for part in self._root.walk():
+            if self._of(part).asked and not part.parts and _key(part) not in done:
+                for name, line in self._asked_in(part):
+                    found.setdefault(name, line)
+        found.pop("", None)  # what is no exercise
+        return list(found.items())
 
-    def _questions_in(self, part: Part) -> Iterator[tuple[str, int]]:
-        around = "\n".join(
-            [*(other.title for other in part.path[:-1]), *(_text(self._of(other).asked) for other in part.path[1:-1])]
-        )
+    def _asked_in(self, part: Part) -> Iterator[tuple[str, int]]:
+        """The exercises that one part asks, as a whole and in its paragraphs."""
+        above = part.path[:-1]
+        around = "\n".join([*(each.title for each in above), *(_text(self._of(each).asked) for each in above[1:])])
         asked = self._of(part).asked
-        whole = self._matcher.match(Words(part.title, _text(asked), "", around))
-        if whole.exercise_id:
-            yield whole.exercise_id, part.line
+        yield self._matcher.match(Words(part.title, _text(asked), "", around)).exercise_id, part.line
+        for lines in paragraphs(asked)[:MOST_QUESTIONS]:
+            yield self._matcher.match(Words("", _text(lines), "", around)).exercise_id, lines[0].number
 
 
 def _carried(found: Found, missing: Sequence[str], before: Sequence[Found]) -> tuple[Line, ...]:
@@ -276,7 +280,8 @@ def _key(part: Part) -> tuple[str, ...]:
 def _first(found: Found) -> int:
     """The line of its heading, or of the mark below its question."""
     part = found.parts[0]
-    return part.marked_at if part.marked_at and any(line.number < part.marked_at for line in part.lines) else part.line
+    below = part.marked_at and not part.named and any(line.number < part.marked_at for line in part.lines)
+    return part.marked_at if below else part.line
 
 
 def _moved(formula: Formula, lines: int) -> Formula:

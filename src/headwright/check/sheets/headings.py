@@ -14,7 +14,10 @@ _ONE = r"(?:\d{1,2}(?!\d)|[ivxIVX]{2,5}(?![A-Za-z0-9])|[a-zA-Z](?![A-Za-z0-9]))"
 _FIRST = re.compile(rf"\(({_ONE})\)|({_ONE})")
 _NEXT = re.compile(rf"\s?[.\-]?\s?\(({_ONE})\)|[.\-]?({_ONE})")
 _AFTER = re.compile(r"\s?[:.)\]–—]+(?=\s|$|[A-Z$*\\])|\s*$|(?=\*\*|__|\})")
-_WORD = re.compile(r"(questions?|problem|exercise|task|sub-?part|part|q|ex)\s*[.#]?\s*(?=[(\d]|[a-z]\b)", re.IGNORECASE)
+_WORD = re.compile(
+    r"(?:(?:questions?|problem|exercise|task|sub-?part|part)(?![a-z])|(?:q|ex)(?=[.\s]?\s?[\d(]))\s*[.#]?\s*(?=[(\d]|[a-z]\b)",
+    re.IGNORECASE,
+)
 ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 
@@ -71,6 +74,7 @@ _MARK = re.compile(
 )
 _MARK_ENDS = re.compile(r"\s*(?:[:.–—](?:\*\*|__|\})?|(?:\*\*|__|\})\s*[:.]?)\s*|\s*$")
 _ASKED = re.compile(r"(?:question|problem(?: statement)?|q)\s*:\s*(?:\*\*|__|\})?\s*", re.IGNORECASE)
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+([A-Z][^$=\\]{2,80}[^.,;:?!$=\\\s])\s*")
 SIGNS = re.compile(r"[=<>$\\≈≤≥≠^]")
 
 
@@ -110,6 +114,9 @@ def heading(line: str) -> Heading:
         return Heading(rank if atx else 0, (), mark, "", text)
     if whole:
         return Heading(rank, (), "", _POINTS_AWAY.sub("", text).strip(" .:"), "")
+    numbered = _NUMBERED.fullmatch(line)
+    if numbered is not None:
+        return Heading(WORDED, tuple(numbered[1].split(".")), "", numbered[2], "")
     points = _POINTS.fullmatch(text.strip())
     if points is not None and not (lead and lead[2]):
         return Heading(WORDED, (), "", points[1].strip(), "")
@@ -177,6 +184,11 @@ def is_bulleted(line: str) -> bool:
     """Whether a line is an item of a list of Markdown."""
     lead = _LEAD.match(line)
     return lead is not None and bool(lead[2])
+
+
+def is_numbered(line: str) -> bool:
+    """Whether a line is a title after nothing but its number: '2.1 Permutations'."""
+    return _NUMBERED.fullmatch(line) is not None
 
 
 def is_worded(text: str) -> bool:

@@ -18,7 +18,10 @@ from headwright.check.reading.marks import find_formulas
 
 ENOUGH = 3.0  # points that an exercise must have
 AHEAD = 1.0  # and so many more than the next
-TELLING = 2.0  # of them, so many for words: a formula alone does not tell what was asked
+TELLING = 2.0  # of them, so many for cues
+WORDED = (
+    0.8  # and so many for one that is no formula, where several exercises ask for the same: q = ... tells too little
+)
 LONGEST = 20_000  # characters that are looked at, of each kind
 _WEIGHTS = {"heading": 1.2, "asked": 1.0, "said": 0.8, "around": 0.4}
 
@@ -43,12 +46,16 @@ _SPELLED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"\|\|"), "|"),
     (re.compile(r"\\sim(?![a-z])"), "~"),
     (re.compile(r"\\[{}]"), ""),
-    (re.compile(r"[$*{}&\\]"), ""),
+    (re.compile(r"\\"), " "),
+    (re.compile(r"[$*{}&]"), ""),
     (re.compile(r"\s*([+\-=/,|~<>])\s*"), r"\1"),
     (re.compile(r"\(\s+"), "("),
     (re.compile(r"\s+\)"), ")"),
     (re.compile(r"\s+"), " "),
 ]
+
+
+_PROSE = re.compile(r"[a-z][a-z' -]{2,}")
 
 
 def spelled(text: str) -> str:
@@ -111,8 +118,11 @@ class Matcher:
         self.ids = {each.lower(): each for each in exercises}
         self.names = tuple(dict.fromkeys(name for each in exercises.values() for name in each.answer))
         self._cues = {
-            each.id: [(_pattern(cue), weight) for cue, weight in each.cues.items()] for each in exercises.values()
+            each.id: [(cue.lower().rstrip("*"), _pattern(cue), weight) for cue, weight in each.cues.items()]
+            for each in exercises.values()
         }
+        wanted = [each.answer for each in exercises.values()]
+        self._alone = {each.id for each in exercises.values() if not each.answer or wanted.count(each.answer) == 1}
         told = {each.id: _content(f"{each.title} {each.statement}") for each in exercises.values()}
         count = len(told) or 1
         self._rare = {
@@ -164,7 +174,10 @@ class Matcher:
         self, exercise: Exercise, texts: Mapping[str, str], defines: Sequence[str], carried: Collection[str]
     ) -> tuple[float, str]:
         total, heard = 0.0, []
-        for pattern, weight in self._cues[exercise.id]:
+        everything = "\n".join(texts.values())
+        for literal, pattern, weight in self._cues[exercise.id]:
+            if literal not in everything:  # most are not, and this is fast
+                continue
             best, words = max(
                 ((_WEIGHTS[kind], found[0]) for kind, text in texts.items() if (found := pattern.search(text))),
                 default=(0.0, ""),
@@ -188,7 +201,10 @@ class Matcher:
         if title and title <= _content(texts["heading"]):
             total += 2.5
         telling = sum(points for points, _ in heard) + 2.0 * (title <= _content(texts["heading"]))
-        return min(total, ENOUGH - 1 + telling / 2) if telling < TELLING else total, _why(mine, heard)
+        worded = sum(points for points, words in heard if texts["asked"] or _PROSE.fullmatch(words))
+        if telling < TELLING or (worded < WORDED and exercise.id not in self._alone):
+            total = min(total, ENOUGH - 1 + telling / 10)
+        return total, _why(mine, heard)
 
     def _named_keys(self, exercise: Exercise, texts: Mapping[str, str]) -> float:
         """Points for speaking of the keys that the exercise names, k_1 or k_a."""

@@ -18,12 +18,14 @@ from headwright.check.sheets.headings import (
     LONGEST_TITLE,
     ROMAN,
     SIGNS,
+    TITLED,
     WORDED,
     Heading,
     Kind,
     heading,
     is_atx,
     is_bulleted,
+    is_numbered,
     is_worded,
     labels,
     ordinal,
@@ -45,7 +47,7 @@ class Line:
     mark: str = ""  # 'solution' or 'proof', where it stands below one
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     r"""A heading or label, the lines directly below it, and the parts it has.
 
@@ -107,7 +109,7 @@ def outline(
     """
     lines = without_comments(text).split("\n")
     if latex:
-        lines = [as_markdown(line) for line in lines]
+        lines = [_PARAGRAPH.sub(r"**\1** ", as_markdown(line)) for line in lines]
     builder = _Builder(lines, titles, named)
     for number in range(len(lines)):
         builder.take(number)
@@ -141,6 +143,7 @@ def _displays(lines: list[str]) -> set[int]:
     return inside
 
 
+_PARAGRAPH = re.compile(r"^\\(?:sub)?paragraph\*?\{([^{}]{1,120})\}")
 _BEGIN = re.compile(r"\s*\\begin\{(\w+)\*?\}(?:\[([^\]]*)\])?")
 _END = re.compile(r"\s*\\end\{(\w+)\*?\}")
 _ITEM = re.compile(r"\s*\\(item|question|part|subpart)\b\s*(?:\[([^\]]*)\])?\s*")
@@ -208,6 +211,8 @@ class _Builder:
             return
         elif found.title:
             self._push(Part(number + 1, found.rank, title=found.title[:LONGEST_TITLE]))
+        elif found.mark == "question":  # 'Q: ... A: ... Q: ...'
+            self._push(Part(number + 1, TITLED))
         if found.mark:
             self._mark(found.mark, number, found.labels)
         if found.rest.strip():
@@ -272,12 +277,15 @@ class _Builder:
 
     def _accepts(self, found: Heading, number: int, line: str) -> bool:
         """Whether a label can be one here: it begins a list or goes on with one, at the start of a paragraph."""
+        before = self._lines[number - 1].strip() if number else ""
+        after = self._lines[number + 1].strip() if number + 1 < len(self._lines) else ""
+        if is_numbered(line):
+            return not (before or after)
         if found.rank < LISTED or found.mark or len(found.labels) > 1:
             return True
         first = found.labels[0]
-        before = self._lines[number - 1].strip() if number else ""
         bulleted = is_bulleted(line)
-        fresh = not before or bulleted or number - 1 in self._headings or before.endswith((":", "$$"))
+        fresh = not before or bulleted or number - 1 in self._headings or is_atx(before) or before.endswith((":", "$$"))
         kind = self._kind(first)
         last = self._last(kind)
         expected = ordinal(kind, first) == 1 or (last > 0 and ordinal(kind, first) == last + 1)
@@ -287,7 +295,7 @@ class _Builder:
 
     @property
     def _headings(self) -> set[int]:
-        return {part.line - 1 for part in self._open.path}
+        return {part.line - 1 for part in self._open.path if part.rank}
 
     def _kind(self, label: str) -> Kind:
         if label.isdigit():

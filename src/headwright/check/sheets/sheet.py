@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -82,15 +82,14 @@ def parse_sheet(
             line += token.type == "fence"
         else:
             found, open_ended = find_formulas(token.content)
-        pieces, found = found, _joined(token.content, found)
+        found = _joined(token.content, found)
         stated = [piece for piece in found if not piece.mention][: MOST_FORMULAS + 1]
         mentioned = [piece for piece in found if piece.mention][: MOST_FORMULAS + 1]
         words = _without(token.content, found) if heading else ""
         if words:
             reader.heading(heading, words, line)
-        turned = "" if heading or token.type != "inline" else _turning(token.content, pieces)
         for formula in _with_lines(token.content, line, stated):
-            reader.formula(replace(formula, beside=turned))
+            reader.formula(formula)
         for formula in _with_lines(token.content, line, mentioned):
             reader.mention(formula)
         for mark in _with_lines(token.content, line, open_ended[:MOST_COMPLAINTS]):
@@ -222,16 +221,6 @@ def _without(text: str, found: list[Piece]) -> str:
     return text if _WORD.search(text) else ""
 
 
-_TURNING = re.compile(
-    r"\b(?:for some|there (?:is|are|exists?)|at least one|or|not|cannot|except|unless|suppose|only|fails?|impossible"
-    r"|false|wrong)\b|\b\w+n['’]t\b",
-    re.IGNORECASE,
-)
-_SENTENCES = re.compile(r"[.;!?](?:\s|$)")
-_HOLE, _MENTION = "\0", "\1"  # in place of a formula, and of a name: no sheet has one
-_NOT_THAT = re.compile(rf"\bnot\s+(?:\$+|\\\()\s*{_MENTION}", re.IGNORECASE)  # it denies the name alone
-
-
 _FOR_ALL = re.compile(r"\s*(?:\$+|\\\))\s*,?\s*for (?:all|every|each|any)\s*(?:\$+|\\\()\s*")
 _INDEX = re.compile(r"_(?:\w|\{[^{}]{1,20}\})")
 _WHICH = re.compile(r"([a-zA-Z](?:\s*,\s*[a-zA-Z]){0,3})\s*(?:(?:\\neq?(?![a-zA-Z])|!=|≠)[\s\w,]{1,20})?")
@@ -261,21 +250,6 @@ def _is_index(letters: str, formula: str) -> bool:
     """Whether all of these letters stand in an index of the formula."""
     places = "".join(_INDEX.findall(formula))
     return all(letter.strip() in places for letter in letters.split(","))
-
-
-def _turning(text: str, found: list[Piece]) -> str:
-    """A word that may turn what is meant ('not', 'or', 'except'), in a sentence with a formula; '' where there is none.
-
-    >>> _turning("$a = b$ or $a = c$. It is not hard.", find_formulas("$a = b$ or $a = c$. It is not hard.")[0])
-    'or'
-    """
-    prose, seen = "", 0
-    for piece in found:
-        prose += text[seen : piece.start] + (_MENTION if piece.mention else _HOLE)
-        seen = piece.start + len(piece.text)
-    prose = _NOT_THAT.sub("", prose + text[seen:])
-    words = (_TURNING.search(sentence) for sentence in _SENTENCES.split(prose) if _HOLE in sentence)
-    return next((word[0] for word in words if word is not None), "")
 
 
 def _from_code(token: Token) -> tuple[list[Piece], list[Piece]]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
@@ -47,7 +48,7 @@ def report(
     body = f"""<header><h1>Answers checked</h1>
 <p class="counts">{_counts(checked)}</p></header>
 <main>
-{_complaints(complaints)}{_overview(checked) if len(checked) > 1 else ""}{cards}
+{complaints_listed(complaints)}{_overview(checked) if len(checked) > 1 else ""}{cards}
 </main>
 <footer><dl class="words">{_words(checked)}</dl><p>Checked by Headwright.</p></footer>"""
     return page("Answers checked", body)
@@ -70,12 +71,15 @@ def page(title: str, body: str) -> str:
 
 def _counts(checked: Iterable[Checked]) -> str:
     counts = Counter(each.verdict.word for each in checked)
-    return (
-        ", ".join(f"{_badge(word)} {counts[word]}" for word in reversed(WORST_FIRST) if counts[word]) or "No answers."
-    )
+    return ", ".join(f"{badge(word)} {counts[word]}" for word in reversed(WORST_FIRST) if counts[word]) or "No answers."
 
 
-def _complaints(complaints: Sequence[Complaint]) -> str:
+def complaints_listed(complaints: Sequence[Complaint]) -> str:
+    """What could not be used, as a section of a page.
+
+    >>> complaints_listed([])
+    ''
+    """
     if not complaints:
         return ""
     items = "".join(f"<li><code>{html.escape(c.place)}</code> {html.escape(c.sentence)}</li>" for c in complaints)
@@ -85,7 +89,7 @@ def _complaints(complaints: Sequence[Complaint]) -> str:
 def _overview(checked: Sequence[Checked]) -> str:
     rows = "".join(
         f'<tr><th scope="row"><a href="#answer-{number + 1}">{html.escape(each.answer.exercise_id)}</a></th>'
-        f"<td><code>{html.escape(each.answer.place)}</code></td><td>{_badge(each.verdict.word)}</td>"
+        f"<td><code>{html.escape(each.answer.place)}</code></td><td>{badge(each.verdict.word)}</td>"
         f"<td>{html.escape(gist(each.verdict.reason, 160))}</td></tr>\n"
         for number, each in enumerate(checked)
     )
@@ -104,7 +108,7 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
         f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in '
         f"<code>{html.escape(answer.place)}</code></p>",
         _formulas(answer),
-        f'<div class="verdict">{_badge(verdict.word)}{_said(verdict.reason)}</div>',
+        f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>',
         _facts(verdict),
     ]
     where = instance(verdict.counterexample)
@@ -150,8 +154,8 @@ def _step(part: Part, failing: bool, verdict: Verdict) -> str:
     mark = ' class="failing"' if failing else ""
     own = part.counterexample if failing and part.counterexample != verdict.counterexample else None
     table = _counterexample(instance(own), "with") if instance(own) else ""
-    used = f' <span class="used">(by {html.escape(part.used)})</span>' if part.used else ""
-    head = f'<div class="statement">{typeset(part.statement)} {_badge(part.word)}{used}</div>'
+    used = f'<span class="used">{html.escape(by_what(part.used))}</span>' if part.used else ""
+    head = f'<div class="statement">{typeset(part.statement)} {badge(part.word)}{used}</div>'
     return f"<li{mark}>{head}{_said(part.reason)}{table}</li>"
 
 
@@ -166,7 +170,12 @@ def _figure(number: int, curve: Curve) -> str:
     return f'<figure><div role="img" aria-label="{html.escape(label)}">{drawing}</div>{caption}</figure>'
 
 
-def _badge(word: str) -> str:
+def badge(word: str) -> str:
+    """A verdict's word with its sign.
+
+    >>> "✓" in badge("proved")
+    True
+    """
     return f'<strong class="badge {_class(word)}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</strong>'
 
 
@@ -181,7 +190,7 @@ def _said(text: str) -> str:
 
 def _words(checked: Iterable[Checked]) -> str:
     seen = {each.verdict.word for each in checked}
-    return "".join(f"<dt>{_badge(word)}</dt><dd>{said}</dd>" for word, said in MEANINGS.items() if word in seen)
+    return "".join(f"<dt>{badge(word)}</dt><dd>{said}</dd>" for word, said in MEANINGS.items() if word in seen)
 
 
 def _name(name: str) -> str:

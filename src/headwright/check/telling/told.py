@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.spelling import in_words, instance, readable
@@ -48,7 +49,9 @@ def told(each: Checked) -> list[str]:
     if len(verdict.parts) > 1 or (failing is not None and failing.reason != verdict.reason):
         heard = {verdict.reason}  # nothing is told twice
         for part in verdict.parts[:MOST_PARTS]:
-            lines += _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            shown = _part(part, heard, failing is part and part.counterexample != verdict.counterexample)
+            shown = _numbered(shown, part.line) if answer.chosen else shown
+            lines += [line for line in shown if line not in lines]  # the cases of one claim read alike
             heard.add(part.reason)
     return lines
 
@@ -63,12 +66,17 @@ def shown_word(verdict: Verdict) -> str:
     return f"true, but {verdict.word}" if verdict.word == "no answer" and true else verdict.word
 
 
+def _numbered(shown: list[str], line: int) -> list[str]:
+    """With the line of the document in which it stands; what is asked for stands in none."""
+    return [f"{line or '':>6}{shown[0][2:]}", *(f"      {each[2:]}" for each in shown[1:])]
+
+
 def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
     new = part.reason and not any(part.reason in other for other in heard) and "\n" not in part.reason
     statement = readable(part.statement)
     reason = part.reason.removeprefix(statement)  # a reason may start with what it is about
     why = (f": {reason}" if reason == part.reason else reason) if new else ""
-    by = f" (by {part.used})" if part.used and new else ""
+    by = by_what(part.used) if new else ""
     lines = [clean(f"    {part.word:<10} {shortened(statement, 90)}{why}{by}")]
     if failing and part.counterexample:
         lines.append(clean(f"    {'':<10} with {in_words(instance(part.counterexample))}"))

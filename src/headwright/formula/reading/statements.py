@@ -13,13 +13,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, Literal, NoReturn, cast, get_args
 
-from headwright.formula.errors import FormulaError
+from headwright.formula.errors import LARGEST, FormulaError
 from headwright.formula.tree import (
     STATEMENTS,
+    BigCall,
     Bond,
     Call,
     Cases,
     Comparison,
+    Domain,
     Dots,
     Exists,
     Gap,
@@ -29,6 +31,7 @@ from headwright.formula.tree import (
     Name,
     Node,
     Number,
+    Power,
     Quantified,
     Relation,
     Span,
@@ -42,6 +45,7 @@ _RISING: Final = ("<", "<=", "<<")
 _FALLING: Final = (">", ">=", ">>")
 _OPPOSITE: Final[dict[str, Comparison]] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _JOINS: Final = ("comma", "and", "quad")
+MOST_PAIRS: Final = 100  # that are said to be orthogonal at once
 MOST_VALUES: Final = 20  # of an index, that a statement is said of one by one
 INFINITY: Final = Name("infinity")
 
@@ -145,14 +149,18 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
     Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
     """
     for place in range(start + 1, len(items)):
-        if not _is_apart(items, place) or not items[place - 1].signs:
+        if not _is_apart(items, place):
             continue
-        if items[place].terms[0] in {part for term in items[place - 1].terms for part in _indices(term)}:
+        first = place
+        while first > start + 1 and items[first - 1].is_bare and _is_letter(items[first - 1].terms[0]):
+            first -= 1  # s, t in {0, ..., T - 1}
+        letters = {item.terms[0] for item in items[first : place + 1]}
+        if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
             stop = place + 1
             while stop < len(items) and _is_apart(items, stop):
                 stop += 1
             more, ends = _following(items, stop)
-            return place, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
+            return first, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
     return None
 
 
@@ -278,11 +286,15 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
     if sign == "perp":
         zero = Number(Fraction(0), span=right.span)
         lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
+        if len(lefts) * len(rights) > MOST_PAIRS:
+            refuse(f"more than {MOST_PAIRS} pairs are said to be orthogonal", span, "say it for all i \\ne j")
         return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
     if sign == "propto":
         return [Bond("propto", left, right, span=span)]
     if sign == "~" and isinstance(right, Call) and right.function == "N":
         return [Bond("drawn", left, right, span=span)]
+    if (bounded := _bounded(left, sign, right)) is not None:
+        return said_for([bounded[0]], bounded[1], span)
     if sign not in _COMPARISONS:  # a denied one, such as !~
         return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
     if alone and isinstance(right, Listing) and not isinstance(left, Listing):
@@ -290,6 +302,25 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
             return [_relation([left, other], ["!="]) for other in right.items]
         if sign == "=" and _is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
+    return None
+
+
+def _bounded(left: Node, sign: str, right: Node) -> tuple[Node, list[Node]] | None:
+    """x > max_i y_i says that x > y_i for all i; None where the largest or smallest is not bounded on that side."""
+    for big, other, most in (
+        (right, left, "max" if sign in _FALLING else "min"),
+        (left, right, "max" if sign in _RISING else "min"),
+    ):
+        if not isinstance(big, BigCall) or big.word != most or not big.conditions or sign not in (*_RISING, *_FALLING):
+            continue
+        if any(part == Name(big.index) for part in walk(other)):
+            continue  # that index is another one there
+        terms = [left, big.body] if big is right else [big.body, right]
+        conditions: list[Node] = list(big.conditions)
+        if big.lower is not None and big.upper is not None:
+            between = _relation([big.lower, Name(big.index, span=big.span), big.upper], ["<=", "<="])
+            conditions = [between, *big.conditions]
+        return _relation(terms, [sign]), conditions
     return None
 
 
@@ -305,7 +336,7 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        return [Bond("in", left, right, span=span)]
+        return [Bond("in", one, right, span=span) for one in (left.items if isinstance(left, Listing) else (left,))]
     terms, signs = [left], list[str]()
     if right.low not in (INFINITY, _minus_infinity(right.low)):
         terms, signs = [right.low, *terms], [right.signs[0]]
@@ -353,6 +384,8 @@ def _denied(conditions: tuple[Node, ...]) -> tuple[Node, ...]:
             return (_relation([left, right], [_OPPOSITE[sign]]),)
         case (Bond("in", left, Listing(items)),) if not any(isinstance(part, Dots) for part in items):
             return tuple(_relation([left, item], ["!="]) for item in items)
+    if not conditions:
+        return ()
     whole = both(conditions)
     firsts = {part.terms[0] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)}
     apart = [part.terms[1] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
@@ -370,13 +403,23 @@ def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[
     for condition in conditions:
         letter, values = _values(condition)
         indices = {part for node in nodes for part in _indices(node)}
-        if values and letter in indices and len(nodes) * len(values) <= MOST_VALUES:
+        if values and letter in indices and fits(nodes, len(values)):
             nodes = [put(node, letter.base, value) for value in values for node in nodes]
         else:
-            kept.append(_counted(condition, indices))
+            said = _counted(condition, indices)
+            spoken = isinstance(said, Name) and said is not condition
+            if not spoken or not any(said in walk(other) for other in conditions if other is not condition):
+                kept.append(said)
     if not kept:
         return nodes
     return [Quantified(both(nodes), tuple(kept), span=span)]
+
+
+def fits(nodes: Sequence[Node], times: int) -> bool:
+    """Whether nodes may be written out so many times: what is said of few values, and small."""
+    if len(nodes) * times > MOST_VALUES:
+        return False
+    return times * sum(1 for node in nodes for _ in walk(node)) <= LARGEST
 
 
 def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
@@ -393,8 +436,10 @@ def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
 
 
 def _counted(condition: Node, indices: set[Node]) -> Node:
-    """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway."""
+    """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway. In R^d lies any value of a name."""
     match condition:
+        case Bond("in", Name() as letter, Domain("R") | Power(Domain("R"), _)):
+            return letter
         case Bond("in", Name() as letter, Listing() as items) if letter in indices and (ends := _ends(items)):
             return Relation((ends[0], letter, ends[1]), ("<=", "<="), span=condition.span)
         case _:
@@ -406,6 +451,9 @@ def _counted(condition: Node, indices: set[Node]) -> Node:
 
 def assembled(parts: list[Part]) -> Node:
     """All parts as one node: several statements become one 'and'. Reasons are statements too, after the others."""
+    if all(part.tag in ("term", "relation") for part in parts):  # a = b <= c, which most formulas are
+        terms = [part.node for part in parts if part.node is not None]
+        return both(chain(terms, [part.text for part in parts if part.tag == "relation"]) if len(terms) > 1 else terms)
     parts, reasons = _without_reasons(parts)
     statements: list[Node] = []
     for statement, _ in _split(parts, ("semi", "line")):
@@ -415,7 +463,10 @@ def assembled(parts: list[Part]) -> Node:
         statements.extend(node.children() if plain else [node])
     for run in reasons:
         node = _implied(run)
-        statements.extend([node] if isinstance(node, STATEMENTS) else [])
+        if isinstance(node, STATEMENTS):
+            statements.append(node)
+        elif not isinstance(node, Number):  # by (5): another equation
+            refuse("what follows is no statement, and no reason", node.span, "write a statement after 'since'")
     return both(statements)
 
 

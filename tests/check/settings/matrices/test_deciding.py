@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from headwright.check import check
 from headwright.check.settings.matrices import Given, decide
 from headwright.check.settings.matrices.inequalities import ABEL, PLAIN, SQUARED
 from headwright.errors import InputError
@@ -37,7 +38,7 @@ BEST = r"\sum_{i=1}^{k-1} \sigma_i u_i v_i^\top"
 def test_lines_about_a_layer_are_proved(chain: str) -> None:
     for decision in LAYER.decisions(chain):
         assert decision.word == "proved", decision
-        assert decision.used == "normal forms"
+        assert decision.used == "matrix algebra"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,8 @@ def test_not_equal_is_refuted_where_both_sides_are_always_equal() -> None:
         r"\operatorname{softmax}(P x) = P \operatorname{softmax}(x)", "tr(s A) = s tr(A)", r"A^0 = I", r"|s|^2 = s^2",
         r"\|2 A\|_2 = 2 \|A\|_2", r"tr(I_n) = n", r"\sin(s + t) = \sin(t + s)", r"\|A\|_F \ge 0", r"t \ge 0",
         r"\|A\|_F^2 + \|B\|_F^2 \ge 0", r"\|A - A\|_F = 0", r"\|A\|_2 \le \|A\|_F",
-        r"2\|A B\|_2 \le 2\|A B\|_F", "rank(O) = n", r"R^\top R F = F",
+        r"2\|A B\|_2 \le 2\|A B\|_F", "rank(O) = n", r"R^\top R F = F", "relu(relu(A)) = relu(A)",
+        "relu(A) - relu(-A) = A", "relu(relu(-A)) = relu(-A)", "relu(P(A - B) R) - relu(P(B - A) R) = P(A - B) R",
     ],
 )  # fmt: skip
 def test_algebra(statement: str) -> None:
@@ -263,6 +265,7 @@ def test_algebra(statement: str) -> None:
         r"\operatorname{softmax}(s A) = \operatorname{softmax}(A)", r"e^{s t} = e^s e^t", "tr(A) = tr(B)",
         r"\|A + B\|_F = \|A\|_F + \|B\|_F", r"ones^\top D = ones^\top", r"D ones = ones", r"O ones = ones",
         r"\operatorname{softmax}(ones x^\top) = \operatorname{softmax}(A)", r"relu(s A) = s relu(A)", r"P = I",
+        "relu(relu(A) - B) = relu(A) - B", "relu(A) + relu(-A) = A", "relu(relu(A) - A) = relu(A)", "P^{60} = P",
         r"\|A\|_2 = \|A\|_F", r"x x^\top = x^\top x I", r"\sum_{i=1}^{n} x = x", r"\sum_{i=1}^{n} i = n",
     ],
 )  # fmt: skip
@@ -372,3 +375,108 @@ def test_large_formulas_are_decided_in_time(statement: str) -> None:
 @pytest.mark.parametrize("statement", ["1/0 = 1", "s/0 = s/0", "A/(s - s) = B"])
 def test_what_has_no_meaning_is_neither_proved_nor_refuted(statement: str) -> None:
     assert FREE.decision(statement).word in ("holds", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("answer", "low"),
+    [
+        (r"U_{k-1} S_{k-1} V_{k-1}^\top", "proved"),
+        (r"U_k S_k V_k^\top", "refuted"),
+        (r"U \operatorname{diag}(\sigma_1, \dots, \sigma_{k-1}, 0, \dots, 0) V^\top", "proved"),
+        (r"U \operatorname{diag}(\sigma_1, \dots, \sigma_d) V^\top", "refuted"),
+        (r"\sigma_1 u_1 v_1^\top + \dots + \sigma_{k-1} u_{k-1} v_{k-1}^\top", "proved"),
+        (r"\frac{k}{k+1} \sum_{i<k} \sigma_i u_i v_i^\top", "proved"),
+    ],
+)
+def test_the_first_columns_and_diagonals_with_dots_have_a_meaning(answer: str, low: str) -> None:
+    place = SINGULAR.with_definitions({"B": answer})
+    assert place.decision(r"\|A - B\|_2 \le \|A\|_F/\sqrt{k}").word == "proved"
+    assert place.decision(r"rank(B) \le k - 1").word == low
+
+
+@pytest.mark.parametrize("name", ["U_1", "U_i", "W_k"])
+def test_what_may_not_be_the_first_columns_is_not_read_so(name: str) -> None:
+    with pytest.raises(FormulaError):
+        SINGULAR.decision(rf"\sum_{{i=1}}^{{k}} {name} = 0")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        r"\sum_{i=1}^{n} \sum_{j=1}^{d} A_{ij}^2 = \|A\|_F^2", r"\sum_{i=1}^{d} S_{ii} = tr(S)",
+        r"A_{ij} = \sum_{l=1}^{d} U_{il} \sigma_l V_{jl}", r"(V^\top V)^{-1} = I",
+        r"V^{-1} = V^\top", r"S_{kk} = \sigma_k",
+    ],
+)  # fmt: skip
+def test_entries_and_inverses_are_part_of_the_algebra(statement: str) -> None:
+    assert SINGULAR.decision(statement).word == "proved"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [r"\sum_{i=1}^{n} \sum_{j=1}^{d} A_{ij} = \|A\|_F^2", r"V^{-1} = V", r"V_{1,2} = V_{2,1}", r"(2V)^{-1} = 2 V^\top"],
+)
+def test_wrong_entries_and_inverses_are_refuted(statement: str) -> None:
+    _refuted(SINGULAR, statement)
+
+
+def test_the_inverse_of_what_may_be_singular_proves_nothing() -> None:
+    assert SINGULAR.decision(r"S S^{-1} = I").word != "proved"
+    assert SINGULAR.decision(r"(U U^\top)^{-1} = U U^\top").word != "proved"
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"\sigma_i^2 \ge \sigma_k^2 \text{ for all } i \le k", "proved"),
+        (r"\sigma_i^2 \ge \sigma_k^2 \text{ for all } i \ge k", "refuted"),
+        (r"\sigma_i^2 \ge \sigma_k^2 \text{ for all } i", "refuted"),
+        (r"\sigma_i^2 \ge \sigma_k^2", "undecided"),
+        (r"u_i^\top u_j = 0", "undecided"),
+        (r"A v_i = \sigma_i u_i", "proved"),
+        (r"\sigma_k \le 0 \text{ for } k > d", "undecided"),
+    ],
+)
+def test_indices_run_over_what_is_said(claim: str, word: str) -> None:
+    (part,) = check("energy", claim).parts
+    assert part.word == word, part.reason
+
+
+def test_handout_names_are_those_of_the_exercise() -> None:
+    steps = [r"H_{\text{perm}} = \text{softmax}(P Q K^\top P^\top/\sqrt{d}) P V = P H", r"Z_{\text{perm}} = P Z"]
+    assert check("permutation", *steps).word == "proved"
+    assert check("permutation", steps[0].replace("P^\\top", ""), steps[1]).word == "refuted"
+    chain = r"\|A\|_F^2 = tr(V \Sigma^2 V^\top) = \sum_i \sigma_i^2"
+    assert check("energy", r"A = U \Sigma V^\top", chain).word == "proved"
+    assert check("energy", r"\Sigma = S^2", r"\|A\|_F^2 = tr(\Sigma) = \sum_i \sigma_i^2").word == "proved"
+
+
+def test_a_counterexample_is_shown_as_small_explicit_matrices() -> None:
+    shown = check("taking-apart", r"M = B B^\top").counterexample
+    assert shown == {
+        "sizes": {"d": 2, "p": 1, "r": 1},
+        "names": {"A": [[1], [0]], "B": [[0], [1]], "x": 1, "y": 1},
+        "left": [[0], [1]],
+        "right": [[1], [0]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim"), [("low-rank", r"rank(B) \le k - 1"), ("taking-apart", "M (v_a + v_b) = v_a")]
+)
+def test_what_is_said_of_an_object_that_nothing_defines_is_no_answer(exercise: str, claim: str) -> None:
+    assert check(exercise, claim).word == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"A V_k = U_k S_k", "proved"),
+        (r"A V_k = \sigma_k U_k", "undecided"),  # true of the k-th columns
+        (r"A V_k = U_k", "refuted"),
+        (r"U_k^\top A V_k = \Sigma_k", "proved"),
+    ],
+)
+def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word: str) -> None:
+    (part,) = check("energy", claim).parts
+    assert part.word == word, part.reason

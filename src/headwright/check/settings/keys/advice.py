@@ -22,6 +22,7 @@ from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
+from headwright.formula.show import plain
 from headwright.formula.tree import Call, Listing, Name, Norm, Relation, walk
 
 KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
@@ -45,10 +46,12 @@ def luck(decider: Decider) -> dict[str, Any] | None:
     told: dict[str, Any] = {"limit": shown(overall, 6)}
     if scene.setting.given and conditional is not None:
         told["limit_given"] = shown(conditional, 6)
-        told["given"] = ", ".join(scene.setting.given)
+        told["given"] = " and ".join(plain(parsed(source)) for source in scene.setting.given)
     moments = found.moments(scene.setting.named[0], KEYS)
     if moments is not None:
-        told["limit_mean"], told["limit_deviation"] = (shown(ball, 6) for ball in moments)
+        mean, variance = moments
+        told["limit_mean"] = shown(mean, 6)
+        told["limit_deviation"] = shown(variance.sqrt() if variance > 0 else arb(0), 6)
     return told | _at_one_length(decider, law)
 
 
@@ -255,7 +258,7 @@ def direction(query: Vec) -> tuple[Scalar, Vec] | None:
 def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | None:
     """Whether the direction is right and only the number is wrong; if so, from which number on it works."""
     scene = decider.scene
-    if scene.setting.are != "orthonormal":
+    if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(exercise.answer):
         return None
     lengths: dict[str, Scalar] = {}
     vectors: dict[str, Vec] = {}
@@ -294,7 +297,8 @@ def _combination(query: Vec, scene: Scene) -> str:
         weight = x / parameter(LAMBDA, POSITIVE)
         if weight != ZERO:
             what = f"the sum of all other {letter}_i" if name == REST else named.get(name, f"{letter}_{name}")
-            parts.append(what if weight == number(1) else f"{weight} {what}")
+            factor = {number(1): "", number(-1): "-"}.get(weight, f"{weight} ")
+            parts.append(f"{factor}{what}")
     return " + ".join(parts).replace("+ -", "- ")
 
 

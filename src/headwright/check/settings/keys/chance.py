@@ -8,6 +8,7 @@ enclosed in balls. Single points have probability 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,15 +20,16 @@ from headwright.check.answer import MisfitError, label
 from headwright.check.decision import Decision
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
-from headwright.formula.tree import Call, Comparison, Name, Node, Relation, walk
+from headwright.formula.tree import Call, Comparison, Listing, Name, Node, Relation, walk
 
 if TYPE_CHECKING:
     from headwright.check.settings.keys.deciding import Decider
 
 
-GROWN = "length"  # a large name enters scores as itself or as its logarithm; this stands for either
+GROWN = Symbol("length")  # a large name enters scores as itself or as its logarithm; this stands for either
 
 
 def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
@@ -82,18 +84,18 @@ def _shared(
 
 @dataclass(frozen=True)
 class Region:
-    """The factors between two numbers (None: no end), the limit of the output there, and its probability."""
+    """The factors between two numbers (None: no end), and the limit of the output there."""
 
     low: Fraction | None
     high: Fraction | None
     output: Vec
-    probability: arb
 
 
 @dataclass(frozen=True)
 class Chances:
-    """All regions; `given` is the probability of those that count, where some cases are ruled out."""
+    """All regions under a law, and those that count, where some cases are ruled out."""
 
+    law: NormalLaw
     regions: tuple[Region, ...]
     counted: tuple[Region, ...]
 
@@ -105,8 +107,13 @@ class Chances:
         among = self.counted if conditional else self.regions
         if not among or any(not same(r.output, wanted) and _may_agree(r.output, wanted) for r in among):
             return None
-        works = sum((r.probability for r in among if same(r.output, wanted)), arb(0))
-        return works / sum((r.probability for r in among), arb(0))
+        return self.mass([r for r in among if same(r.output, wanted)]) / self.mass(among)
+
+    def mass(self, regions: Sequence[Region]) -> arb:
+        """The probability of some regions; where two of them meet nothing is rounded, so that 1/2 is 1/2."""
+        ends = Counter(r.high for r in regions)
+        ends.subtract(r.low for r in regions if r.low is not None)
+        return sum((count * _below(self.law, end) for end, count in ends.items() if count), arb(0))
 
     def always(self, wanted: Vec) -> bool:
         """In every case that counts."""
@@ -116,18 +123,21 @@ class Chances:
         """In no case that counts, for any number of keys."""
         return bool(self.counted) and not any(_may_agree(r.output, wanted) for r in self.counted)
 
-    def moments(self, which: str, keys: int) -> tuple[arb, arb] | None:
-        """Mean and standard deviation of a key's weight in the limit, for so many keys."""
-        mean, square = arb(0), arb(0)
+    def moments(self, which: str, keys: int | None = None) -> tuple[arb, arb] | None:
+        """Mean and variance of a key's weight in the limit, for so many keys; without a number, for any."""
+        weights: dict[Fraction, list[Region]] = {}
         for region in self.regions:
-            weight = region.output.of(which).put({"n": keys}).rational
-            if weight is None:
+            weight = region.output.of(which)
+            value = (weight if keys is None else weight.put({"n": keys})).rational
+            if value is None:
                 return None
-            ball = arb(fmpq(weight.numerator, weight.denominator))
-            mean += region.probability * ball
-            square += region.probability * ball * ball
-        variance = square - mean * mean
-        return mean, variance.sqrt() if variance > 0 else arb(0)
+            weights.setdefault(value, []).append(region)
+        mean, square = arb(0), arb(0)
+        for value, alike in weights.items():
+            ball = arb(fmpq(value.numerator, value.denominator))
+            mean += self.mass(alike) * ball
+            square += self.mass(alike) * ball * ball
+        return mean, square - mean * mean
 
 
 def same(x: Vec, y: Vec) -> bool:
@@ -170,7 +180,7 @@ def chances(
         output = _mean_output(reader, heads, large, here)
         if output is None:
             return None
-        region = Region(low, high, output, _probability(law, low, high))
+        region = Region(low, high, output)
         regions.append(region)
         inside = {scale: _middle(low, high)}
         met = [_holds(condition, inside, where, large) for condition in given]
@@ -178,7 +188,7 @@ def chances(
             return None
         if all(met):
             counted.append(region)
-    return Chances(tuple(regions), tuple(counted))
+    return Chances(law, tuple(regions), tuple(counted))
 
 
 def _cuts(rates: list[dict[str, Scalar]], given: Sequence[Hypothesis], scale: str) -> list[Fraction] | None:
@@ -250,13 +260,10 @@ def _mean_output(reader: Reader, heads: Sequence[str], large: Sequence[str], whe
     return total.times(number(Fraction(1, len(heads))))
 
 
-def _probability(law: NormalLaw, low: Fraction | None, high: Fraction | None) -> arb:
-    return _below(law, high) - _below(law, low, at_start=True)
-
-
-def _below(law: NormalLaw, end: Fraction | None, *, at_start: bool = False) -> arb:
+def _below(law: NormalLaw, end: Fraction | None) -> arb:
+    """How likely the factor lies below an end; it has none on the right where that is None."""
     if end is None:
-        return arb(0) if at_start else arb(1)
+        return arb(1)
     z = arb(fmpq(*(end - law.mean).as_integer_ratio())) / arb(fmpq(*(2 * law.variance).as_integer_ratio())).sqrt()
     return (1 + z.erf()) / 2
 
@@ -287,12 +294,52 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
     return Decision("refuted", "", left=value, right=target)
 
 
+def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node) -> Decision:
+    """Decide what is said of the mean or the variance of a weight, in the limit of long queries.
+
+    Weights lie between 0 and 1 and have a limit for almost every length of the key, so the limit of their mean is the
+    mean of their limits (dominated convergence), and the same is true of squares.
+    """
+    weight = moment.arguments[0] if len(moment.arguments) == 1 else None
+    if not isinstance(weight, Name) or weight.base != "alpha" or isinstance(weight.index, Listing):
+        raise MisfitError("the mean or variance of a weight was expected", moment, fix="write \\alpha_a in it")
+    if sign not in ("~", "->"):
+        return Decision("undecided", "moments are found in the limit of long queries only: write \\to")
+    which, reader = label(weight.index), Reader(decider.scene, {})
+    target = reader.scalar(right)
+    if which not in decider.scene.classes.named or target.names():
+        return Decision("undecided", "a number was expected, for the weight of a key with a name")
+    found, conditions = _regions(decider, moment, decider.scene.queries, reader.value(weight))
+    moments = None if found is None or conditions else found.moments(which)
+    if moments is None:
+        return Decision("undecided", "the moments could not be found exactly")
+    value, wanted = moments[moment.function == "Var"], target.value({})
+    true = _compared(value, sign, wanted)
+    if true is None:
+        return Decision("undecided", f"the limit is {value.str(10)}")
+    if true:
+        return Decision("proved", f"in the limit it is {plain_ball(value)}", used="the normal law in balls")
+    return Decision("refuted", "", left=value, right=wanted)
+
+
+def plain_ball(value: arb) -> str:
+    """Six digits of a number that is known.
+
+    >>> plain_ball(arb(1) / 4)
+    '0.25'
+    """
+    text: str = value.str(6, radius=False)
+    return text.rstrip("0") if "." in text and "e" not in text else text
+
+
 def _compared(value: arb, sign: Comparison, target: arb) -> bool | None:
     """The comparison of two balls, where it is certain."""
+    if value.is_exact() and target.is_exact() and value == target:
+        return sign in ("=", "~", "->", "<=", ">=")
     tolerance = arb(NEAR) if sign == "~" else arb(0)
     if sign in ("=", "~", "->"):
         gap = abs(value - target)
-        return False if gap > tolerance else True if sign == "~" and gap < tolerance else None
+        return False if gap > tolerance else True if gap == 0 or (sign == "~" and gap < tolerance) else None
     if value < target:
         return sign in ("<", "<=", "!=")
     return sign in (">", ">=", "!=") if value > target else None
@@ -315,14 +362,23 @@ def chances_of(decider: Decider, event: Call) -> tuple[Chances | None, Vec]:
     if not (isinstance(output, Vec) and isinstance(wanted, Vec) and isinstance(left, Name)):
         raise MisfitError("an event about outputs was expected", event)
     heads = scene.queries if left.index is None else (f"q_{label(left.index)}",)
+    return _regions(decider, event, heads, output)[0], wanted
+
+
+def _regions(
+    decider: Decider, spoken: Node, heads: Sequence[str], value: Scalar | Vec
+) -> tuple[Chances | None, list[Hypothesis]]:
+    """The regions of the random length, and the conditions on it that are in force."""
+    scene = decider.scene
+    reader = Reader(scene, {})
     random = [scale for scale in scene.setting.scales.values() if scale.normal is not None]
     if len(random) != 1 or random[0].normal is None:
-        raise MisfitError("nothing is random in this exercise but vanishing noise", event)
+        raise MisfitError("nothing is random in this exercise but vanishing noise", spoken)
     scale = random[0].name
     # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
     given = [one for one in decider.given(reader) or [] if scale in one[0].names() | one[2].names()]
-    where, large = decider.where(scalars_in(output), given)
-    return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), wanted
+    where, large = decider.where(scalars_in(value), given)
+    return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), given
 
 
 def is_output(node: Node) -> bool:

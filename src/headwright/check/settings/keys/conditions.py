@@ -32,6 +32,7 @@ from headwright.check.settings.keys.scene import (
     Vec,
     about_indices,
     apart,
+    is_every_key,
     renamed,
     score_name,
 )
@@ -206,6 +207,8 @@ def _left_out(node: Node, decider: Decider) -> list[str]:
             fine = isinstance(condition, Name) or (
                 isinstance(condition, Relation) and about_indices(condition, decider.scene)
             )
+            # 'i = 1, ..., n' would hold of i = j too, where nothing sets that aside
+            fine = fine or (is_every_key(condition) and bool(apart(conditions, decider.scene)))
             if not fine:
                 raise MisfitError("this leaves out some of the keys, or of what is given", condition)
         named = decider.scene.classes.named

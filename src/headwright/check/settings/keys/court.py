@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
 from typing import Any
 
 from headwright.check.answer import Answer, MisfitError, Said
@@ -30,21 +29,28 @@ def described(finding: Finding) -> str:
     decision, link = finding.decision, finding.link
     if decision.word != "refuted":
         if decision.word == "proved" and finding.scene.setting.are == "any" and _by_scores(finding):
-            return f"{plain(link)} follows from the condition"
+            stated = finding.scene.exercise.condition
+            return f"{plain(link)} {'follows from the condition' if stated else 'holds whatever the scores are'}"
         return _comes_down_to(decision.reason, plain(link))
     values = {**finding.case, **decision.values}
     free = _free(finding)
-    there = explicit(finding, values)
+    there = explicit(finding, values) | {name: str(path) for name, path in decision.along.items()}
     where = f"with {at(there)}: " if there else ""
     if free and decision.left is not None:
         growing = " and ".join(dict.fromkeys(free)) if finding.scene.setting.are != "any" else "the difference"
         where = f"with {at(there)}, and {growing} as large as one likes: " if there else ""
+        if decision.along:
+            where = f"with {at(there)}, and {free[0]} as large as one likes: "
     if decision.left is None or decision.right is None:
-        return where + (decision.reason or f"{plain(link)} is false")
+        reason = decision.reason.replace("the two are", f"{' and '.join(map(plain, link.terms))} are")
+        large = f" for large {' and '.join(dict.fromkeys(free))}" if free else ""
+        return where + (reason or f"{plain(link)} is false{large}")
     (left, _), (sign,) = link.terms, link.comparisons
-    verb = "tends to" if free else "is"
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
-    text = f"{where}{what} {verb} {contrasted(decision.left, sign, decision.right)}"
+    contrast = contrasted(decision.left, sign, decision.right)
+    if sign == "->":
+        return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
+    text = f"{where}{what} {'tends to' if free else 'is'} {contrast}"
     return text + _others(finding, values, free)
 
 
@@ -113,7 +119,7 @@ def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -
     if not share.is_finite() or scene.classes.rest == ZERO or not (count > 0):
         return ""
     number = float(count)
-    many = f"the other {number:.6g} keys" if isfinite(number) else "the other keys"
+    many = f"the other {number:.6g} keys" if number < COUNTED else "the other keys"
     keys = "the other key has" if number == 1 else f"{many} share"
     return f": {keys} {100 * float(share):.0f}% of the weight"
 
@@ -125,11 +131,12 @@ def argument(scene: Scene) -> str:
     said = []
     for head in scene.queries:
         scores = scene.scores(Reader(scene, {}).query(head))
-        keys = [f"{'the others' if name == REST else f'k_{name}'} {score}" for name, score in scores.items()]
-        said.append(f"the scores of {head} are: {', '.join(keys)}")
+        keys = [f"{score} for {'the others' if name == REST else f'k_{name}'}" for name, score in scores.items()]
+        said.append(f"the scores of {head} are {', '.join(keys[:-1])} and {keys[-1]}")
     return "; ".join(said)
 
 
+COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
 

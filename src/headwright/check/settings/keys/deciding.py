@@ -15,17 +15,15 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, decide, most_telling
+from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
     POSITIVE,
     REAL,
-    Instance,
     Range,
     Scalar,
     Where,
-    counterexample,
     derivative,
     exp,
     ln,
@@ -33,9 +31,14 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
-from headwright.check.scalars.instances import allowed, choices, reach_large
+from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.settings.keys.chance import decide_event, is_output, limit_pattern, speaks_of_output
+from headwright.check.settings.keys.chance import (
+    decide_event,
+    decide_moment,
+    is_output,
+    speaks_of_output,
+)
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     REST,
@@ -54,6 +57,7 @@ from headwright.check.settings.keys.scene import (
     score_name,
 )
 from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
+from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
@@ -129,46 +133,27 @@ def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
     return known, ((y, ">=", low), (y, "<=", high))
 
 
-def worst_end(left: Scalar, sign: str, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample with the other keys as close as they may be, or as far."""
-    if sign not in ("=", "!=", "<", ">", "<=", ">=") or NAME not in left.names() | right.names():
-        return None
-    for end in (CLOSEST, FARTHEST):
-        put: dict[str, Scalar] = {NAME: number(end)}
-        found = counterexample(left.put(put), sign, right.put(put), where.put(put))
-        if found is not None:
-            return replace(found, values={**found.values, NAME: end})
-    return None
-
-
 MOST_TRIED = 200
 
 
 def decide_vectors(
-    scene: Scene,
-    link: Relation,
-    sides: tuple[Value, Value],
-    where: Where,
-    large: tuple[str, ...],
-    small: tuple[str, ...] = (),
+    scene: Scene, link: Relation, sides: tuple[Value, Value], where: Where, tending: Tending
 ) -> Decision:
-    """Decide a comparison of two vectors, coordinate by coordinate."""
+    """Decide a comparison of two vectors, coordinate by coordinate.
+
+    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
+    """
     a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
     if a.space != b.space:
         raise MisfitError("the two sides are vectors of different kinds", link)
     sign = link.comparisons[0]
-    if sign == "!=":
-        return _different(scene, a, b, where, large)
-    if sign not in ("=", "~", "->"):
+    if sign not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
-    found = []
+    pairs: dict[str, tuple[Scalar, Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
-        one = _at_the_limit(scene, name, a, b, where, large) if large and sign != "=" else None
-        if one is None:
-            count = scene.classes.count(name)
-            one = decide(count * a.of(name), sign, count * b.of(name), where, large, small)
-        found.append(replace(one, about=_coordinate(a.space, name)))
-    return most_telling(found)
+        count = scene.classes.count(name)
+        pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
+    return decide_all(pairs, sign, where, tending)
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
@@ -177,48 +162,6 @@ def _vector(value: Value, other: Value, link: Relation) -> Vec:
     if value == ZERO and isinstance(other, Vec):
         return Vec(other.space, {}, other.row)
     raise MisfitError("a number is compared with a vector", link)
-
-
-def _different(scene: Scene, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision:
-    """Different in one coordinate, for all parameters; the same if all coordinates are, at least somewhere.
-
-    A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
-    """
-    names = sorted({*a.coordinates, *b.coordinates})
-    gaps = [scene.classes.count(name) * (a.of(name) - b.of(name)) for name in names]
-    if all(decide(gap, "=", ZERO, where).word == "proved" for gap in gaps):
-        return Decision("refuted", "the two are the same")
-    found = [decide(gap, "!=", ZERO, where, large) for gap in gaps]
-    proved = next((one for one in found if one.word == "proved"), None)
-    if proved is not None:
-        return proved
-    spoken = set().union(*(gap.names() for gap in gaps)) - set(large)
-    for values in islice(choices(sorted(spoken), where), MOST_TRIED):
-        if allowed(values, where) and all(gap.put(values) == ZERO for gap in gaps):
-            return Decision("refuted", "the two are the same there", values=values)
-    return Decision("undecided", "they may coincide")
-
-
-def _at_the_limit(scene: Scene, name: str, a: Vec, b: Vec, where: Where, large: tuple[str, ...]) -> Decision | None:
-    """Outputs compared by the limits of patterns, where rates depend on parameters."""
-    if a.space != "value" or len(scene.queries) > 1 or len(large) != 1:
-        return None
-    query = Reader(scene, {}).query(scene.queries[0])
-    end = limit_pattern(scene.scores(query), scene.classes, large[0], where)
-    if end is None:
-        return None
-    own = scene.pattern(query)
-    left, right = (end[name] if v.of(name) == own.get(name) else v.of(name) for v in (a, b))
-    if large[0] in left.names() | right.names():
-        return None
-    count = scene.classes.count(name)
-    found = decide(count * left, "=", count * right, where)
-    if found.word == "proved":
-        return Decision("proved", f"the highest scores take all the weight as {large[0]} grows", used="limits")
-    if found.word == "refuted":
-        said = f"{_coordinate(a.space, name)} tends to {left}, not to {right}, as {large[0]} grows"
-        return Decision("refuted", said, values=found.values)
-    return found
 
 
 def _coordinate(space: str, name: str) -> str:
@@ -247,9 +190,6 @@ def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
     if name not in gap.names() or slope not in (own, -own):
         return None
     return name, -rest if slope == own else rest
-
-
-GROWS = ("->", ">>", "<<")  # conditions that make a name large, or small
 
 
 @dataclass(frozen=True)
@@ -304,8 +244,9 @@ class Decider:
     def _told(self, link: Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
-        if sign in GROWS:
-            return self._tending(link)
+        found = way(link, self._still, self.scene.definitions, self._read)
+        if found is not None:
+            return self._tending(found)
         if sign == "~":
             raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
         names = [node for node in walk(link) if isinstance(node, Name)]
@@ -316,21 +257,26 @@ class Decider:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
-    def _tending(self, link: Relation) -> Decider:
-        """lambda -> infinity, t >> n: a name is large; epsilon -> 0: it is small."""
-        big, other = link.terms if link.comparisons[0] != "<<" else reversed(link.terms)
-        if not isinstance(big, Name) or full_name(big) in self.scene.definitions:
-            raise MisfitError("what this makes large is not understood", link, fix="write \\lambda \\to \\infty")
-        name = full_name(big)
-        if link.comparisons[0] != "->":
-            if isinstance(other, Name) and not self.scene.gives(other):
-                raise MisfitError(f"{full_name(other)} is said to be small: how small?", link, fix="state a bound")
-            return replace(self, growing=self.growing | {name})
-        if isinstance(other, Name) and full_name(other) == "infinity":
-            return replace(self, growing=self.growing | {name})
-        if isinstance(other, Number) and other.value == 0:
-            return replace(self, vanishing=self.vanishing | {name})
-        raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
+    def _tending(self, found: Way) -> Decider:
+        """The same with a name that goes somewhere."""
+        if found.to == "infinity":
+            return replace(self, growing=self.growing | {found.name})
+        if found.to == "0":
+            return replace(self, vanishing=self.vanishing | {found.name})
+        if found.name in self.scene.own:
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", Name(found.name))
+        minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
+        return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
+
+    def _still(self, name: Name) -> bool:
+        """Whether the exercise gives a name, and it does not go to infinity."""
+        known = self.scene.exercise.parameters.get(full_name(name))
+        return self.scene.gives(name) and (known is None or not known.large)
+
+    def _read(self, node: Node, known: Range) -> Scalar:
+        """A formula, where names of the answer's own lie in that range."""
+        names = [full_name(name) for name in walk(node) if isinstance(name, Name) and not self.scene.gives(name)]
+        return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
@@ -405,13 +351,10 @@ class Decider:
         where, large = self.where([gap, *slopes], given)
         names = set().union(gap.names(), *(s.names() for s in slopes), *(x.names() | y.names() for x, _, y in given))
         for values in islice(choices(sorted(names - set(large)), where), MOST_TRIED):
-            try:
-                here = where.put(values)
-                if gap.put(values) == ZERO and allowed(values, where) and reach_large(here, large):
-                    steep = (decide(slope.put(values), "!=", ZERO, here, large).word == "proved" for slope in slopes)
-                    return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
-            except InputError:
-                continue  # one side is not defined there
+            here, there = where.put(values), put_in(values, gap, *slopes)
+            if there and there[0] == ZERO and allowed(values, where) and reach_large(here, large):
+                steep = (decide(slope, "!=", ZERO, here, Tending(large)).word == "proved" for slope in there[1:])
+                return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
     def _slopes(self, link: Relation) -> Iterator[Scalar]:
@@ -441,6 +384,8 @@ class Decider:
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
+        if isinstance(left, Call) and left.function in ("E", "Var"):
+            return decide_moment(self, left, sign, right)
         if self._leaves_to_chance(link):
             return self._almost_surely(link)
         try:
@@ -454,12 +399,12 @@ class Decider:
         if isinstance(a, Vec) or isinstance(b, Vec):
             if self.vanishing:
                 return Decision("undecided", "limits of vectors are found for large names only")
-            return decide_vectors(self.scene, link, (a, b), where, large, self.small(given))
+            return decide_vectors(self.scene, link, (a, b), where, Tending(large, small=self.small(given)))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, large, self.small(given), self.vanishing)
+        return decide(a, sign, b, where, Tending(large, self.vanishing, self.small(given)))
 
     def _leaves_to_chance(self, link: Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
@@ -488,15 +433,12 @@ class Decider:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
             if any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses()):
                 break  # a condition binds them: they may not
-            found = decide(a.put(along), sign, b.put(along), where, large, self.scene.small)
+            found = decide(a.put(along), sign, b.put(along), where, Tending(large, small=self.scene.small))
             if found.word == "refuted":
                 return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
         return Decision("undecided", "how large is large enough depends on the other scores")
 
     def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
-        worst = worst_end(a, sign, b, where)
-        if worst is not None:
-            return Decision("refuted", "", values=worst.values, left=worst.left, right=worst.right)
         turned = bent(self.scene)
         if turned is not None and BENT not in self.scene.ranges:
             scene, known = turned
@@ -504,7 +446,7 @@ class Decider:
             if found is not None and found.word == "proved":
                 return found
         small = self.small(self.given(Reader(self.scene, {})) or ())
-        return decide(a, sign, b, where, small=small, vanishing=self.vanishing)
+        return decide(a, sign, b, where, Tending((), self.vanishing, small))
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""

@@ -19,6 +19,7 @@ from headwright.check.settings.keys.scene import (
     closeness_name,
     score_name,
 )
+from headwright.formula.shapes import mapped
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -35,11 +36,14 @@ from headwright.formula.tree import (
     Relation,
     Sum,
     Transpose,
+    called,
+    walk,
 )
 
 Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
+WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
 VARIANCE = "a"  # of vanishing noise
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
@@ -93,8 +97,7 @@ class Reader:
             case BigSum():
                 return self._big_sum(node)
             case _:
-                what = type(node).__name__.lower() if not isinstance(node, Call) else node.function
-                raise MisfitError(f"a {what} has no meaning in this exercise", node)
+                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
 
     def name(self, node: Name) -> Value:
         """The value of a name."""
@@ -286,7 +289,8 @@ class Reader:
             return members
         if not all(name.isdigit() for name in self.scene.classes.named) or first > len(self.scene.classes.named) + 1:
             raise MisfitError("where this sum starts has no meaning here", node, fix="write \\sum_{i \\ne a}")
-        return [which for which in members if which == REST or int(which) >= first]
+        counted = self.scene.classes.named  # whoever has no number comes after those that have one
+        return [which for which in members if which not in counted or int(which) >= first]
 
     def _allowed(self, which: str, condition: Relation, index: str) -> bool:
         match condition:
@@ -315,7 +319,10 @@ class Reader:
         return Vec(value.space, spread, value.row)
 
     def _summed_unlike(self, node: BigSum) -> Value:
-        """The same where the other keys may differ: only sums of exp(score) and of constants are known."""
+        """The same where the other keys may differ: only sums of exp(score), of weights and of constants are known."""
+        weights = self._summed_weights(node)
+        if weights is not None:
+            return weights
         if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
             raise UndeterminedError("it depends on how the other keys lie to one another")
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
@@ -327,6 +334,35 @@ class Reader:
             if UNLIKE & (value / score).names():
                 raise UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
+
+    def _summed_weights(self, node: BigSum) -> Scalar | None:
+        """The sum over the other keys of something linear in their weights, which is all that it knows of them.
+
+        Their scores may differ, but their weights add up to as many times the weight at the common score: see
+        `score_name`.
+        """
+
+        def speaks(part: Node) -> bool:
+            return isinstance(part, Name) and node.index in (full_name(part), label(part.index))
+
+        spoken = [part for part in walk(node.body) if speaks(part)]
+        own = [part for part in spoken if isinstance(part, Name) and part.base == "alpha"]
+        again = any(isinstance(part, BigSum) and part.index == node.index for part in walk(node.body))
+        if not own or len(spoken) != 2 * len(own) or again or len(self.scene.queries) > 1:
+            return None  # the index stands elsewhere too than at a weight: i alpha_i, alpha_i k_i^T q
+
+        def stood_for(part: Node) -> Node:
+            return Name(WEIGHT) if part in own else mapped(part, stood_for)
+
+        inner = replace(self, scene=self.scene.knowing(**{WEIGHT: parameter(WEIGHT)}), sums=self.sums + 1, memo={})
+        value = inner.value(stood_for(node.body))
+        if isinstance(value, Vec):
+            return None
+        at_none = value.put({WEIGHT: 0})
+        slope = value.put({WEIGHT: 1}) - at_none
+        if value != at_none + slope * parameter(WEIGHT):
+            return None
+        return self.scene.classes.rest * (at_none + slope * self.scene.pattern(self.query(self.scene.queries[0]))[REST])
 
 
 def scalars_in(value: Value) -> list[Scalar]:

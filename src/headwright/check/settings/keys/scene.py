@@ -373,12 +373,23 @@ def _counted(condition: Node, letters: Sequence[str], scene: Scene) -> list[tupl
     """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
     if not places_keys(condition, letters) or not isinstance(condition, Relation) or about_indices(condition, scene):
         return []
+    if is_every_key(condition):
+        return []
     match condition:
         case Relation((Name(letter), Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
             before = [str(place) for place in range(1, int(first) + (sign == ">"))]
             if scene.classes.named[: len(before)] == tuple(before):
                 return [(letter, which) for which in before]
     raise MisfitError("which keys are meant is not understood", condition, fix="write i \\ne a, b")
+
+
+def is_every_key(condition: Node) -> bool:
+    """i = 1, ..., n: all of them."""
+    match condition:
+        case Relation((Number(first), Name(), Name("n", None, 0)), ("<=", "<=")):
+            return first == 1
+        case _:
+            return False
 
 
 def renamed(node: Node, mapping: Mapping[str, str]) -> Node:

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from headwright.check.answer import Answer, Said, comparisons, full_name
+from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged, judged
+from headwright.check.scalars import prove
 from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
 from headwright.check.settings.matrices.instances import Trial, foundations, instances
-from headwright.check.settings.matrices.known import Given, Known, NoMember
+from headwright.check.settings.matrices.known import Given, Known, NoMember, names_in
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
-from headwright.formula.errors import ShapeError
+from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
-from headwright.formula.shapes import Shape
+from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
-from headwright.formula.tree import Comparison, Name, Node, Relation
+from headwright.formula.tree import Comparison, Name, Node, Relation, mapped, walk
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
-FORMS = "normal forms"
+FORMS = "matrix algebra"
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
@@ -42,7 +44,7 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     members that it speaks of exist; NoMember where it is strict and these are not all sizes.
 
     >>> from headwright.formula.parse import parse
-    >>> from headwright.formula.shapes import Shape
+    >>> from headwright.formula.shapes import SCALAR, Shape
     >>> given = Given({"P": Shape("T", "T"), "X": Shape("T", "T")}, facts={"P": frozenset({"permutation"})},
     ...               sizes={"T": (2, 3)})
     >>> decide(parse(r"\operatorname{softmax}(P X P^\top) = P \operatorname{softmax}(X) P^\top"), given).word
@@ -108,6 +110,11 @@ def prepared(known: Known) -> Normal:
     return normal
 
 
+def never(given: Given, statement: Relation) -> bool:
+    """Whether what is assumed of sizes is never so."""
+    return prove(0, ">", 1, prepared(Known(given, statement)).algebra.sizes.where()) is not None
+
+
 @dataclass(frozen=True)
 class _Case:
     known: Known
@@ -166,8 +173,8 @@ class _Case:
         gap = difference(left, right)
         if gap.is_zero:
             if self.comparison == "=":
-                return Decision("proved", "both sides have the same normal form, for all sizes", used=FORMS)
-            return Decision("refuted", "the two sides are always equal: they have the same normal form", used=FORMS)
+                return Decision("proved", "both sides come to the same, for all sizes", used=FORMS)
+            return Decision("refuted", "the two sides are always equal", used=FORMS)
         if self.comparison == "=" and gap.is_scalar:
             how = [
                 inequalities.at_most(a.scalar, b.scalar, normal.algebra, strict=False)
@@ -229,12 +236,8 @@ class _Case:
         again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget
         left, right = (again.value(side) for side in (self.left, self.right))
         said = f"false for {_sizes(trial.instance.sizes)}" if trial.instance.sizes else "false for these values"
-        ends = (
-            (left[0, 0], right[0, 0])
-            if left.nrows() * left.ncols() * right.nrows() * right.ncols() == 1
-            else (None,) * 2
-        )
-        return Decision("refuted", said, INSTANCE, left=ends[0], right=ends[1], example=trial.instance)
+        sides = tuple([[float(entry.mid()) for entry in row] for row in side.tolist()] for side in (left, right))
+        return Decision("refuted", said, INSTANCE, example=replace(trial.instance, sides=sides))
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
@@ -300,32 +303,94 @@ class MatricesCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One comparison: equal forms, or an instance where it fails."""
         link = claim.link
+        spoken = {plain(name) for name in names_in(link)}
+        for name in self.exercise.missing(self.given.definitions):
+            if name in spoken:
+                raise MissingError(f"{name} is used, and no formula defines it", link, fix=f"write {name} = ...")
+        given, understood = self._under(claim.under)
         try:
-            found = decide(link, self.given, strict=claim.role == "goal" or bool(self.exercise.derive))
+            found = self._decided(claim, given)
         except ShapeError as error:
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
-        if found.word == "refuted" and not all(isinstance(part, Name) for part in claim.under):
+        open_names = self._unsaid(found, claim)
+        if found.word == "refuted" and not understood:
             found = Decision("undecided", "it is not always true; whether it is under this condition is not known")
-        words = f"{plain(link)} does not follow: {found.reason}" if found.word == "refuted" else found.reason
+        elif found.word == "refuted" and open_names:
+            which = " and ".join(open_names)
+            found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
+        if found.word == "proved" and given != self.given and never(given, link):
+            found = Decision("undecided", "no case that can occur satisfies what is assumed")
+        words = found.reason
+        if found.word == "refuted":
+            said = "is" if claim.role == "goal" and found.reason.startswith("false for") else "does not follow:"
+            words = f"{plain(link)} {said} {found.reason}"
         one = judged(claim, found, words)
         if found.example is None:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
 
+    def _decided(self, claim: Claim, given: Given) -> Decision:
+        """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
+        strict, link, known = claim.role == "goal" or bool(self.exercise.derive), claim.link, Known(given, claim.link)
+        cut = next((part for part in walk(link) if isinstance(part, Name) and known.is_cut(part)), None)
+        other = None if cut is None else _single(link, {family.of: family.base for family in known.families.values()})
+        try:
+            found = decide(link, given, strict=strict)
+        except ShapeError:
+            if not isinstance(other, Relation) or self._fails(other, given):
+                raise
+            found = None
+        if found is not None and (
+            cut is None or found.word != "refuted" or not isinstance(other, Relation) or self._fails(other, given)
+        ):
+            return found
+        read = f"{plain(cut or link)} was read as the first columns of a matrix; write a small letter if one is meant"
+        return Decision("undecided", read)
+
+    def _fails(self, link: Relation, given: Given) -> bool:
+        try:
+            return decide(link, given).word == "refuted"
+        except FormulaError:
+            return True
+
+    def _unsaid(self, found: Decision, claim: Claim) -> list[str]:
+        """Indices of a counterexample that the exercise does not give, and of which nothing is said: A v_i = ..."""
+        given = {*self.given.sizes, *self.given.shapes, *Known(self.given).sized}
+        said = {name.base for part in claim.under for name in names_in(part)}
+        return sorted(name for name in (found.example.sizes if found.example else ()) if name not in given | said)
+
+    def _under(self, under: tuple[Node, ...]) -> tuple[Given, bool]:
+        """What is given with the conditions 'for all i <= k', and whether these are all."""
+        said = [link for part in under if isinstance(part, Relation) for link in comparisons(part)]
+        matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
+        about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
+        about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
+        others = [part for part in under if not isinstance(part, Name | Relation)]
+        given = replace(self.given, assume=(*self.given.assume, *about))
+        return given, len(about) == len(said) and not others
+
+
+def _single(node: Node, members: Mapping[str, str]) -> Node:
+    """With one column in place of the first columns: u_k for U_k."""
+    if isinstance(node, Name) and node.index is not None and node.base in members:
+        return replace(node, base=members[node.base])
+    return mapped(node, lambda part: _single(part, members))
+
 
 def shown(found: Decision) -> dict[str, Any]:
     """A counterexample in plain numbers, for people."""
     example = found.example or Example({})
-    small = {name: rows for name, rows in example.matrices.items() if len(rows) <= SMALL}
-    names = {name: [[_plain(float(entry)) for entry in row] for row in rows] for name, rows in small.items()}
-    told: dict[str, Any] = {"sizes": dict(example.sizes)}
-    told["names"] = {name: rows[0][0] if len(rows) == len(rows[0]) == 1 else rows for name, rows in names.items()}
-    if found.left is not None and found.right is not None:
-        told |= {"left": _plain(float(found.left.mid())), "right": _plain(float(found.right.mid()))}
-    return told
+    small = {name: rows for name, rows in example.matrices.items() if len(rows) <= SMALL and name != "ones"}
+    told: dict[str, Any] = {"sizes": dict(example.sizes), "names": {name: _rows(rows) for name, rows in small.items()}}
+    return told | dict(zip(("left", "right"), map(_rows, example.sides), strict=False))
+
+
+def _rows(rows: Sequence[Sequence[Fraction | float]]) -> object:
+    plainly = [[_plain(float(entry)) for entry in row] for row in rows]
+    return plainly[0][0] if len(plainly) == len(plainly[0]) == 1 else plainly
 
 
 def _plain(value: float) -> int | float:

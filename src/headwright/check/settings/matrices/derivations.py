@@ -3,81 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from headwright.check.answer import named
 from headwright.check.settings.matrices.deciding import difference, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.errors import InputError
-from headwright.formula.shapes import mapped, plain
-from headwright.formula.tree import BigSum, Name, Node, Relation
+from headwright.formula.shapes import plain
+from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Relation, put, walk
 
 ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
 TURNED = {"=": "=", "<=": ">=", ">=": "<="}
-Ends = tuple[Node, Node]
 
 
-def bare(given: Given) -> Given:
-    """Without definitions, and without knowing that S holds the singular values: algebra that is done in passing."""
-    known = Known(given)
-    shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
-    facts = {name: facts - {"diagonal"} for name, facts in given.facts.items()}
-    return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
+@dataclass(frozen=True)
+class Aim:
+    """What is to be shown: how the two ends compare."""
 
+    start: Node
+    end: Node
+    given: Given
 
-def is_leap(link: Relation, ends: Ends, given: Given) -> bool:
-    """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
-    if _term_by_term(link, given):
+    @cached_property
+    def bare(self) -> Given:
+        """Without definitions, and without knowing that S holds the singular values: for algebra in passing."""
+        known, given = Known(self.given), self.given
+        shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+        facts = {name: facts - {"diagonal"} for name, facts in given.facts.items()}
+        return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
+
+    @cached_property
+    def wanted(self) -> str:
+        """How the two ends compare: the strongest comparison that is true of them."""
+        gap = _gap((self.start, self.end), self.given)
+        if gap is not None and gap.is_zero:
+            return "="
+        if proves(Relation((self.start, self.end), ("<=",)), self.given):
+            return "<="
+        return ">=" if proves(Relation((self.start, self.end), (">=",)), self.given) else "="
+
+    def is_leap(self, link: Relation) -> bool:
+        """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
+        if _term_by_term(link, self.given):
+            return False
+        mine, whole = _gap(link.terms, self.bare), _gap((self.start, self.end), self.bare)
+        if mine is None or whole is None or mine.is_zero or whole.is_zero:
+            return False
+        factor = (mine.terms[0][1] / whole.terms[0][1]).rational
+        return factor is not None and mine == scaled(whole, factor)
+
+    def leads(self, steps: Sequence[Relation]) -> bool:
+        """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
+        passing = replace(self.given, definitions={})
+        for first, last, sign in (
+            (self.start, self.end, self.wanted),
+            (self.end, self.start, TURNED[self.wanted]),
+        ):
+            links = [link.terms for link in steps if link.comparisons[0] in ALONG[sign]]
+            if any(_same(place, last, passing) for place in _reached(first, links, passing)):
+                return True
         return False
-    passing = bare(given)
-    mine, whole = _gap(link.terms, passing), _gap(ends, passing)
-    if mine is None or whole is None or mine.is_zero or whole.is_zero:
+
+    def follows(self, steps: Sequence[Relation]) -> bool:
+        """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
+        if _written_out(steps) or self._part_of_the_way(steps):
+            return True
+        given = self.given
+        spoken = {plain(name) for end in (self.start, self.end) for name in names_in(end)}
+        equal = [link.terms for link in steps if link.comparisons == ("=",)]
+        shown: dict[str, Node] = {}
+        for name, definition in given.definitions.items():
+            if name not in spoken:
+                found = _reached(named(name), equal, replace(given, definitions={}))
+                new = [last for last in found if last not in (named(name), definition)]
+                if new:
+                    shown[name] = new[-1]
+        opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
+        taken = replace(self.bare, definitions={**opened, **shown})
+        return bool(shown) and proves(Relation((self.start, self.end), ("=",)), taken)
+
+    def _part_of_the_way(self, steps: Sequence[Relation]) -> bool:
+        """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2."""
+        links = [link for link in steps if link.comparisons[0] in ("<=", ">=")]
+        if not links or self.wanted == "=":
+            return False
+        low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
+        for link in links:
+            below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
+            ends = _same(below, low, self.bare), _same(above, high, self.bare)
+            if ends == (True, False) and proves(Relation((above, high), ("<=",)), self.given):
+                return True
+            if ends == (False, True) and proves(Relation((low, below), ("<=",)), self.given):
+                return True
         return False
-    factor = (mine.terms[0][1] / whole.terms[0][1]).rational
-    return factor is not None and mine == scaled(whole, factor)
 
 
 def _term_by_term(link: Relation, given: Given) -> bool:
     """Whether two sums are equal because their terms are: sum |A v_i|^2 = sum |sigma_i u_i|^2."""
     match link.terms:
         case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())):
-            place = next((name for name in given.shapes if name in Known(given)._assumed()), None)  # 1 <= k <= d
+            place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
             if (low, high) != (other_low, other_high) or place is None:
                 return False
-            terms = _renamed(x, i, place), _renamed(y, j, place)
+            terms = put(x, i, Name(place)), put(y, j, Name(place))
             return terms[0] != terms[1] and proves(Relation(terms, ("=",)), given)
         case _:
             return False
 
 
-def _renamed(node: Node, old: str, new: str) -> Node:
-    """The same with another name for an index."""
-    if isinstance(node, Name):
-        if node.base == old and node.index is None:
-            return Name(new, span=node.span)
-        return node if node.index is None else replace(node, index=_renamed(node.index, old, new))
-    return mapped(node, lambda part: _renamed(part, old, new))
-
-
-def follows(ends: Ends, steps: Sequence[Relation], given: Given) -> bool:
-    """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
-    passing = bare(given)
-    spoken = {plain(name) for end in ends for name in names_in(end)}
-    equal = [link.terms for link in steps if link.comparisons == ("=",)]
-    shown: dict[str, Node] = {}
-    for name, definition in given.definitions.items():
-        if name not in spoken:
-            found = _reached(named(name), equal, replace(given, definitions={}))
-            new = [last for last in found if last not in (named(name), definition)]
-            if new:
-                shown[name] = new[-1]
-    opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
-    try:
-        taken = replace(passing, definitions={**opened, **shown})
-        return bool(shown) and proves(Relation(ends, ("=",)), taken)
-    except InputError:
-        return False
+def _written_out(steps: Sequence[Relation]) -> bool:
+    """Whether a trace is taken for a sum over entries: then it may be taken for what is known of traces."""
+    parts = [{*walk(link.terms[0]), *walk(link.terms[1])} for link in steps if link.comparisons == ("=",)]
+    return any(
+        any(isinstance(part, Call) and part.function == "trace" for part in both)
+        and any(isinstance(part, Name) and isinstance(part.index, Listing) for part in both)
+        for both in parts
+    )
 
 
 def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
@@ -93,30 +136,12 @@ def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
         return None
 
 
-def leads(start: Node, end: Node, steps: Sequence[Relation], given: Given) -> bool:
-    """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
-    wanted, passing = _wanted(start, end, given), replace(given, definitions={})
-    for first, last, signs in ((start, end, ALONG[wanted]), (end, start, ALONG[TURNED[wanted]])):
-        links = [link.terms for link in steps if link.comparisons[0] in signs]
-        if any(_same(place, last, passing) for place in _reached(first, links, passing)):
-            return True
-    return False
-
-
 def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:
     """Where links lead to, one after the other."""
     reached = [link[0] for link in links if _same(link[0], first, passing)]
     for place in reached:  # grows while it is read
         reached += [link[1] for link in links if link[0] == place and link[1] not in reached]
     return reached
-
-
-def _wanted(start: Node, end: Node, given: Given) -> str:
-    """How the two ends of a derivation compare: the strongest comparison that is true of them."""
-    for sign in ("=", "<=", ">="):
-        if proves(Relation((start, end), (sign,)), given):
-            return sign
-    return "="
 
 
 def _same(x: Node, y: Node, passing: Given) -> bool:

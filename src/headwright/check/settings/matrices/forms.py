@@ -299,10 +299,11 @@ class Sizes:
 
         A free index runs over the members there are; where no member can ever exist, nothing is granted.
         """
-        if (low.names() | high.names()) <= set(self.known.sized) and not self.at_most(low, high):
+        given = {*self.known.dimensions, *self.known.given.sizes, *self.known.given.shapes}
+        if (low.names() | high.names()) <= given and not self.at_most(low, high):
             if self.below(high, low):
-                raise NoForm("a member is spoken of that never exists")
-            self.known.doubts.append("a member is spoken of that does not exist for all sizes")
+                raise NoForm("it speaks of a column or singular value that never exists")
+            self.known.doubts.append("it speaks of a column or singular value that does not exist for all sizes")
         self.assume(low, high)
 
     def at_most(self, low: Scalar, high: Scalar) -> bool:
@@ -416,11 +417,21 @@ class Algebra:
                 if first == second:
                     return ONE, ()
                 return (ZERO, ()) if self.sizes.below(first, second) or self.sizes.below(second, first) else None
+            case Unit(first, rows, False), Unit(second, _, True) if first == second == ONE:
+                return ONE, self.diagonal((), ONE, rows)
             case Cut(first, rows, _, False), Cut(second, _, _, True) if first == second:
                 return ONE, self.diagonal((), first, rows)
             case Cut(first, _, _, True), Cut(second, _, _, False) if first == second:
                 return ONE, ()
+            case Diagonal(powers, upto, rows), Cut(first, _, _, False) if self._beyond(upto, first, powers):
+                return ONE, (*((Diagonal(powers, first, rows),) if powers else ()), right)
+            case Cut(first, _, _, True), Diagonal(powers, upto, rows) if self._beyond(upto, first, powers):
+                return ONE, (left, *((Diagonal(powers, first, rows),) if powers else ()))
         return None
+
+    def _beyond(self, upto: Scalar, first: Scalar, powers: Powers) -> bool:
+        """Whether entries of a diagonal matrix, or all of it, do not matter to the first columns of the identity."""
+        return (upto != first or not powers) and self.sizes.at_most(first, upto)
 
     def _letters(self, left: Letter, right: Letter) -> tuple[Scalar, Word] | None:
         fact = self.known.fact
@@ -582,10 +593,25 @@ def image(function: str, body: Form, algebra: Algebra) -> Form:
         if body.is_zero:
             return form(rows, columns, [])
         size, body = measured(body)  # relu(c X) = c relu(X) for c > 0
-        return scaled(word_form((*left, Image("relu", body), *right), rows, columns), size)
+        upright = min(body, scaled(body, -1), key=text)
+        terms = [] if upright == body else list(body.terms)  # relu(X) = relu(-X) + X
+        terms.append(((Image("relu", upright),), ONE))
+        if _is_relu(body):
+            terms = list(body.terms)
+        return scaled(form(rows, columns, [((*left, *word, *right), value) for word, value in terms]), size)
     if function == "softmax":
         body = form(body.rows, body.columns, [(w, c) for w, c in body.terms if not _same_in_each_row(w)])
     return word_form((*left, Image(function, body), *right), rows, columns)
+
+
+def _is_relu(body: Form) -> bool:
+    """Whether a form is relu(X), or relu(X) - X = relu(-X): nothing in it is negative."""
+    for word, value in body.terms:
+        match word:
+            case (Image("relu", inside, False),) if value == 1:
+                rest = minus(body, word_form(word, body.rows, body.columns))
+                return rest.is_zero or rest == scaled(inside, -1)
+    return False
 
 
 def _shared(body: Form, algebra: Algebra, *, first: bool) -> Letter | None:

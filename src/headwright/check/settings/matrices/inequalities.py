@@ -22,17 +22,18 @@ from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Mem
 from headwright.check.settings.matrices.known import NoForm
 from headwright.check.settings.matrices.normal import candidates, profile, rank_bound
 
-PLAIN = "every term is nonnegative"
-SIZES = "an inequality between sizes (z3)"
-ABEL = "summation by parts: all prefix sums of the weights are nonnegative, for all sizes (z3)"
-SQUARED = "both sides are nonnegative and were squared; "
-TRIED = (*range(1, 9), 26, 101, 1001, 10_001)  # sizes at which a counterexample is looked for
+PLAIN = "the signs of its terms"
+SIZES = "an inequality between sizes"
+ABEL = "summation by parts"
+SQUARED = "squares of both sides, "
+SMALL = range(1, 9)  # sizes at which a counterexample is looked for
+TRIED = (*SMALL, 26, 101, 1001, 10_001)  # and those where it need not be written out
 
 
 def at_most(low: Scalar, high: Scalar, algebra: Algebra, *, strict: bool) -> str | None:
     """How low <= high (or low < high) was proved for all allowed values; None if it was not."""
     how = None
-    for bound, first, last in bounds(low, algebra):
+    for bound, first, last, _ in bounds(low, algebra):
         sizes = algebra.sizes.where(bound, high, first, last).given((first, "<=", last))
         how = _at_most(bound, high, algebra, sizes, strict)
         if how is None:
@@ -48,15 +49,15 @@ def _at_most(low: Scalar, high: Scalar, algebra: Algebra, where: Where, strict: 
     return how
 
 
-def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scalar]]:
-    """Numbers that low is at most, or one of which it is, each for sizes where a first place is not beyond a last.
+def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scalar, bool]]:
+    """Numbers that low is at most, each for sizes where a first place is not beyond a last; whether low is one of them.
 
     A rank that stands alone is at most the number of places; |X|_2 is one of a few numbers, or at most |X|_F.
     """
     of, factor = _alone(low)
     try:
         if isinstance(of, Applied) and of.function == "rank" and factor == 1:
-            yield rank_bound(of.arguments[0], algebra), ZERO, ZERO
+            yield rank_bound(of.arguments[0], algebra), ZERO, ZERO, False
             return
         if isinstance(of, Applied) and of.function == "norm":
             (body,) = of.arguments
@@ -64,14 +65,15 @@ def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scal
                 places = candidates(body, algebra)
             except NoForm:
                 square = algebra.trace(algebra.times(algebra.transposed(body), body))
-                yield factor * sqrt(square), ZERO, ZERO
+                yield factor * sqrt(square), ZERO, ZERO, False
                 return
             powers = profile(body, algebra).powers
-            yield from ((factor * size * algebra.members(powers, first), first, last) for first, last, size in places)
+            for first, last, size in places:
+                yield factor * size * algebra.members(powers, first), first, last, True
             return
     except NoForm:
         pass
-    yield low, ZERO, ZERO
+    yield low, ZERO, ZERO, True
 
 
 def _alone(value: Scalar) -> tuple[object, Fraction]:
@@ -193,13 +195,15 @@ def weighted(value: Scalar, algebra: Algebra) -> Weights:
 def suspects(low: Scalar, high: Scalar, algebra: Algebra, names: set[str], *, strict: bool) -> Iterator[Example]:
     """Where low <= high fails, small sizes first; all names are given sizes."""
     found: list[tuple[Weights, Scalar, Scalar]] = []
-    for bound, first, last in bounds(low, algebra):
+    certain = True
+    for bound, first, last, exact in bounds(low, algebra):
+        certain = certain and exact
         for above, below in ((high, bound), (high * high, bound * bound)):
             try:
                 found.append((weighted(above - below, algebra), first, last))
             except NoForm:
                 continue
-    for largest in TRIED if found else ():
+    for largest in () if not found else TRIED if certain else SMALL:
         for sizes in _choices(names, largest):
             for weights, first, last in found:
                 try:

@@ -317,4 +317,6 @@ def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str
                 waiting.append(Name(family.of))
             elif key in known.given.shapes:
                 found.add(key)
+            elif part.index is not None and known.shape_of(Name(part.base)) is not None:
+                waiting.append(Name(part.base))  # an entry, or the first columns
     return frozenset(found), frozenset(integers)

@@ -86,7 +86,7 @@ class Known:
         self._check_definitions()
         sizes = (size for one in self.given.shapes.values() for size in (one.rows, one.columns))
         self.dimensions = sorted({size for size in sizes if isinstance(size, str)})
-        self.sized = sorted({*self.dimensions, *self.given.sizes, *self._assumed()})
+        self.sized = sorted({*self.dimensions, *self.given.sizes, *self.assumed()})
         self.integers = sorted({*self.sized, *self._indices()})
         self.families = {family.base: family for family in self._families()}
 
@@ -126,7 +126,7 @@ class Known:
         for tree in (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,))):
             for part in walk(tree):
                 places: tuple[Node | None, ...] = ()
-                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes:
+                if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
                     places = (part.index,)
                 elif isinstance(part, BigSum):
                     places = (part.lower, part.upper, *part.conditions)
@@ -134,10 +134,20 @@ class Known:
                 yield from (
                     name.base
                     for name in names
-                    if isinstance(name, Name) and name.index is None and self.given.shapes.get(name.base) == SCALAR
+                    if isinstance(name, Name) and name.index is None and self._counts(name.base)
                 )
 
-    def _assumed(self) -> Iterator[str]:
+    def _alone(self, name: Name) -> Shape | None:
+        """The shape of a name that is given by itself, not as one of a family."""
+        key = plain(name)
+        return self.given.shapes.get(key, SCALAR if key in self.given.definitions else None)
+
+    def _counts(self, base: str) -> bool:
+        """Whether a name in an index is that of an integer: given as a number, or free."""
+        return self.given.shapes.get(base, SCALAR) == SCALAR and base not in (*self.given.definitions, *self._bound())
+
+    def assumed(self) -> Iterator[str]:
+        """The names in what is assumed of sizes."""
         for relation in self.given.assume:
             yield from (part.base for part in walk(relation) if isinstance(part, Name))
 
@@ -217,6 +227,13 @@ class Known:
         """A formula with its products given their meaning and its sums their bounds."""
         return self._bounded(typed(node, self.shape_of))
 
+    def _counted(self, name: Name, bound: Name) -> Iterator[int | str]:
+        """The sizes that an index counts in an entry: the rows of A, the columns of A in A_ij."""
+        whole = self.shape_of(Name(name.base)) if isinstance(name.index, Listing) else None
+        if whole is not None and isinstance(name.index, Listing) and len(name.index.items) == 2:
+            sides = zip(name.index.items, (whole.rows, whole.columns), strict=True)
+            yield from (size for item, size in sides if item == bound)
+
     def _bounded(self, node: Node) -> Node:
         """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
         node = mapped(node, self._bounded)
@@ -226,8 +243,9 @@ class Known:
         upper = node.upper
         if upper is None:
             bound = Name(node.index)
-            names = [part for part in walk(node.body) if isinstance(part, Name) and part.index == bound]
-            sizes = {family.size for family in map(self.family, names) if family is not None}
+            names = [part for part in walk(node.body) if isinstance(part, Name)]
+            sizes = {one.size for name in names if name.index == bound and (one := self.family(name)) is not None}
+            sizes |= {size for name in names for size in self._counted(name, bound)}
             if len(sizes) != 1:
                 return node
             (size,) = sizes

@@ -111,6 +111,8 @@ class Normal:
                 return algebra.times(algebra.transposed(first), second)
             case Norm(body, kind):
                 return plain(self.norm(self.of(body), kind))
+            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+                return self.big_sum(run, along=self.of(Name("I", size)).rows)
             case Call(function, arguments):
                 return self.call(function, [self.of(part) for part in arguments])
             case BigSum():
@@ -270,8 +272,8 @@ class Normal:
 
     # Sums over an index
 
-    def big_sum(self, node: BigSum) -> Form:
-        """A sum with its conditions turned into bounds."""
+    def big_sum(self, node: BigSum, along: Size | None = None) -> Form:
+        """A sum with its conditions turned into bounds; or its terms along the diagonal of a matrix of a size."""
         if node.lower is None or node.upper is None:
             raise NoForm(f"the sum over {node.index} has no bounds")
         symbol = Index(len(self.bound))
@@ -281,7 +283,11 @@ class Normal:
         for condition in node.conditions:
             for left, sign, right in links(condition):
                 ends = self.restricted(Name(node.index), (left, sign, right), ends, left_out)
-        total = Summation(self.algebra, symbol, *ends).of(inside.of(node.body))
+        body = inside.of(node.body)
+        if along is not None:  # the sum of x_i e_i e_i^T
+            unit = Unit(thing(symbol), along)
+            body = form(along, along, [((unit, replace(unit, turned=True)), body.scalar)])
+        total = Summation(self.algebra, symbol, *ends).of(body)
         for place in left_out:
             without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
             total = minus(total, without)
@@ -497,22 +503,27 @@ def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
     if not found:
         return ZERO
     (first, last, _), sizes = found[0], [size for _, _, size in found]
-    if not algebra.sizes.at_most(first, last) or any(size > sizes[0] for size in sizes):
+    if not algebra.sizes.at_most(first, last) or not all(algebra.sizes.at_most(size, sizes[0]) for size in sizes):
         raise NoForm("a spectral norm that may be found in two places")
     return sizes[0] * algebra.members(profile(given, algebra).powers, first)
 
 
-def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Fraction]]:
+def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Scalar]]:
     """The first and last place of each block, and the number there; the norm is the largest number x entry."""
     found = profile(given, algebra)
     families = [algebra.known.families.get(family) for family, _ in found.powers]
     falling = all(family is not None and family.kind == "singular values" for family in families)
     if not falling or any(exponent < 0 for _, exponent in found.powers):
         raise NoForm("the largest of numbers that are not known to decrease")
-    sizes = [block.coefficient.rational for block in found.blocks]
-    if None in sizes:
-        raise NoForm("a spectral norm that depends on numbers that are not known")
-    return [(block.first, block.last, abs(size)) for block, size in zip(found.blocks, sizes, strict=True) if size]
+    return [(block.first, block.last, _size(block.coefficient, algebra)) for block in found.blocks]
+
+
+def _size(value: Scalar, algebra: Algebra) -> Scalar:
+    """|value|, for a number whose sign is known."""
+    for one in (value, -value):
+        if algebra.sizes.at_most(ZERO, one):
+            return one
+    raise NoForm("a spectral norm that depends on numbers that are not known")
 
 
 def exact_rank(given: Form, algebra: Algebra) -> Scalar:

@@ -1,0 +1,127 @@
+"""A checkpoint in a folder, loaded by transformers: its classes, its readers, never the checkpoint's own code."""
+
+from __future__ import annotations
+
+import io
+import logging
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging as talk
+
+from headwright.audit.models.hook import HOOK, listening
+from headwright.audit.models.huggingface import HuggingFaceModel, out_of_memory
+from headwright.errors import InputError
+
+BROKEN = (
+    AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,
+    UnpicklingError, ValueError, EOFError, IndexError, struct.error,
+)  # fmt: skip
+IDLE = ("pooler.",)  # parameters that a checkpoint may lack: no attention depends on them
+
+
+def from_folder(
+    name: str, folder: Path, digest: str, *, device: str, dtype: str, gguf: str | None = None
+) -> HuggingFaceModel:
+    """The model in a folder, or in a GGUF file there, ready to be run."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device cuda: there is no GPU that torch can use here; take cpu")
+    where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    if gguf is not None:
+        _needs_gguf()
+        where["gguf_file"] = gguf
+    with _quiet(), listening(lambda _: None):
+        config = _tried(name, lambda: AutoConfig.from_pretrained(folder, **where))
+        network = _tried(name, lambda: _network(name, folder, config, dtype, where))
+        try:
+            network = network.to(device)
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            raise out_of_memory(name, device, 0) from error
+        tokenizer, why_not = _tokenizer(folder, where, network)
+        return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not, _spelling(folder, network))
+
+
+def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, Any]) -> Any:
+    network, told = AutoModel.from_pretrained(
+        folder, config=config, dtype=getattr(torch, dtype), attn_implementation=HOOK, weights_only=True,
+        output_loading_info=True, **where,
+    )  # fmt: skip
+    absent = sorted(key for key in told["missing_keys"] if not key.startswith(IDLE))
+    if absent or told["mismatched_keys"]:
+        wrong = absent or sorted(str(key[0]) for key in told["mismatched_keys"])
+        raise InputError(f"{name}: its files lack {len(wrong)} of the parameters that its config.json asks for "
+                         f"({wrong[0]}): a random one would stand in for each")  # fmt: skip
+    if network.config.is_encoder_decoder:
+        network = network.get_encoder()
+    if network.main_input_name != "input_ids":
+        raise InputError(f"{name} reads {network.main_input_name}, not tokens: an audit reads text")
+    return network
+
+
+def _tried(name: str, load: Any) -> Any:
+    try:
+        return load()
+    except InputError:
+        raise
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise out_of_memory(name, "this machine", 0) from error
+    except BROKEN as error:
+        said = " ".join(str(error).split())
+        if isinstance(error, KeyError) and HOOK in said:
+            raise InputError(f"{name}: its family has no hook for attention in transformers, and cannot be audited"
+                             ) from error  # fmt: skip
+        if "trust_remote_code" in said:
+            raise InputError(f"{name} brings code of its own, which is never run: expected a model of a family that "
+                             "transformers knows") from error  # fmt: skip
+        raise InputError(f"{name} cannot be loaded ({type(error).__name__}: {said[:300]})") from error
+
+
+def _tokenizer(folder: Path, where: dict[str, Any], network: Any) -> tuple[Any, str]:
+    """A tokenizer that fits the model, or why there is none. A model without one still reads tokens."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **where)
+    except BROKEN as error:
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    count, known = network.get_input_embeddings().weight.shape[0], len(tokenizer)
+    if not count / 2 <= known <= count + 8:
+        return None, f"it knows {known} tokens, the model {count}"
+    return tokenizer, ""
+
+
+def _spelling(folder: Path, network: Any) -> tuple[str, ...]:
+    """The lines of vocab.txt, one a token, if there are as many as tokens: words for a model without a tokenizer."""
+    try:
+        lines = (folder / "vocab.txt").read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(lines) if len(lines) == network.get_input_embeddings().weight.shape[0] else ()
+
+
+def _needs_gguf() -> None:
+    try:
+        import gguf  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError("a .gguf file needs gguf, which is not installed: pip install 'headwright[audit]'") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Neither bars nor advice while a model loads: what matters comes back as an error."""
+    logger, bars = logging.getLogger("transformers"), talk.is_progress_bar_enabled()
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    talk.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with redirect_stderr(io.StringIO()):  # the reader of GGUF files draws its bar all the same
+            yield
+    finally:
+        logger.setLevel(level)
+        if bars:
+            talk.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,0 +1,157 @@
+"""A statement about every text, as a document that a small checker accepts or not.
+
+The statement names the weights by the digest of their numbers, the head, the length and place, the tokens that a text
+may hold, what is held fixed, the places asked about, the query token or all, and the bound. There is no evidence but
+the weights themselves: the checker looks at every token at every place again, by arithmetic of its own (`checker`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwright.audit.texts.every_text import HeadOnEveryText, OnPlaces
+from headwright.audit.texts.first import FirstLayer, Norm, Projection
+from headwright.audit.texts.witness import Extreme
+from headwright.enclosure import shown_above, shown_below
+from headwright.errors import InputError
+
+FORMAT, VERSION = "headwright every-text certificate", 1
+DIGITS = 8
+DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
+NAMES = {
+    "model", "weights", "head", "length", "place", "held", "tokens", "left_out", "places", "query", "extreme", "bound",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """On every text of `length` tokens that holds `held`, the weight on `places`, seen from `place`, is bounded."""
+
+    model: str
+    weights: str  # digest of the first layer's numbers
+    head: int
+    length: int
+    place: int
+    held: dict[int, int]  # place -> token id
+    tokens: str  # digest of the ids that a free place may hold
+    left_out: int  # ids of the model's vocabulary that it may not
+    places: tuple[int, ...]
+    query: int | None  # the token id at `place`, or any
+    extreme: Extreme
+    bound: str  # a decimal: the weight is at least, or at most, this
+
+    def words(self) -> str:
+        """All that it says."""
+        side = "at least" if self.extreme == "least" else "at most"
+        query = "whatever token is there" if self.query is None else f"with token {self.query} there"
+        held = ", ".join(f"token {token} at place {place}" for place, token in sorted(self.held.items()))
+        where = " and ".join(str(place) for place in self.places)
+        return (
+            f"in every text of {self.length} tokens{f' with {held}' if held else ''}, head {self.head} of the first "
+            f"layer, seen from place {self.place}, {query}, gives place {where} a weight of {side} {self.bound}. "
+            f"Places are counted from 0; any other place holds any token (digest {self.tokens[:16]}; {self.left_out} "
+            f"of the vocabulary left out). For the weights with digest {self.weights[:16]} ({self.model!r}) in exact "
+            "arithmetic"
+        )
+
+
+def weights_digest(layer: FirstLayer) -> str:
+    """Of all numbers that decide the scores: SHA-256 of their names, shapes and float64 bytes, in this order."""
+    total = hashlib.sha256()
+
+    def add(name: str, numbers: Any) -> None:
+        array = np.ascontiguousarray(numbers, dtype="<f8")
+        total.update(f"{name} {array.shape}\n".encode() + array.tobytes())
+
+    def add_norm(name: str, norm: Norm | None) -> None:
+        if norm is not None:
+            add(f"{name} {norm.kind} gain", norm.gain)
+            add(f"{name} eps", norm.eps)
+            if norm.bias is not None:
+                add(f"{name} bias", norm.bias)
+
+    def add_projections(name: str, projections: tuple[Projection, ...]) -> None:
+        for number, projection in enumerate(projections):
+            add(f"{name} {number}", projection.weight)
+            if projection.bias is not None:
+                add(f"{name} {number} bias", projection.bias)
+            add_norm(f"{name} {number} norm", projection.norm)
+
+    add("tokens", layer.tokens)
+    add("embedding", layer.embedding)
+    add_norm("norm", layer.norm)
+    add_projections("query", layer.queries)
+    add_projections("key", layer.keys)
+    for name in ("scale", "places", "always", "angles", "opening", "closing", "causal", "window", "only_held"):
+        if getattr(layer, name) is not None:
+            add(name, getattr(layer, name))
+    return total.hexdigest()
+
+
+def tokens_digest(layer: FirstLayer) -> str:
+    """Of the ids that a free place may hold."""
+    free = layer.tokens[: len(layer.tokens) - layer.only_held]
+    return hashlib.sha256(np.ascontiguousarray(free, dtype="<i8").tobytes()).hexdigest()
+
+
+def statement_of(
+    model: str, layer: FirstLayer, vocabulary: int, found: HeadOnEveryText, places: OnPlaces, extreme: Extreme
+) -> Statement:
+    """What was found about all query tokens, with the bound rounded to the safe side."""
+    free = len(layer.tokens) - layer.only_held
+    if found.queries != free:
+        raise InputError(f"{found.queries} of {free} query tokens were looked at: expected all for a certificate")
+    bound = shown_below(places.least.bound, DIGITS) if extreme == "least" else shown_above(places.most.bound, DIGITS)
+    ending = found.length - len(layer.closing)
+    held = dict(enumerate(layer.opening)) | {ending + at: token for at, token in enumerate(layer.closing)}
+    return Statement(
+        model, weights_digest(layer), found.head, found.length, found.place, held, tokens_digest(layer),
+        vocabulary - free, places.places, None, extreme, bound,
+    )  # fmt: skip
+
+
+def written(statement: Statement) -> str:
+    """The document."""
+    said = vars(statement) | {
+        "held": {str(place): token for place, token in statement.held.items()}, "places": list(statement.places),
+    }  # fmt: skip
+    return json.dumps({"format": FORMAT, "version": VERSION, "statement": said}, indent=1, sort_keys=True) + "\n"
+
+
+def read(text: str) -> Statement:
+    """The statement of a document; an InputError says what is wrong with it."""
+    try:
+        given = json.loads(text)
+        said = given["statement"]
+        if given["format"] != FORMAT or given["version"] != VERSION or set(given) != {"format", "version", "statement"}:
+            raise InputError(f"expected a {FORMAT}, version {VERSION}")
+        if set(said) != NAMES:
+            raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(NAMES)}")
+        numbers = [
+            said["head"],
+            said["length"],
+            said["place"],
+            said["left_out"],
+            *said["places"],
+            *said["held"].values(),
+        ]
+        texts = [said["model"], said["weights"], said["tokens"], said["bound"]]
+        wrong = [x for x in numbers if type(x) is not int or x < 0] + [x for x in texts if type(x) is not str]
+        if wrong or (said["query"] is not None and type(said["query"]) is not int):
+            raise InputError(f"{(wrong or [said['query']])[0]!r} is not what is expected there")
+        if said["extreme"] not in ("least", "most"):
+            raise InputError(f"extreme {said['extreme']!r}: expected least or most")
+        if not DECIMAL.fullmatch(said["bound"]):
+            raise InputError(f"bound {said['bound'][:40]!r}: expected a decimal such as 0.875")
+        held = {int(place): token for place, token in said["held"].items()}
+        return Statement(**(said | {"held": held, "places": tuple(said["places"])}))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"it is not a {FORMAT}: {error}") from error

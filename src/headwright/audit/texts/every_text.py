@@ -1,0 +1,185 @@
+"""What the heads of a first layer do on every text of a length, and the texts that attain it, run in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Int
+
+from headwright.audit.models.model import Layer, Model, Tokens
+from headwright.audit.texts.bands import Band, Between, band, pair_floor
+from headwright.audit.texts.first import FirstLayer, head_of, texts_of
+from headwright.audit.texts.head import Head, Texts
+from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.sweep import Sweep, sweep
+from headwright.audit.texts.witness import Extreme, witness
+from headwright.errors import InputError
+
+HALF = 0.5
+NAMED = 12  # exceptions that are told by name
+
+Progress = Callable[[float], None]
+Sweeper = Callable[
+    [Head, Texts, Mapping[str, Sequence[int]], Int[np.ndarray, " queries"] | None, Progress | None], Sweep
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Attained:
+    """An extreme over every text: a proven bound, the text that attains it, and what the model itself does there."""
+
+    query: int  # a token's id
+    bound: float  # not above the least, not below the most
+    text: Tokens
+    run: float  # the model's weight on that text, in its own arithmetic
+
+
+@dataclass(frozen=True, eq=False)
+class OnPlaces:
+    """The weight on some places over every text, whatever the query token."""
+
+    name: str
+    places: tuple[int, ...]
+    least: Attained
+    most: Attained
+    never_half: int  # query tokens for which no text whatever lets the head give these places 1/2
+    always_half: int  # and for which every text does
+
+
+@dataclass(frozen=True, eq=False)
+class Guarantee:
+    """Adjacent pairs of a text: how many keep more than 1/2 on the previous token whatever the other tokens are."""
+
+    pairs: int
+    kept: int
+    broken: tuple[tuple[int, int, float], ...]  # the query token, the one before it, and the least weight
+
+
+@dataclass(frozen=True, eq=False)
+class HeadOnEveryText:
+    """One head on all texts of a length."""
+
+    head: int
+    length: int
+    place: int
+    queries: int  # how many query tokens this is about
+    slack: float  # no score used is further than this from the exact one
+    places: tuple[OnPlaces, ...]
+    guarantee: Guarantee | None
+
+
+def every_text(
+    model: Model,
+    length: int,
+    *,
+    heads: Sequence[int] | None = None,
+    offset: int | None = None,
+    queries: Sequence[int] | None = None,
+    text: Tokens | None = None,
+    sweeper: Sweeper = sweep,
+    progress: Progress | None = None,
+) -> list[HeadOnEveryText]:
+    """Each head of the first layer over every text of `length` tokens, seen from the last place.
+
+    `queries` are token ids (all that a text may hold, unless given); `offset` asks for one more place, so many before
+    the last; with a `text`, its adjacent pairs are looked at. `sweeper` may be the one for a GPU.
+
+    >>> from headwright.audit.models import load_model
+    >>> found, other = every_text(load_model("builtin:induction"), 16)
+    >>> [places.name for places in found.places]
+    ['self', 'previous', 'first']
+    >>> bool(found.places[1].least.bound > 0.5)  # the previous token, in every text of 16 tokens
+    True
+    """
+    layer = first_layer(model)
+    texts = texts_of(layer, length)
+    if model.longest is not None and length > model.longest:
+        raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
+    rows = None if queries is None else _counted(layer, queries)
+    chosen = range(len(layer.queries)) if heads is None else heads
+    found = []
+    for number, head in enumerate(chosen):
+        part = None if progress is None else (lambda done, n=number: progress((n + done) / len(chosen)))
+        found.append(_one(model, layer, texts, head, offset, rows, text, sweeper, part))
+    return found
+
+
+def _one(
+    model: Model, layer: FirstLayer, texts: Texts, number: int, offset: int | None,
+    rows: Int[np.ndarray, " queries"] | None, text: Tokens | None, sweeper: Sweeper, progress: Progress | None,
+) -> HeadOnEveryText:  # fmt: skip
+    head = head_of(layer, number)
+    sets = _sets(texts, offset)
+    swept = sweeper(head, texts, sets, rows, progress)
+    bands = {name: band(swept, name) for name in sets}
+    places = tuple(_on_places(model, layer, head, swept, number, name, bands[name]) for name in sets)
+    guarantee = None if text is None or "previous" not in sets else _guarantee(layer, head, swept, text)
+    return HeadOnEveryText(
+        number, texts.length, texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee
+    )
+
+
+def _sets(texts: Texts, offset: int | None) -> dict[str, list[int]]:
+    sets = {"self": [texts.place]}
+    if texts.place - 1 in texts.seen:
+        sets["previous"] = [texts.place - 1]
+    if 0 in texts.seen and texts.place > 1:
+        sets["first"] = [0]
+    if offset is not None:
+        if offset < 0 or texts.place - offset not in texts.seen:
+            raise InputError(f"offset {offset}: expected a place that the last of {texts.length} tokens sees")
+        sets[f"{offset} before"] = [texts.place - offset]
+    return sets
+
+
+def _on_places(
+    model: Model, layer: FirstLayer, head: Head, swept: Sweep, number: int, name: str, found: Band
+) -> OnPlaces:
+    def attained(extreme: Extreme, bounds: Between) -> Attained:
+        row = int(bounds.lower.argmin() if extreme == "least" else bounds.upper.argmax())
+        shown = witness(head, swept.texts, int(swept.rows[row]), swept.sets[name], extreme)
+        bound = float(bounds.lower[row] if extreme == "least" else bounds.upper[row])
+        ids = layer.tokens[shown.text]
+        return Attained(int(ids[swept.texts.place]), bound, ids, run_weight(model, number, ids, swept, name))
+
+    return OnPlaces(
+        name, swept.sets[name], attained("least", found.least), attained("most", found.most),
+        int(found.most.below(HALF).sum()), int(found.least.above(HALF).sum()),
+    )  # fmt: skip
+
+
+def run_weight(model: Model, head: int, ids: Tokens, swept: Sweep, name: str) -> float:
+    """The weight that the model itself gives to the places of a set on a text, from its own queries and keys."""
+    layer: Layer = next(iter(model.run(ids)))
+    queries, keys = (np.asarray(array, dtype=np.float64) for array in (layer.queries, layer.keys))
+    mine = keys[head * len(keys) // len(queries)]
+    seen = list(swept.texts.seen)
+    scores = mine[seen] @ queries[head, swept.texts.place] * layer.scoring.scale
+    pattern = np.exp(scores - scores.max())
+    return float(pattern[[at in swept.sets[name] for at in seen]].sum() / pattern.sum())
+
+
+def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Guarantee:
+    at = {int(token): index for index, token in enumerate(layer.tokens[: head.free])}
+    asked = {int(row) for row in swept.rows}
+    adjacent = {(at.get(int(after)), at.get(int(before))) for before, after in pairwise(text)}
+    pairs = sorted((a, b) for a, b in adjacent if a is not None and b is not None and a in asked)
+    if not pairs:
+        raise InputError("the text holds no adjacent pair of ordinary tokens: give it a longer one")
+    floor = pair_floor(head, swept, "previous", np.array(pairs)).lower
+    kept = floor > HALF
+    worst = [index for index in np.argsort(floor, kind="stable") if not kept[index]][:NAMED]
+    ids = [(int(layer.tokens[pairs[index][0]]), int(layer.tokens[pairs[index][1]])) for index in worst]
+    broken = tuple((*pair, float(floor[index])) for pair, index in zip(ids, worst, strict=True))
+    return Guarantee(len(pairs), int(kept.sum()), broken)
+
+
+def _counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " queries"]:
+    at = {int(token): index for index, token in enumerate(layer.tokens[: len(layer.tokens) - layer.only_held])}
+    missing = [token for token in queries if token not in at]
+    if missing:
+        raise InputError(f"token {missing[0]} is not one that a text may hold")
+    return np.array([at[token] for token in queries])

@@ -1,0 +1,39 @@
+"""The first layer of a model, as the numbers that it holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headwright.audit.models.induction import FREQUENCIES, InductionModel
+from headwright.audit.models.model import Model
+from headwright.audit.texts.first import FirstLayer, Projection
+from headwright.errors import InputError
+
+
+def first_layer(model: Model) -> FirstLayer:
+    """What decides the scores of a model's first layer; refused by name where it is not known how they come about.
+
+    >>> from headwright.audit.models import load_model
+    >>> layer = first_layer(load_model("builtin:induction"))
+    >>> len(layer.tokens) - layer.only_held, layer.opening
+    (47, (0,))
+    """
+    if isinstance(model, InductionModel):
+        return _induction(model)
+    network = getattr(model, "network", None)
+    if network is not None:
+        from headwright.audit.texts.networks import of_network
+
+        return of_network(model, network)
+    raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
+
+
+def _induction(model: InductionModel) -> FirstLayer:
+    opening = model.opening()
+    tokens = np.concatenate([model.ordinary(), opening])
+    circuits = model.circuits(0)
+    d = circuits.query.shape[2]
+    return FirstLayer(
+        tokens, model.embed[tokens], tuple(map(Projection, circuits.query)), tuple(map(Projection, circuits.key)),
+        d**-0.5, angles=np.array(FREQUENCIES), only_held=len(opening), opening=tuple(int(token) for token in opening),
+    )  # fmt: skip

@@ -1,0 +1,276 @@
+"""Clauses: a sentence cut where a word of the lexicon changes what the formulas after it are.
+
+'If $g > 1$ then $c = v_a$, since $s_a > s_b$' has three clauses: a case, a claim and a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import Sentence, Token
+
+# These begin something new: a word before them that may turn a meaning does not reach beyond.
+STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny")
+FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
+# Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
+LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
+
+
+@dataclass
+class Clause:
+    """A stretch of a sentence whose formulas play one part."""
+
+    part: str
+    cue: str = ""
+    tokens: list[Token] = field(default_factory=list)
+    after: str = ""  # what stands right before it: ',' or 'and', '' for the start, or something else
+    turned: str = ""  # a word that may turn its meaning
+    inside: bool = False  # in brackets
+    closed: str = ""  # the mark that ended it: ',' or ':'
+
+    @property
+    def formulas(self) -> list[Token]:
+        """What it states."""
+        return [token for token in self.tokens if token.kind == "formula"]
+
+    @property
+    def words(self) -> list[str]:
+        """Its words alone."""
+        return [token.text for token in self.tokens if token.kind == "word"]
+
+
+def clauses(sentence: Sentence) -> list[Clause]:
+    r"""The clauses of a sentence, in order.
+
+    >>> from headwright.check.reading.sentences import sentences
+    >>> from headwright.check.reading.written import Written
+    >>> one, = sentences(Written("If $g > 1$ then $c = v_a$, since $s_a > s_b$"))
+    >>> [(clause.part, clause.formulas[0].text) for clause in clauses(one)]
+    [('if', 'g > 1'), ('claim', 'c = v_a'), ('reason', 's_a > s_b')]
+    """
+    return _Cutter(_spoken(sentence.tokens)).cut()
+
+
+def _spoken(tokens: Sequence[Token]) -> list[Token]:
+    """Terms compared in words become one formula: '$a$ is much larger than $b$'."""
+    found: list[Token] = []
+    for token in tokens:
+        found.append(token)
+        if token.kind != "term":
+            continue
+        at = len(found) - 2
+        while at >= 0 and found[at].kind == "word":
+            at -= 1
+        if at < 0 or found[at].kind != "term" or len(found) - at > 14:
+            continue
+        between = [one.text for one in found[at + 1 : -1]]
+        sign = lexicon().sign(between)
+        if sign is not None:
+            one = found[at]
+            found[at:] = [Token("formula", f"{one.text} {sign} {token.text}", one.line)]
+    return found
+
+
+class _Cutter:
+    """Goes through the tokens of a sentence once."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._done: list[Clause] = []
+        self._now = Clause("claim")
+        self._outer: list[Clause] = []
+
+    def cut(self) -> list[Clause]:
+        at = 0
+        while at < len(self._tokens):
+            token = self._tokens[at]
+            if token.kind == "word":
+                at += self._word(at)
+                continue
+            if token.kind == "mark":
+                self._mark(token, at)
+            else:
+                self._formula(token, at)
+            at += 1
+        for clause in (*self._outer, self._now):
+            if not any(one is clause for one in self._done):
+                self._done.append(clause)
+        found = [
+            one for one in self._done if one.tokens or one.turned or one.part in ("general", "absurd", "otherwise")
+        ]
+        _spread(found)
+        return found
+
+    def _words_at(self, at: int) -> list[str]:
+        words = []
+        for token in self._tokens[at : at + 8]:
+            if token.kind != "word":
+                break
+            words.append(token.text)
+        return words
+
+    def _word(self, at: int) -> int:
+        words = self._words_at(at)
+        phrase = lexicon().part(words)
+        token = self._tokens[at]
+        if phrase is None:
+            self._now.tokens.append(token)
+            return 1
+        cue = " ".join(words[: phrase.words])
+        part = phrase.part
+        nothing = at + phrase.words >= len(self._tokens)
+        if cue in ("no", "yes") and at == 0 and not nothing and self._tokens[at + 1].text in (",", ":"):
+            return 1
+        if part == "turning":
+            self._now.turned = self._now.turned or cue
+            self._now.tokens += self._tokens[at : at + phrase.words]
+            return phrase.words
+        if part == "idle" or (cue in LIGHT and not self._formula_follows(at + phrase.words)):
+            self._now.tokens += self._tokens[at : at + phrase.words]
+            return phrase.words
+        if cue == "as" and self._is_limit(at + 1):
+            part = "if"
+        if part == "where" and cue == "here" and at > 0:
+            self._now.tokens.append(token)
+            return 1
+        self._open(part, cue, at)
+        return phrase.words
+
+    def _open(self, part: str, cue: str, at: int) -> None:
+        before = self._tokens[at - 1] if at else None
+        after = "" if before is None else before.text if before.kind in ("mark", "word") else "formula"
+        inside = self._now.inside
+        if self._now.tokens or self._now.turned or self._now.part in ("general", "absurd", "otherwise"):
+            self._push()
+        self._now = Clause(part, cue, after=after, inside=inside)
+
+    def _push(self) -> None:
+        if not any(one is self._now for one in self._done):
+            self._done.append(self._now)
+
+    def _formula_follows(self, at: int) -> bool:
+        """Whether a formula or a term comes before the next mark or word of the lexicon."""
+        while at < len(self._tokens):
+            token = self._tokens[at]
+            if token.kind in ("formula", "term"):
+                return True
+            if token.kind == "mark":
+                return False
+            phrase = lexicon().part(self._words_at(at))
+            if phrase is not None and phrase.part not in ("idle", "turning"):
+                return False
+            at += phrase.words if phrase is not None else 1
+        return False
+
+    def _is_limit(self, at: int) -> bool:
+        for place, token in enumerate(self._tokens[at : at + 6], at):
+            if token.kind == "formula":
+                return any(
+                    sign in token.text for sign in (r"\to", "->", "→", r"\rightarrow", r"\infty", r"\longrightarrow")
+                )
+            if token.kind == "term":
+                words = self._words_at(place + 1)
+                return any(lexicon().adjective(words[start:]) for start in range(min(3, len(words))))
+            if token.kind == "mark":
+                return False
+        return False
+
+    def _mark(self, token: Token, at: int) -> None:
+        now = self._now
+        if token.text == "(":
+            self._push()
+            self._outer.append(now)
+            self._now = Clause("claim", inside=True)
+        elif token.text == ")":
+            if self._outer:
+                self._push()
+                self._now = self._outer.pop()
+        elif token.text in (",", ":"):
+            now.tokens.append(token)
+            if self._ends(token.text, at):
+                now.closed = token.text
+                self._push()
+                self._now = Clause("claim", after=token.text, inside=now.inside)
+
+    def _ends(self, mark: str, at: int) -> bool:
+        now = self._now
+        something = any(token.kind in ("formula", "term") for token in now.tokens)
+        if now.part == "goal":
+            return something and now.cue.startswith(("to ", "in order"))
+        if now.part == "if" and not something:
+            return True  # in words alone: 'if all keys are orthogonal, ...'
+        following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
+        if now.part == "define":
+            return something and mark == "," and following is not None and following.kind == "word"
+        if now.part not in ("if", "where", "suppose", "reason", "example", "deny", "only"):
+            return False
+        if mark == ":":
+            return True
+        if now.part == "suppose" and following is not None and following.kind == "formula":
+            return False
+        if now.part == "if" and following is not None and following.kind == "formula" and self._then_follows(at + 1):
+            return False
+        return something or now.part in ("reason", "suppose")
+
+    def _then_follows(self, at: int) -> bool:
+        """Whether 'then' comes before another case is opened."""
+        while at < len(self._tokens):
+            if self._tokens[at].kind == "word":
+                if self._tokens[at].text == "then":
+                    return True
+                phrase = lexicon().part(self._words_at(at))
+                if phrase is not None and phrase.part in ("if", "claim", "otherwise", "suppose"):
+                    return False
+            at += 1
+        return False
+
+    def _formula(self, token: Token, at: int) -> None:
+        now = self._now
+        before = self._tokens[at - 1] if at else None
+        joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
+        if joined and now.part in ("if", "only") and now.formulas and token.kind == "formula" and before is not None:
+            # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
+            if not (is_condition(token.text) and is_condition(now.formulas[-1].text)) or self._own_case(at + 1):
+                now.closed = before.text
+                self._push()
+                self._now = Clause("claim", after=before.text, inside=now.inside)
+        elif now.part == "if" and now.formulas and before is not None and before.text == "even":
+            self._push()
+            self._now = Clause("claim", after="even", inside=now.inside)
+        self._now.tokens.append(token)
+
+    def _own_case(self, at: int) -> bool:
+        if at >= len(self._tokens) or self._tokens[at].kind != "word":
+            return False
+        phrase = lexicon().part(self._words_at(at))
+        return phrase is not None and phrase.part in ("if", "otherwise")
+
+
+def is_condition(text: str) -> bool:
+    """Whether a formula looks like a condition rather than a result: names and numbers on both sides.
+
+    >>> is_condition("i \\\\ne a, b"), is_condition("k_i^T q = 0")
+    (True, False)
+    """
+    plain = "".join(text.split())
+    return len(plain) < 24 and not any(sign in plain for sign in ("^", "(", "frac", "sum", "+", "v_", "alpha", "k_"))
+
+
+def _spread(found: Sequence[Clause]) -> None:
+    """A word that may turn a meaning reaches over the clauses that hang on its own."""
+    turned, bare = "", False
+    for clause in found:
+        if clause.inside:  # brackets keep to themselves; with a word of their own, what is outside does not reach in
+            clause.turned = clause.turned or ("" if clause.cue else turned)
+            continue
+        if (
+            clause.part in STRONG
+            and clause.cue
+            and not (bare and clause.after not in (",", ":") and clause.cue not in FRESH)
+        ):
+            turned = ""
+        turned = clause.turned or turned
+        clause.turned = turned
+        bare = bool(clause.turned) and not clause.formulas  # 'do not' before 'take'

@@ -1,0 +1,119 @@
+"""The words that decide what a sentence says: a table, kept as data in lexicon.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+LONGEST_PHRASE = 7  # words
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase that was found: the part it plays, and how many words it takes.
+
+    >>> Phrase("claim", 2).words
+    2
+    """
+
+    part: str
+    words: int
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Phrases by the part they play; a phrase is a tuple of words in lower case."""
+
+    parts: Mapping[tuple[str, ...], str]
+    turning: frozenset[tuple[str, ...]]
+    denying: frozenset[str]
+    denials: frozenset[tuple[str, ...]]
+    adjectives: Mapping[tuple[str, ...], str]
+    signs: Mapping[tuple[str, ...], str]
+    before: frozenset[str]
+    after: frozenset[str]
+    nouns: frozenset[str]
+    between: frozenset[str]
+    abbreviations: frozenset[str]
+
+    def part(self, words: Sequence[str]) -> Phrase | None:
+        """The longest phrase at the start of these words, and the part it plays; 'turning' where it may turn a meaning.
+
+        >>> lexicon().part(["so", "that", "the", "sum"])
+        Phrase(part='claim', words=2)
+        >>> lexicon().part(["except"]), lexicon().part(["the", "sum"])
+        (Phrase(part='turning', words=1), None)
+        """
+        for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+            phrase = tuple(words[:length])
+            if phrase in self.parts:
+                return Phrase(self.parts[phrase], length)
+            if phrase in self.turning:
+                return Phrase("turning", length)
+        return None
+
+    def denies(self, words: Sequence[str]) -> bool:
+        """Whether a sentence without a formula denies what was said.
+
+        >>> lexicon().denies("sadly this fails".split()), lexicon().denies("a model cannot tell".split())
+        (True, False)
+        """
+        return _somewhere(words, self.denials)
+
+    def adjective(self, words: Sequence[str]) -> Phrase | None:
+        """'large', 'small' or 'positive' at the start of these words."""
+        return _longest(words, self.adjectives)
+
+    def sign(self, words: Sequence[str]) -> str | None:
+        r"""A relation that is said in words, with nothing else said.
+
+        >>> lexicon().sign("is much larger than all other scores".split())
+        '\\gg'
+        """
+        start = 0
+        while start < len(words) and words[start] in self.before:
+            start += 1
+        found = _longest(words[start:], self.signs)
+        if found is None or any(word not in self.after for word in words[start + found.words :]):
+            return None
+        return found.part
+
+
+def _longest(words: Sequence[str], table: Mapping[tuple[str, ...], str]) -> Phrase | None:
+    for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+        part = table.get(tuple(words[:length]))
+        if part is not None:
+            return Phrase(part, length)
+    return None
+
+
+def _somewhere(words: Sequence[str], phrases: frozenset[tuple[str, ...]]) -> bool:
+    starts = range(len(words))
+    return any(tuple(words[at : at + size]) in phrases for at in starts for size in range(1, LONGEST_PHRASE + 1))
+
+
+def _table(lists: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], str]:
+    return {tuple(phrase.split()): part for part, phrases in lists.items() for phrase in phrases}
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon that comes with Headwright."""
+    with Path(__file__).with_name("lexicon.toml").open("rb") as file:
+        given = tomllib.load(file)
+    return Lexicon(
+        parts=_table(given["parts"]),
+        turning=frozenset(_table({"": [*given["turning"]["words"], *given["turning"]["phrases"]]})),
+        denying=frozenset(given["denying"]["words"]),
+        denials=frozenset(_table({"": given["denials"]["phrases"]})),
+        adjectives=_table(given["adjectives"]),
+        signs=_table(given["signs"]),
+        before=frozenset(given["fillers"]["before"]),
+        after=frozenset(given["fillers"]["after"]),
+        nouns=frozenset(given["fillers"]["nouns"]),
+        between=frozenset(given["fillers"]["between"]),
+        abbreviations=frozenset(given["abbreviations"]["words"]),
+    )

@@ -1,0 +1,323 @@
+"""Sentences: the text of an answer as words, marks and formulas in order, cut where sentences end.
+
+A sentence may run over a displayed formula and over the end of a paragraph: 'we set', a display, 'where lambda is
+large'. Formulas without marks, as people type them in plain text, are found by their looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from markdown_it.token import Token as Block
+
+from headwright.check.reading.blocks import blocks
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.marks import Piece, compares, find_formulas
+from headwright.check.reading.written import Written
+
+REACH = 60  # characters in which the mark of a formula is looked for
+MOST_TOKENS = 400  # of one sentence; a longer one is not understood
+LONGEST = 200_000  # characters of one answer; what is beyond is not read
+MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
+
+Kind = Literal["word", "mark", "formula", "term"]
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word in lower case, a mark such as a comma, a formula that compares, or a term that states nothing ($n$)."""
+
+    kind: Kind
+    text: str
+    line: int
+    display: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Tokens up to a full stop; `item` where it begins an item of a list, `paragraph` counts the blocks."""
+
+    tokens: tuple[Token, ...]
+    paragraph: int
+    item: bool = False
+    heading: bool = False
+    end: str = ""  # the mark that ended it: . ; : ? or none; ... where it is too long
+
+    @property
+    def line(self) -> int:
+        """Where it begins."""
+        return self.tokens[0].line if self.tokens else 0
+
+    @cached_property
+    def text(self) -> str:
+        """For showing: what was written, more or less."""
+        said = " ".join(f"${t.text}$" if t.kind in ("formula", "term") else t.text for t in self.tokens)
+        return re.sub(r" ([,:)])", r"\1", said.replace("( ", "("))
+
+
+def sentences(written: Written) -> tuple[Sentence, ...]:
+    r"""The sentences of an answer.
+
+    >>> [one.text for one in sentences(Written("Take $q = k_a$. Then\n\n$$c = v_a$$\n\nwhere all is well."))]
+    ['take $q = k_a$', 'then $c = v_a$ where all is well']
+    """
+    found: list[Sentence] = []
+    for number, block in enumerate(_blocks(written)):
+        for sentence in _cut(block, number):
+            last = found[-1] if found else None
+            if last is not None and _continues(last, sentence, block):
+                found[-1] = replace(last, tokens=last.tokens + sentence.tokens, end=sentence.end)
+            else:
+                found.append(sentence)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    tokens: tuple[Token, ...]
+    item: bool
+    heading: bool
+    lower: bool  # it begins with a small letter
+
+
+def _blocks(written: Written) -> Iterator[_Stretch]:
+    text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
+    if written.form == "latex":
+        text = _without_commands(text)
+    lines = text.split("\n")
+    heading = False
+    for block in blocks(text, latex=written.form == "latex"):
+        if block.type == "heading_open":
+            heading = True
+            continue
+        first = (block.map or [0])[0]
+        if block.type == "fence" and (block.info.split() or [""])[0].lower() not in MATHEMATICS:
+            continue
+        line = written.line + first + (block.type == "fence")
+        bullet = first < len(lines) and _BULLET.match(lines[first])
+        tokens = tuple(_tokens(block, line))
+        opening = re.sub(r"^[\s*_>]+", "", block.content)[:1]
+        if tokens:
+            yield _Stretch(tokens, bool(bullet), heading, opening.islower())
+        heading = False
+
+
+_STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
+_BULLET = re.compile(r"\s*(?:>\s*)*(?:[-+*•]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{1,4}[.)])\s")
+_COMMANDS = re.compile(r"\\(?:emph|textbf|textit|underline|textsc|paragraph\*?)\{([^{}$]*)\}")
+_ITEMS = re.compile(r"(?m)^\s*\\item(?:\[[^\]\n]{0,20}\])?")
+_STRUCTURE = re.compile(
+    r"\\(?:begin|end)\{(?:itemize|enumerate|proof|solution|quote|document|center)\}(?:\[[^\]\n]*\])?"
+)
+
+
+def _without_commands(text: str) -> str:
+    """Commands of LaTeX that only dress words; lines stay where they are."""
+    return _ITEMS.sub("- ", _STRUCTURE.sub("", _COMMANDS.sub(r"\1", text)))
+
+
+def _tokens(block: Block, line: int) -> Iterator[Token]:
+    text = block.content
+    pieces, _ = find_formulas(text)
+    if not pieces and block.type in ("fence", "code_block"):
+        yield from _typed_block(text, line)
+        return
+    done = 0
+    for piece in pieces:
+        start, stop = _with_marks(text, piece)
+        yield from _words(text[done:start], line, typed=not pieces)
+        at = line + text.count("\n", done, piece.start)
+        display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
+        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display)
+        line += text.count("\n", done, stop)
+        done = stop
+    yield from _words(text[done:], line, typed=not pieces)
+
+
+def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
+    """From the mark that begins a formula to the one that ends it."""
+    start, stop = piece.start, piece.start + len(piece.text)
+    reach = max(0, start - REACH)
+    before = re.search(r"(?:\$+|\\\(|\\\[|\\begin\{\w+\*?\})`?\s*$", text[reach:start])
+    after = re.match(r"\s*`?(?:\$+|\\\)|\\\]|\\end\{\w+\*?\})", text[stop : stop + REACH])
+    return (reach + before.start() if before else start), (stop + after.end() if after else stop)
+
+
+_WORD = re.compile(r"\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
+
+
+def _words(text: str, line: int, *, typed: bool) -> Iterator[Token]:
+    """The words and marks of prose; with `typed`, formulas in it that have no marks of their own."""
+    for number, row in enumerate(text.split("\n")):
+        if typed and _SIGNED.search(row):
+            yield from _typed(row, line + number)
+            continue
+        for found in _WORD.finditer(re.sub(r"`[^`]*`", " ", row).replace("**", " ")):
+            yield from _word(found[0].replace("’", "'").strip("_").lower(), line + number)
+
+
+def _word(word: str, line: int) -> Iterator[Token]:
+    if re.fullmatch(r"\d+(?:[./]\d+)?", word):
+        yield Token("term", word, line)
+    elif re.fullmatch(r"[,;:.!?()]", word):
+        yield Token("mark", word, line)
+    elif word.endswith(".") and word not in lexicon().abbreviations:
+        yield Token("word", word[:-1], line)
+        yield Token("mark", ".", line)
+    elif "." in word.strip(".") and word not in lexicon().abbreviations and word + "." not in lexicon().abbreviations:
+        for part in word.split("."):
+            yield Token("word", part, line)
+    elif re.search(r"\w", word):
+        yield Token("word", word + ("." if word + "." in lexicon().abbreviations and "." in word else ""), line)
+
+
+# What is typed without marks: formulas are what does not look like English.
+_SIGNED = re.compile(r"[=<>≤≥≠≈≫≪→~]")
+_ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:'[a-z]+)?[.,;:]?|[aAI]")
+_MATHEMATICAL = re.compile(
+    r"(?:exp|ln|log|sqrt|sin|cos|max|min|abs|tr|trace|softmax|relu|ReLU|rank|diag|sum|norm|norm_F|eps|epsilon|lambda|beta"
+    r"|alpha|gamma|delta|mu|sigma|theta|phi|Phi|pi|tol|oo|inf|infinity|ones|lim|kappa|tau|omega|[a-zA-Z]{1,2}|PX|PZ|PH)"
+)
+
+
+_CASE = re.compile(r"\s*(\w+\s*(?:=|<|>|<=|>=)\s*[\w./-]+)\s*:\s+(\S.*)")
+
+
+def _typed_block(text: str, line: int) -> Iterator[Token]:
+    """A block of formulas is one formula of several lines, unless there are words in it."""
+    body = text.strip("\n")
+    line += len(text) - len(text.lstrip("\n"))
+    rows = body.split("\n")
+    cases = [_CASE.fullmatch(row) for row in rows]
+    if any(cases):  # c = 3/2: alpha_1 = ...
+        for number, (row, case) in enumerate(zip(rows, cases, strict=True)):
+            if case is not None:
+                yield Token("word", "for", line + number)
+                yield Token("formula", case[1].strip(), line + number)
+                yield Token("mark", ":", line + number)
+            yield from _typed(row if case is None else case[2], line + number)
+            yield Token("mark", ".", line + number)
+        return
+    if not any(_has_words(row) for row in rows):
+        inner = body.strip()
+        if inner:
+            yield Token("formula" if compares(inner) else "term", inner, line, display=True)
+        return
+    for number, row in enumerate(rows):
+        yield from _typed(row, line + number)
+        if row.strip():
+            yield Token("mark", ".", line + number)
+
+
+def _has_words(row: str) -> bool:
+    known = {"if", "for", "as", "when", "where", "and", "to", "all", "with", "then", "implies", "given", "or", "not"}
+    return any(_is_english(part) and part.strip(".,;:").lower() not in known for part in row.split())
+
+
+def _is_english(part: str) -> bool:
+    bare = part.rstrip(".,;:")
+    return bool(_ENGLISH.fullmatch(part)) and not _MATHEMATICAL.fullmatch(bare)
+
+
+def _typed(row: str, line: int) -> Iterator[Token]:
+    r"""One line of plain text.
+
+    >>> [token.text for token in _typed("take q = t*(k_a + k_b), where t is large", 1)]
+    ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
+    """
+    run: list[str] = []
+    for part in [*row.split(), ""]:
+        words = bool(part) and (_is_english(part) or part.rstrip(".,;:").lower() in _LITTLE)
+        if part and not words:
+            run.append(part)
+            continue
+        yield from _run(" ".join(run), line)
+        run = []
+        for found in _WORD.finditer(part):
+            yield from _word(found[0].lower(), line)
+
+
+_LITTLE = {
+    "a",
+    "i",
+    "is",
+    "so",
+    "we",
+    "if",
+    "as",
+    "to",
+    "by",
+    "in",
+    "of",
+    "or",
+    "no",
+    "it",
+    "at",
+    "be",
+    "an",
+    "on",
+    "do",
+}
+
+
+def _run(run: str, line: int) -> Iterator[Token]:
+    for part in re.split(r"(?<=[,;.:])\s+|(?<=[,;.:])$", run):
+        bare = part.rstrip(",;.:")
+        if bare.strip():
+            yield Token("formula" if compares(bare) else "term", bare.strip(), line)
+        for mark in part[len(bare) :]:
+            yield Token("mark", mark, line)
+
+
+def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
+    """Cut at full stops, question marks and semicolons."""
+    held: list[Token] = []
+    first = True
+    for token in block.tokens:
+        if token.kind == "mark" and token.text in ".!?;":
+            if held:
+                yield Sentence(tuple(held), number, block.item and first, block.heading, token.text)
+                first = False
+            held = []
+        else:
+            held.append(token)
+        if len(held) >= MOST_TOKENS:
+            yield Sentence(tuple(held), number, block.item and first, block.heading, "...")
+            held, first = [], False
+    if held:
+        last = held[-1]
+        end = ":" if last.kind == "mark" and last.text == ":" else ""
+        yield Sentence(tuple(held), number, block.item and first, block.heading, end)
+
+
+def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
+    """Whether a sentence goes on in the block that follows."""
+    if last.paragraph == sentence.paragraph or last.heading or sentence.heading or last.end not in ("", ":"):
+        return False
+    if sentence.tokens != block.tokens[: len(sentence.tokens)]:
+        return False  # it does not begin its block
+    if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
+        return False
+    ending, opening = last.tokens[-1], sentence.tokens[0]
+    if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
+        return False  # two displays, one below the other
+    if last.end == ":" or ending.text == ",":
+        return True
+    if ending.kind == "word":
+        return opening.kind == "formula"
+    return (block.lower and opening.kind == "word") or (opening.kind == "formula" and leads_on(opening.text))
+
+
+_LEADING = re.compile(
+    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*(?:[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|ll|gg|to|sim|equiv|implies|Rightarrow|Longrightarrow"
+    r"|iff|Leftrightarrow)(?![a-zA-Z]))"
+)
+
+
+def leads_on(text: str) -> bool:
+    """Whether a formula begins with a relation, so that it continues the one before."""
+    return _LEADING.match(text) is not None

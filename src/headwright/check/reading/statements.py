@@ -1,0 +1,750 @@
+"""Statements: what an answer says, each with its role and with what it is said under.
+
+An assumption holds for its sentence ('if $g > 1$ then ...'), for its paragraph ('Case $c = 1/2$: ...') or until the
+argument is closed ('Suppose ...'). Where it is not certain whether it is still meant, a statement carries it as
+`perhaps`: then only what is so on both readings is said. What is not understood is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from headwright.check.reading.clauses import Clause, clauses
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
+from headwright.check.reading.written import Written
+from headwright.formula import FormulaError, parse_each, parse_lines
+from headwright.formula.show import plain
+from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+
+Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
+MOST_STATEMENTS = 400
+FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that is said.
+
+    `under` is what it is said for; `perhaps` what it may be said for; `unknown` the words of a condition that was not
+    understood; `why` tells why it is not judged, '' where it is; `problem` is the error of a formula that cannot be
+    read.
+    """
+
+    role: Role
+    text: str
+    line: int
+    node: Node | None = None
+    under: tuple[Node, ...] = ()
+    perhaps: tuple[Node, ...] = ()
+    unknown: str = ""
+    sentence: str = ""
+    why: str = ""
+    problem: FormulaError | None = field(default=None, compare=False)
+    number: int = 0  # its place among all statements
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read: the statements in order, and the names that the answer makes its own in words."""
+
+    statements: tuple[Statement, ...]
+    own: frozenset[str] = frozenset()
+    denied: str = ""  # a sentence in words that denies what was said
+    denied_line: int = 0
+
+
+def read(written: Written, names: Collection[str] = ()) -> Read:
+    r"""The statements of an answer; `names` are words of several letters that the exercise knows.
+
+    >>> found = read(Written(r"If $g > 1$ then $c \approx v_a$. To show: $c = 0$."))
+    >>> [(one.role, one.text, len(one.under)) for one in found.statements]
+    [('claim', 'c \\approx v_a', 1), ('goal', 'c = 0', 0)]
+    """
+    discourse = _Discourse(tuple(names))
+    for sentence in sentences(written):
+        if len(discourse.found) > MOST_STATEMENTS:
+            break
+        discourse.hear(sentence)
+    found = discourse.found[:MOST_STATEMENTS]
+    if len(discourse.found) > MOST_STATEMENTS:
+        why = f"there are more than {MOST_STATEMENTS} statements, and the rest is not read"
+        found.append(replace(discourse.found[MOST_STATEMENTS], role="unclear", why=why))
+    if len(written.text) > LONGEST:
+        why = f"there are more than {LONGEST} characters, and the rest is not read"
+        found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
+    numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
+    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line)
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A condition that is in force: nodes, or words that were not understood."""
+
+    nodes: tuple[Node, ...] = ()
+    unknown: str = ""
+    absurd: bool = False  # it has led to a contradiction
+
+
+class _Discourse:
+    """Keeps the assumptions that are open while sentences go by."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.found: list[Statement] = []
+        self.own: set[str] = set()
+        self.denied, self.denied_line = "", 0
+        self._names = names
+        self._supposed: list[_Condition] = []  # 'Suppose ...'
+        self._case: list[_Condition] = []  # 'Case c = 1/2:'
+        self._case_paragraph = -1
+        self._recent: list[_Condition] = []  # of a sentence before
+        self._chain: int | None = None  # the statement that a leading '=' continues
+
+    def hear(self, sentence: Sentence) -> None:
+        found = clauses(sentence)
+        formulas = [token for token in sentence.tokens if token.kind == "formula"]
+        words = [token.text for token in sentence.tokens if token.kind == "word"]
+        if sentence.heading and not formulas:
+            self._supposed, self._case, self._recent = [], [], []
+        if not any(clause.formulas for clause in found) and lexicon().denies(words) and not self._supposed:
+            self.denied, self.denied_line = self.denied or sentence.text, self.denied_line or sentence.line
+        if sentence.item or (sentence.paragraph != self._case_paragraph and not self._goes_on(sentence)):
+            self._case = []
+        if sentence.item or sentence.heading:
+            self._recent = []
+        _Sentence(self, sentence, found).say()
+
+    def _goes_on(self, sentence: Sentence) -> bool:
+        """A case that ended in a colon alone goes on below it, up to the next one."""
+        return (
+            bool(self._case) and not sentence.heading and self._case_paragraph + 1 == sentence.paragraph and self._open
+        )
+
+    _open = False
+
+
+class _Sentence:
+    """One sentence while it is being read."""
+
+    def __init__(self, discourse: _Discourse, sentence: Sentence, found: list[Clause]) -> None:
+        self.all = discourse
+        self.sentence = sentence
+        self.clauses = found
+        self.front: list[_Condition] = []
+        self.fresh = True  # no claim since the last condition in front
+        self.last: list[int] = []  # statements of the claim clause before: a condition that follows is theirs
+        self.complement: tuple[Node, ...] = ()
+        self.asked = sentence.end in ("?", "...")
+        self.start = len(discourse.found)
+        self.supposing = False  # the clause before was 'suppose ...'
+
+    def say(self) -> None:
+        for place, clause in enumerate(self.clauses):
+            self._notes(clause)
+            self.supposing = self.supposing and clause.part == "where"
+            following = self.clauses[place + 1 :]
+            match clause.part:
+                case "general":
+                    self.all._supposed, self.all._case, self.all._recent, self.front = [], [], [], []
+                    self._claims(clause, "claim")
+                case "absurd":
+                    self._absurd(clause)
+                case "if":
+                    self._condition(clause, following)
+                case "suppose":
+                    self._suppose(clause)
+                case "where":
+                    self._where(clause)
+                case "otherwise":
+                    self._otherwise(clause)
+                case "only":
+                    self._only(clause)
+                case "goal":
+                    self._add(clause, "goal", "what is wanted, not claimed")
+                case "example":
+                    self._add(clause, "example")
+                case "deny":
+                    self._claims(clause, "claim", denied=True)
+                case "define":
+                    self._claims(clause, "definition")
+                case "reason":
+                    self._claims(clause, "reason")
+                case _:
+                    self._claims(clause, "claim")
+        if self.front and self.start == len(self.all.found):
+            for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
+                if not isinstance(node, Name):
+                    said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
+                    self.all.found.append(said)
+        if self.front:
+            self.all._recent = [one for one in self.front if one.nodes]
+            if self.sentence.end == ":" or any(one.part == "if" and one.closed == ":" for one in self.clauses):
+                self.all._case, self.all._case_paragraph = self.front, self.sentence.paragraph
+                self.all._open = self.sentence.end == ":"
+                self.all._recent = []
+
+    # What each kind of clause adds.
+
+    def _claims(self, clause: Clause, role: Role, *, denied: bool = False) -> None:
+        if clause.inside and clause.formulas and role == "claim" and not clause.cue and self._qualifies(clause):
+            self._attach(self._nodes(clause), "")
+            return
+        before = len(self.all.found)
+        self._add(clause, role, denied=denied)
+        if len(self.all.found) > before:
+            self.last = list(range(before, len(self.all.found)))
+            self.fresh = False
+
+    def _qualifies(self, clause: Clause) -> bool:
+        """Brackets right after a formula with a condition in them: (i != a, b)."""
+        nodes = self._nodes(clause)
+        return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
+
+    def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:
+        if role != "goal" and self._said_in_words(clause):
+            said = self._words(clause).strip()
+            why = why or "it is said in words"
+            self.all.found.append(
+                Statement("unclear", said, clause.tokens[0].line, None, sentence=self.sentence.text, why=why)
+            )
+        if self.asked and not why:
+            role, why = "unclear", "a question" if self.sentence.end == "?" else "the sentence is too long"
+        elif clause.turned and role != "goal" and not self._softly(clause):
+            role, why = "unclear", f"'{clause.turned}' was not understood"
+        for number, token in enumerate(clause.formulas):
+            for text, reason in _remarks(token.text):
+                first = denied and number == 0
+                part: Role = "reason" if reason else role
+                self._formula(replace(token, text=text), part, why, clause, first, remark=reason)
+
+    def _said_in_words(self, clause: Clause) -> bool:
+        """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
+        kinds = [token.kind if token.kind != "word" else token.text for token in clause.tokens]
+        terms = kinds.count("term")
+        if terms > 1 and clause.turned in lexicon().denying and not clause.formulas:
+            return True
+        joined = " ".join(kinds)
+        return "term is term" in joined or "term is not term" in joined or "term are term" in joined
+
+    def _softly(self, clause: Clause) -> bool:
+        """'approximately' beside a formula that says so itself turns nothing."""
+        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
+        return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
+
+    def _formula(
+        self, token: Token, role: Role, why: str, clause: Clause, denied: bool, *, remark: bool = False
+    ) -> None:
+        text = token.text
+        if leads_on(text) and role in ("claim", "reason", "definition"):
+            implied = _IMPLIED.match(text)
+            if implied:
+                text = text[implied.end() :]
+            elif self._goes_on(token, clause):
+                if self._continue(text, token.line):
+                    return
+            else:
+                role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
+        sure, perhaps, unknown = self._in_force()
+        inside = remark or clause.inside or role in ("goal", "example", "unclear")
+        parts = self._parsed(text)
+        for node, problem in parts:
+            shown = _source(node, text) if len(parts) > 1 else text
+            line = token.line + _newlines(node)
+            if denied and node is not None:
+                node = flipped(node)
+            self.all.found.append(
+                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
+            )
+        if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
+            self.all._chain = len(self.all.found) - 1
+
+    def _goes_on(self, token: Token, clause: Clause) -> bool:
+        """A display goes on with the chain before it; within a line, only what stands right behind another formula."""
+        if clause.inside or self.all._chain is None:
+            return False
+        at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
+        return token.display or (at > 0 and clause.tokens[at - 1].kind == "formula")
+
+    def _continue(self, text: str, line: int) -> bool:
+        """A formula that begins with a relation goes on with the chain before it; its lines stay where they are."""
+        chain = self.all._chain
+        if chain is None or self.all.found[chain].why:
+            return False
+        before = self.all.found[chain]
+        gap = "\n" * max(0, line - before.line - before.text.count("\n"))
+        whole = f"{before.text} \\\\{gap} {text}"
+        parts = self._parsed(whole)
+        if any(problem is not None for _, problem in parts):
+            return False
+        first, *more = parts
+        self.all.found[chain] = replace(before, text=whole, node=first[0])
+        for node, problem in more:
+            at = before.line + _newlines(node)
+            again = replace(before, text=_source(node, text), line=at, node=node, problem=problem)
+            self.all.found.append(again)
+        return True
+
+    def _in_force(self) -> tuple[tuple[Node, ...], tuple[Node, ...], str]:
+        sure = [*self.all._case, *self.front, *(one for one in self.all._supposed if not one.absurd)]
+        perhaps = [*([] if self.front else self.all._recent), *(one for one in self.all._supposed if one.absurd)]
+        unknown = next((one.unknown for one in (*sure, *perhaps) if one.unknown), "")
+        return _joined(sure), _joined(perhaps), unknown
+
+    def _parsed(self, text: str) -> list[tuple[Node | None, FormulaError | None]]:
+        found = parse_each(_tidy(text), names=self.all._names)
+        return [(None, one) if isinstance(one, FormulaError) else (one, None) for one in found]
+
+    def _nodes(self, clause: Clause) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for token in clause.tokens:
+            every = clause.cue in EVERY and _letters(token.text)
+            if token.kind == "formula" or (token.kind == "term" and (every or _LETTER.fullmatch(token.text))):
+                found += [node for node, _ in self._parsed(token.text) if node is not None]
+        return tuple(found)
+
+    def _unread(self, clause: Clause) -> str:
+        """The words of a condition that was not understood; '' where it was."""
+        said = self._words(clause)
+        if clause.turned and clause.part != "suppose":
+            return said
+        if any(problem for token in clause.formulas for _, problem in self._parsed(token.text)):
+            return said
+        noted = any(True for _ in _notes(clause))
+        letters = any(token.kind == "term" and _letters(token.text) for token in clause.tokens)
+        return "" if clause.formulas or noted or (letters and clause.cue.startswith(("for", "over"))) else said
+
+    def _words(self, clause: Clause) -> str:
+        said = " ".join(f"${t.text}$" if t.kind in ("formula", "term") else t.text for t in clause.tokens)
+        return f"{clause.cue} {said}".rstrip(" ,:")
+
+    def _condition(self, clause: Clause, following: Sequence[Clause]) -> None:
+        nodes, unknown = self._nodes(clause), self._unread(clause)
+        nodes = (*nodes, *_notes(clause))
+        if clause.cue == "unless":
+            turned = len(nodes) == 1 and isinstance(nodes[0], Relation) and _flips(nodes[0])
+            nodes, unknown = ((flipped(nodes[0]),), unknown) if turned else ((), unknown or self._words(clause))
+        nodes = tuple(part for node in nodes for part in (node.items if isinstance(node, Listing) else (node,)))
+        self.complement = nodes
+        claimed = any(one.part in ("claim", "define", "otherwise", "deny") and one.formulas for one in following)
+        in_front = not self.last or (
+            claimed and clause.after in (",", "and", "but", "while", ":", "or", "so", "then", "that")
+        )
+        if clause.turned:
+            if in_front:
+                self.front = [_Condition((), unknown)]
+            else:
+                self._void(clause.turned)
+            return
+        if in_front:
+            if not self.fresh:
+                self.front = []
+                self.fresh = True
+            if clause.closed == ":" or _names(nodes) & _names(_joined(self.all._case)):
+                self.all._case = []  # the next case
+            if any(is_index(node) for node in nodes) and self.front and self.fresh:
+                # 'if k_j^T q > k_i^T q for all i != j, then': the second says for which i the first is meant.
+                self.front[-1] = _Condition(_said_for(self.front[-1].nodes, nodes), self.front[-1].unknown or unknown)
+            else:
+                self.front.append(_Condition(nodes, unknown))
+        else:
+            self._attach(nodes, unknown)
+
+    def _attach(self, nodes: tuple[Node, ...], unknown: str) -> None:
+        """A condition after what it is about: surely about the last statement, perhaps about those before it."""
+        for number in reversed(self.last):
+            one = self.all.found[number]
+            mine = tuple(node for node in nodes if not is_index(node) or _speaks_of(one.node, node))
+            if number == self.last[-1]:
+                # 'for g > 1 we get A, while B for g < 1': the second case is not within the first.
+                front, about = _joined(self.front), _names(mine)
+                one = replace(one, under=tuple(u for u in one.under if u not in front or not about & _names((u,))))
+                self.all.found[number] = replace(one, under=(*one.under, *mine), unknown=one.unknown or unknown)
+            else:
+                loose = tuple(node for node in mine if not is_index(node))
+                tied = tuple(node for node in mine if is_index(node))
+                self.all.found[number] = replace(one, under=(*one.under, *tied), perhaps=(*one.perhaps, *loose))
+        if not self.last and unknown:
+            self.front.append(_Condition((), unknown))
+
+    def _void(self, word: str) -> None:
+        for number in self.last:
+            one = self.all.found[number]
+            self.all.found[number] = replace(one, role="unclear", why=f"'{word}' was not understood")
+
+    def _suppose(self, clause: Clause) -> None:
+        nodes, unknown = self._nodes(clause), self._unread(clause)
+        if clause.turned:
+            nodes, unknown = (), unknown or clause.turned
+        for token in clause.formulas:
+            for node, problem in self._parsed(token.text):
+                why = "" if node is not None else "it cannot be read"
+                said, text = self.sentence.text, _source(node, token.text)
+                found = Statement("assumption", text, token.line, node, sentence=said, why=why, problem=problem)
+                self.all.found.append(found)
+        if not clause.formulas and not _mentions(clause):
+            return  # 'we assume the setting above'
+        self.all._supposed.append(_Condition(nodes, unknown))
+        self.last, self.supposing = [], True
+
+    def _where(self, clause: Clause) -> None:
+        if clause.turned:
+            self._add(clause, "where")
+            self._void(clause.turned)
+            return
+        if self.supposing and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            last = self.all._supposed.pop()  # 'suppose a = b with c > 0'
+            self.all._supposed.append(replace(last, nodes=(*last.nodes, *self._nodes(clause))))
+            return
+        if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+            self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
+            return
+        before = len(self.all.found)
+        self._add(clause, "where")
+        if len(self.all.found) > before:
+            self.last = list(range(before, len(self.all.found)))
+
+    def _otherwise(self, clause: Clause) -> None:
+        """In the other cases: of what was said last, turned round."""
+        before = self.complement
+        if not before and self.last and isinstance(self.all.found[self.last[-1]].node, Logic):
+            implied = self.all.found[self.last[-1]].node
+            before = implied.items[:1] if isinstance(implied, Logic) and implied.word == "implies" else ()
+        left_out = _left_out(before)
+        if left_out and self.last and not clause.formulas:
+            self._instead(*left_out)
+            return
+        nodes = tuple(flipped(node) for node in before if isinstance(node, Relation) and _flips(node))
+        nodes = nodes if len(before) == 1 and not left_out else ()
+        unknown = "" if nodes or not (before or clause.formulas) else "otherwise"
+        if clause.formulas:
+            self.front = [_Condition(nodes, unknown)]
+            self._claims(clause, "claim")
+        elif self.last:
+            one = self.all.found[self.last[-1]]
+            free = one.node is not None and any(True for _ in _free_letters(one.node))
+            self._attach(nodes, unknown or ("" if nodes or free else "otherwise"))
+
+    def _instead(self, letter: str, others: Sequence[Node]) -> None:
+        """'0 for i != a, b and 1 otherwise': the second is said of a and of b."""
+        one = self.all.found[self.last[-1]]
+        if one.node is None:
+            return
+        for other in others:
+            said = with_index(one.node, letter, other)
+            self.all.found.append(replace(one, node=said, text=plain(said)))
+        del self.all.found[self.last[-1]]
+        self.last = list(range(len(self.all.found) - len(others), len(self.all.found)))
+
+    def _only(self, clause: Clause) -> None:
+        """'A only for B' says that A implies B."""
+        nodes = self._nodes(clause)
+        if not self.last or not nodes or clause.turned or self._unread(replace(clause, part="if", cue="if")):
+            self._void("only")
+            return
+        one = self.all.found[self.last[-1]]
+        if one.node is None:
+            return
+        goal = nodes[0] if len(nodes) == 1 else Logic("and", nodes)
+        said = Logic("implies", (one.node, goal), span=one.node.span)
+        self.all.found[self.last[-1]] = replace(one, node=said)
+
+    def _absurd(self, clause: Clause) -> None:
+        if self.all._supposed and not clause.turned:
+            last = self.all._supposed.pop()
+            self.all._supposed.append(replace(last, absurd=True))
+            self._claims(clause, "claim")
+        else:
+            clause.turned = clause.turned or "impossible"
+            self._add(clause, "unclear", f"'{clause.turned}' was not understood")
+            for later in self.clauses:
+                if not (later.part in ("claim", "define") and later.cue):
+                    later.turned = later.turned or clause.turned
+
+    def _notes(self, clause: Clause) -> None:
+        """Names that are said to be large or small, and names of the answer's own."""
+        for name in _introduced(clause):
+            self.all.own.add(name)
+        if clause.part in ("if", "goal"):
+            return  # a case: it becomes a condition there
+        for node in _notes(clause):
+            shown = plain(node)
+            self.all.found.append(Statement("where", shown, clause.tokens[0].line, node, sentence=self.sentence.text))
+
+
+# Names that are large, small, or the answer's own.
+
+
+def _notes(clause: Clause) -> Iterator[Relation]:
+    """'large $lambda$', '$t$ is large enough': lambda -> infinity."""
+    tokens = clause.tokens
+    table = lexicon()
+    until = 0
+    for at, token in enumerate(tokens):
+        if token.kind != "word" or at < until:
+            continue
+        words = [one.text for one in tokens[at : at + 7]]
+        found = table.adjective(words)
+        if found is None:
+            continue
+        until = at + found.words
+        for named in _described(tokens, at, until):
+            if found.part == "positive":
+                yield Relation((named, ZERO), (">",))
+            else:
+                yield Relation((named, INFINITY if found.part == "large" else ZERO), ("->",))
+
+
+def _described(tokens: Sequence[Token], start: int, stop: int) -> list[Name]:
+    """The names that an adjective describes: the next ones after it, or those before it."""
+    for places in (range(stop, len(tokens)), range(start - 1, -1, -1)):
+        for at in places:
+            token = tokens[at]
+            if token.kind in ("formula", "term"):
+                names = _bare_names(token.text)
+                if names:
+                    return names
+                break
+            if token.text not in lexicon().between:
+                break
+    return []
+
+
+_NAME = r"(?:\\?[a-zA-Z]+)(?:_(?:\w|\{\w+\}))?"
+_NAMES = re.compile(
+    rf"\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*(?:(?:[<>≥≤∈]|\\(?:geq?|leq?|gt|lt|in|gg)(?![a-zA-Z])).*)?", re.DOTALL
+)
+
+
+def _bare_names(text: str) -> list[Name]:
+    """The names of 'lambda', 's, t' or 'lambda > 0'."""
+    found = _NAMES.fullmatch(text)
+    if found is None:
+        return []
+    names: list[Name] = []
+    for part in found[1].split(","):
+        try:
+            parsed = parse_lines(part)
+        except FormulaError:
+            return []
+        if len(parsed) != 1 or not isinstance(parsed[0], Name):
+            return []
+        names.append(parsed[0])
+    return names
+
+
+def _introduced(clause: Clause) -> Iterator[str]:
+    """'a large constant $c$', '$c$ is a constant': from here on c is the answer's own."""
+    table = lexicon()
+    for at, token in enumerate(clause.tokens):
+        if token.kind not in ("term", "formula"):
+            continue
+        before: list[str] = []
+        for one in reversed(clause.tokens[max(0, at - 5) : at]):
+            if one.kind != "word":
+                break
+            before.insert(0, one.text)
+        after: list[str] = []
+        for one in clause.tokens[at + 1 : at + 7]:
+            if one.kind != "word":
+                break
+            after.append(one.text)
+        noun = bool(before) and before[-1] in table.nouns and "the" not in before
+        told = after[:2] in (["is", "a"], ["is", "an"], ["is", "some"], ["is", "any"])
+        if noun or (told and any(word in table.nouns for word in after[2:])):
+            yield from (name.base for name in _bare_names(token.text) if name.index is None)
+
+
+# Nodes.
+
+
+def flipped(node: Node) -> Node:
+    """The opposite of a statement.
+
+    >>> from headwright.formula import parse
+    >>> plain(flipped(parse("a = b")))
+    'a != b'
+    """
+    match node:
+        case Relation((a, b), (sign,)) if sign in FLIPPED:
+            return Relation((a, b), (FLIPPED[sign],), span=node.span)  # type: ignore[arg-type]
+        case Quantified(body, conditions):
+            return Quantified(flipped(body), conditions, span=node.span)
+        case _:
+            return Logic("not", (node,), span=node.span)
+
+
+def _flips(node: Relation) -> bool:
+    return len(node.terms) == 2 and node.comparisons[0] in FLIPPED and not isinstance(node.terms[1], Listing)
+
+
+def _joined(conditions: Sequence[_Condition]) -> tuple[Node, ...]:
+    return tuple(node for one in conditions for node in one.nodes)
+
+
+def _names(nodes: Sequence[Node]) -> set[str]:
+    return {part.base for node in nodes for part in walk(node) if isinstance(part, Name)}
+
+
+def _left_out(conditions: Sequence[Node]) -> tuple[str, tuple[Node, ...]] | None:
+    """Of 'i != a' and 'i != b' the letter i, and a and b; None where it is not of that form."""
+    letter, others = "", []
+    for node in conditions:
+        match node:
+            case Relation((Name(base, None, 0), (Name() | Number()) as other), ("!=",)) if letter in ("", base):
+                letter = base
+                others.append(other)
+            case _:
+                return None
+    return (letter, tuple(others)) if letter and is_index(conditions[0]) else None
+
+
+def with_index(node: Node, letter: str, other: Node) -> Node:
+    """A statement with another index in place of a letter: k_i with a for i is k_a.
+
+    >>> from headwright.formula import parse
+    >>> plain(with_index(parse("k_i^T q = i"), "i", Name("a")))
+    'k_a^T q = i'
+    """
+    changed: dict[str, Any] = {}
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if item.name == "index" and isinstance(node, Name) and isinstance(value, Node):
+            changed["index"] = _put(value, letter, other)
+        elif isinstance(value, Node):
+            changed[item.name] = with_index(value, letter, other)
+        elif isinstance(value, tuple):
+            parts = (with_index(part, letter, other) if isinstance(part, Node) else part for part in value)
+            changed[item.name] = tuple(parts)
+    return replace(node, **changed) if changed else node
+
+
+def _put(index: Node, letter: str, other: Node) -> Node:
+    match index:
+        case Name(base, None, 0) if base == letter:
+            return other
+        case Listing(items):
+            return replace(index, items=tuple(_put(item, letter, other) for item in items))
+        case _:
+            return index
+
+
+def is_index(node: Node) -> bool:
+    """Whether a condition speaks of indices: i != a, b; or for all i."""
+    match node:
+        case Name(base, None, _):
+            return len(base) == 1
+        case Listing(items):
+            return all(is_index(item) for item in items)
+        case Relation((Name(base, None, _), *_), _):
+            return base in "ijlm" and len(base) == 1
+        case _:
+            return False
+
+
+def _speaks_of(node: Node | None, condition: Node) -> bool:
+    """Whether a statement has the letter of which a condition speaks."""
+    match condition:
+        case Name():
+            letters = {condition.base}
+        case Listing(items):
+            letters = {item.base for item in items if isinstance(item, Name)}
+        case Relation((Name() as name, *_), _):
+            letters = {name.base}
+        case _:
+            return True
+    return node is not None and any(isinstance(part, Name) and part.base in letters for part in walk(node))
+
+
+def _free_letters(node: Node) -> Iterator[str]:
+    """Letters that stand in an index."""
+    for part in walk(node):
+        if isinstance(part, Name) and part.index is not None:
+            yield from (inner.base for inner in walk(part.index) if isinstance(inner, Name))
+
+
+def _said_for(nodes: tuple[Node, ...], conditions: tuple[Node, ...]) -> tuple[Node, ...]:
+    if not nodes or not conditions:
+        return (*nodes, *conditions)
+    return (*nodes[:-1], Quantified(nodes[-1], conditions, span=nodes[-1].span))
+
+
+def _plain_condition(node: Node) -> bool:
+    match node:
+        case Relation(terms, _):
+            flat = [item for term in terms for item in (term.items if isinstance(term, Listing) else (term,))]
+            return all(isinstance(item, Name | Number) for item in flat)
+        case _:
+            return False
+
+
+def _mentions(clause: Clause) -> bool:
+    return any(token.kind == "term" for token in clause.tokens)
+
+
+def _newlines(node: Node | None) -> int:
+    """How many lines below the start of a formula a statement begins."""
+    return 0 if node is None else node.span.source.count("\n", 0, node.span.start)
+
+
+def _source(node: Node | None, text: str) -> str:
+    """The part of a formula that a statement was read from."""
+    if node is None or not node.span.source:
+        return text
+    return node.span.source[node.span.start : node.span.stop].strip() or text
+
+
+EVERY = ("for all", "for every", "for each", "for any", "over all")
+_LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
+_LETTERS = re.compile(r"\s*[a-zA-Z]'?(?:\s*,\s*[a-zA-Z]'?)*\s*")
+
+
+def _letters(text: str) -> bool:
+    return _LETTERS.fullmatch(text) is not None
+
+
+# Formulas as people set them.
+
+_IMPLIED = re.compile(
+    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*\\?(?:implies|Rightarrow|Longrightarrow|therefore|⇒|⟹)(?![a-zA-Z])"
+)
+_NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$")
+_REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:[^()]|\([^()]*\))*)\)\s*$")
+
+
+_POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
+
+
+def _tidy(text: str) -> str:
+    r"""Without the mark that ends a sentence, and with two habits spelled out.
+
+    >>> _tidy(r"\beta \in \mathbb{R}^+"), _tidy(r"\Delta s = 1.")
+    ('\\beta > 0', '\\Delta_{s} = 1')
+    """
+    text = re.sub(r"[.,;:]\s*$", "", text.strip())
+    return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
+
+
+def _remarks(text: str) -> Iterator[tuple[str, bool]]:
+    r"""A formula without its number and without a remark in brackets behind it; then what the remark states.
+
+    >>> list(_remarks(r"a = b \quad (\text{since } P^T P = I) \quad (20)"))
+    [('a = b', False), ('P^T P = I', True)]
+    """
+    text = _NUMBERED.sub("", text)
+    found = _REMARK.search(text)
+    if found is None:
+        yield text, False
+        return
+    words = re.findall(r"[\w'.]+", found[1].lower())
+    phrase = lexicon().part(words) if words else None
+    if phrase is None or phrase.part != "reason":
+        yield text, False
+        return
+    yield text[: found.start()], False
+    if found[2].strip():
+        yield found[2].strip(), True

@@ -1,0 +1,190 @@
+"""headwright audit."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwright.cli.console import OUT, TALK, check_writable, progress, say, show_json
+from headwright.cli.options import Json, Seed, read_text
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.audit.auditor import Audit
+    from headwright.audit.documents import Document
+    from headwright.audit.explain import Explained, Row
+    from headwright.audit.models.model import Model
+
+MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
+BUILT_IN = "builtin:"
+MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
+TOKENS = 4000  # random ones, for a model that was trained on nothing else
+
+
+class Device(StrEnum):
+    """Where a model can run."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class DType(StrEnum):
+    """The number types that a model can run in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
+def audit(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)],
+    text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Measure on so many random tokens that repeat.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Cut documents to so many tokens.")] = None,
+    layers: Annotated[str | None, typer.Option(help="Only these layers, such as 0,4-7.")] = None,
+    heads: Annotated[str | None, typer.Option(help="Only these heads of each layer.")] = None,
+    device: Annotated[Device, typer.Option(help="Where the model runs.")] = Device.cpu,
+    dtype: Annotated[DType | None, typer.Option(help="The number type it runs in.", show_default="float32")] = None,
+    explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """What every head of a model does, by what margin, how fragile it is and of what rank."""
+    from headwright.audit.auditor import audit as run
+    from headwright.audit.models import load_model
+
+    if text is not None and tokens is not None:
+        raise InputError("--text and --tokens: expected one of them")
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected .html")
+    check_writable(out, "--out")
+    given = None if text is None else read_text(text, "text")
+    chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
+    with TALK.status(f"loading {model}"):
+        loaded = load_model(model, device=device.value, dtype=None if dtype is None else dtype.value)
+    if given is None and tokens is None and model.startswith(BUILT_IN):
+        tokens = TOKENS
+    if explain is not None:
+        _explain(loaded, explain, given, tokens, max_length, seed, json)
+        return
+    with progress(f"auditing {loaded.name}") as fraction:
+        found = run(
+            loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
+            heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
+        )  # fmt: skip
+    if json:
+        from headwright.audit.report.data import data
+
+        show_json(data(found))
+    else:
+        _show(found)
+    if out is not None:
+        from headwright.audit.report.page import page
+        from headwright.files import write_whole
+
+        write_whole(out, page(found).encode())
+        say(f"The report is in {out}.")
+
+
+def _numbers(text: str | None, option: str) -> list[int] | None:
+    """Numbers written as 0,4-7."""
+    if text is None:
+        return None
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not all(end.isascii() and end.isdigit() and len(end) < 7 for end in ([first, last] if dash else [first])):
+            raise InputError(f"{option} {text!r}: expected numbers such as 0,4-7")
+        low, high = int(first), int(last if dash else first)
+        if low > high:
+            raise InputError(f"{option} {text!r}: {low}-{high} is empty, expected the smaller number first")
+        found.extend(range(low, high + 1))
+    return found
+
+
+def _show(found: Audit) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from headwright.audit.report.columns import COLUMNS
+    from headwright.audit.report.sentences import sentences
+
+    OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
+    for line in sentences(found):
+        OUT.print(f"- {line}", markup=False)
+    for what, why in found.not_measured.items():
+        OUT.print(f"- Not measured: {what}; {why}.", markup=False)
+    shown = [column for column in COLUMNS if column.short in ON_SCREEN]
+    table = Table(box=None, pad_edge=False)
+    for name in ("head", *(column.short for column in shown)):
+        table.add_column(name, no_wrap=True, justify="right", min_width=len(name))
+    table.add_column("what it does")
+    told = [head for head in found.heads if head.roles] if len(found.heads) > MOST_LINES else list(found.heads)
+    for head in told[:MOST_LINES]:
+        values = [column.value(head) for column in shown]
+        numbers = [
+            "-" if value is None else f"{value:{column.shown}}" for value, column in zip(values, shown, strict=True)
+        ]
+        table.add_row(head.name, *numbers, ", ".join(role.name + ("" if role.sure else "?") for role in head.roles))
+    OUT.print()
+    OUT.print(table)
+    rest = len(found.heads) - len(told[:MOST_LINES])
+    if rest:
+        OUT.print(f"and {rest} more heads: --out report.html and --json have them all")
+    OUT.print(
+        "Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half."
+    )
+
+
+ON_SCREEN = ("first", "prev.", "self", "equal", "induct.", "ball", "int4", "QK", "OV")
+
+
+def _explain(
+    model: Model, head: str, text: str | None, tokens: int | None, max_length: int | None, seed: int, json: bool
+) -> None:  # fmt: skip
+    from dataclasses import asdict
+
+    from headwright.audit.documents import default_text, repeated_documents, text_documents
+    from headwright.audit.explain import explain, parse_head
+
+    layer, number = parse_head(head, model)
+    documents: list[Document]
+    if tokens is not None:
+        documents = repeated_documents(model, tokens=tokens, length=max_length, seed=seed, everything=True)
+    else:
+        documents = text_documents(model, default_text() if text is None else text, "the text", max_length)
+    found = explain(model, documents[0], layer, number)
+    if json:
+        show_json(asdict(found))
+    else:
+        _show_rows(found)
+
+
+def _show_rows(found: Explained) -> None:
+    OUT.print(f"[bold]head {found.layer}.{found.head}[/] on {found.document}", highlight=False)
+    for row in found.rows:
+        OUT.print()
+        OUT.print(f"row {row.position}: {' '.join(row.before)} > {row.token}", markup=False, soft_wrap=True)
+        for key in row.best:
+            OUT.print(f"  {key.position:6}  {key.weight:6.3f}  score {key.score:8.3f}  {key.token}", markup=False)
+        OUT.print(f"  {_told(row)}", markup=False, soft_wrap=True)
+
+
+def _told(row: Row) -> str:
+    from headwright.enclosure import shown_above, shown_below
+
+    short = row.shortest
+    if short is None or short.own is None:
+        return "no query was asked for"
+    if short.length is None or short.bound is None:
+        return f"the shortest query that would do the same: {short.verdict} ({short.words})"
+    return (
+        f"the shortest query that gives key {row.best[0].position} as much has length {shown_above(short.length, 5)} "
+        f"(verified; none below {shown_below(short.bound, 5)} does), the head's own {short.own:.5g}"
+    )

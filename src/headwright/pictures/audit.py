@@ -1,0 +1,121 @@
+"""Maps of a model: a row for each layer, a column for each head, the darker the more. SVG for a page that has colours.
+
+`heads_chart` is a chart like the others, for few heads.
+A cell is drawn in the page's accent colour, as opaque as its number is large: so the map follows the page from light to
+dark and onto paper. Each cell says its number when pointed at; small maps have it written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import altair as alt
+
+from headwright.pictures.style import COLOURS, Chart, rows
+
+SMALL = 48  # cells, up to which there is room for the numbers
+LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
+EVERY = 5  # of the layers of a large map has its number
+INVERTED = 0.55  # share of the full colour, from which writing on it is in the colour of the page
+
+
+def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
+    """A row for each head, a column for each thing it may attend to, with the numbers: for few heads.
+
+    >>> heads_chart({"0.0": {"first": 0.25}}, "Heads").to_dict()["layer"][0]["mark"]["type"]
+    'rect'
+    """
+    cells = [
+        {"head": head, "what": what, "weight": value, "label": f"{value:.2f}"}
+        for head, values in found.items()
+        for what, value in values.items()
+    ]
+    base = alt.Chart(rows(cells), title=alt.Title(title, subtitle=subtitle)).encode(
+        x=alt.X("what:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, orient="top", grid=False)),
+        y=alt.Y("head:N", sort=None, title="head", axis=alt.Axis(grid=False)),
+        tooltip=["head:N", "what:N", "weight:Q"],
+    )
+    colour = alt.Color(
+        "weight:Q", scale=alt.Scale(domain=[0, 1], range=["#FFFFFF", COLOURS[0]], interpolate="rgb"), legend=None
+    )
+    numbers = base.mark_text(fontSize=13).encode(
+        text="label:N", color=alt.condition(f"datum.weight > {INVERTED}", alt.value("white"), alt.value("black"))
+    )
+    grid = base.mark_rect(stroke="#DDDDDD").encode(color=colour)
+    width = 96 * len({cell["what"] for cell in cells})
+    return (grid + numbers).properties(width=width, height=40 * max(1, len(found)))
+
+
+def head_map(
+    values: Sequence[Sequence[float | None]],
+    layers: Sequence[int],
+    heads: Sequence[int],
+    name: str,
+    *,
+    most: float = 1.0,
+    shown: str = ".2f",
+) -> str:
+    """The map as an SVG element; `most` has the full colour, and None is crossed out.
+
+    >>> head_map([[0.25, None]], [0], [0, 1], "sink").count("<rect")
+    2
+    """
+    width, height = LARGE_CELL if len(layers) * len(heads) <= SMALL else CELL
+    left, top = 26, 18
+    parts = [_heads(heads, left, width)]
+    for row, (layer, line) in enumerate(zip(layers, values, strict=True)):
+        y = top + row * height
+        if height == LARGE_CELL[1] or row % EVERY == 0 or row == len(layers) - 1:
+            parts.append(
+                f'<text class="axis" x="{left - 5}" y="{y + height / 2 + 3.5:g}" text-anchor="end">{layer}</text>'
+            )
+        for column, (head, value) in enumerate(zip(heads, line, strict=True)):
+            parts.append(_cell(left + column * width, y, (width, height), f"{layer}.{head}", value, most, shown))
+    size = (left + len(heads) * width + 2, top + len(layers) * height + 2)
+    label = escape(f"{name}: map of {len(layers)} layers by {len(heads)} heads; {_told(values, layers, heads, shown)}")
+    return (
+        f'<svg class="map" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}" role="img" '
+        f'aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def _heads(heads: Sequence[int], left: int, width: int) -> str:
+    step = 1 if width == LARGE_CELL[0] or len(heads) <= 12 else EVERY
+    return "".join(
+        f'<text class="axis" x="{left + column * width + width / 2:g}" y="12" text-anchor="middle">{head}</text>'
+        for column, head in enumerate(heads)
+        if column % step == 0
+    )
+
+
+def _cell(
+    x: int, y: int, size: tuple[int, int], name: str, value: float | None, most: float, shown: str
+) -> str:  # fmt: skip
+    width, height = size
+    box = f'x="{x + 0.5:g}" y="{y + 0.5:g}" width="{width - 1}" height="{height - 1}" rx="2"'
+    if value is None:
+        return f'<g><title>head {name}: not measured</title><rect class="none" {box}/></g>'
+    share = min(1.0, max(0.0, value / most)) if most > 0 else 0.0
+    rect = f'<rect class="cell" {box} fill-opacity="{share:.3f}"/>'
+    number = f"{value:{shown}}"
+    text = ""
+    if size == LARGE_CELL:
+        side = "over" if share > INVERTED else "on"
+        place = f'x="{x + width / 2:g}" y="{y + height / 2 + 4:g}"'
+        text = f'<text class="{side}" {place} text-anchor="middle">{number}</text>'
+    return f"<g><title>head {name}: {number}</title>{rect}{text}</g>"
+
+
+def _told(
+    values: Sequence[Sequence[float | None]], layers: Sequence[int], heads: Sequence[int], shown: str
+) -> str:  # fmt: skip
+    """The largest few, for those who do not see the map."""
+    known = [
+        (value, f"{layer}.{head}")
+        for layer, line in zip(layers, values, strict=True)
+        for head, value in zip(heads, line, strict=True)
+        if value is not None
+    ]
+    top = sorted(known, reverse=True)[:3]
+    return "largest " + ", ".join(f"{name} {value:{shown}}" for value, name in top) if top else "nothing measured"

@@ -1,0 +1,121 @@
+"""The page is whole, safe and says the same numbers as the data."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from headwright.audit.auditor import Audit, audit
+from headwright.audit.report.columns import COLUMNS
+from headwright.audit.report.data import data
+from headwright.audit.report.page import page, word
+from headwright.audit.report.sentences import sentences
+from tests.audit.handmade import Handmade
+
+EVIL = '</td><script>alert("x")</script>'
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+@pytest.fixture(scope="module")
+def found() -> Audit:
+    return audit(Handmade(words_are=EVIL, name="<b>model</b>"), command="headwright audit '<x>'")
+
+
+class _Tree(HTMLParser):
+    """Every element is closed in order; what is in tables and scripts is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def tree(found: Audit) -> _Tree:
+    parsed = _Tree()
+    parsed.feed(page(found))
+    parsed.close()
+    return parsed
+
+
+def test_every_element_is_closed(tree: _Tree) -> None:
+    assert tree.open == []
+
+
+def test_words_of_a_model_or_a_command_are_never_markup(found: Audit, tree: _Tree) -> None:
+    assert sum(tag == "script" for tag, _ in tree.seen) == 1  # the page's own
+    assert not any(tag == "b" and not attributes for tag, attributes in tree.seen[:3])
+    text = page(found)
+    assert 'alert("x")' not in text
+    assert "<b>model" not in text
+    assert "<x>" not in text
+
+
+def test_nothing_is_fetched(found: Audit, tree: _Tree) -> None:
+    for tag, attributes in tree.seen:
+        assert tag not in ("link", "img", "iframe")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+    assert not re.search(r"url\(|@import|https?:", page(found))
+
+
+def test_links_within_the_page_lead_somewhere_and_names_are_unique(tree: _Tree) -> None:
+    names = [attributes["id"] for _, attributes in tree.seen if "id" in attributes]
+    assert len(names) == len(set(names))
+    assert {(attributes["href"] or "")[1:] for tag, attributes in tree.seen if tag == "a"} <= set(names)
+
+
+def test_pictures_have_words(tree: _Tree) -> None:
+    maps = [attributes for tag, attributes in tree.seen if tag == "svg"]
+    assert maps
+    assert all(
+        attributes.get("role") == "img" and "map of 2 layers" in (attributes["aria-label"] or "") for attributes in maps
+    )
+
+
+def test_the_table_has_the_numbers_of_the_data(found: Audit, tree: _Tree) -> None:
+    told = json.loads(json.dumps(data(found), allow_nan=False))
+    cells = [
+        attributes.get("data-value") for tag, attributes in tree.seen if tag == "td" and "data-value" in attributes
+    ]
+    assert len(cells) == len(found.heads) * len(COLUMNS)
+    for number, head in enumerate(told["heads"]):
+        mine = cells[number * len(COLUMNS) : (number + 1) * len(COLUMNS)]
+        for column, cell in zip(COLUMNS, mine, strict=True):
+            if column.mean:
+                assert float(cell or "nan") == head[column.mean]["value"]
+
+
+def test_the_sentences_are_on_the_page_and_in_the_data(found: Audit) -> None:
+    assert data(found)["summary"] == sentences(found)
+    assert "2 of 8 heads rest on the first token more than half the time" in page(found)
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("<", "&lt;"),
+        (" a", "·a"),
+        ("\n", "\\n"),
+        ("", "∅"),
+        ("\u202e", "\\u202e"),
+        ("\udc80", "\\udc80"),
+        ("\x00", "\\x00"),
+    ],
+)
+def test_a_token_that_cannot_be_seen_is_made_visible(token: str, shown: str) -> None:
+    assert word(token) == shown

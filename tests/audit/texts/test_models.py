@@ -1,0 +1,112 @@
+"""First layers of real models: brute force over all texts of tiny ones, run by the library itself."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from headwright.audit.models import load_model
+from headwright.audit.models.model import Model
+from headwright.audit.texts.every_text import every_text
+from headwright.audit.texts.reading import first_layer
+from headwright.errors import InputError
+
+V, LENGTH = 7, 4
+SMALL: dict[str, Any] = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+TINY: dict[str, tuple[Any, Any]] = {
+    "llama": (transformers.LlamaModel, transformers.LlamaConfig(
+        **SMALL, num_key_value_heads=1, intermediate_size=8, max_position_embeddings=8)),
+    "mistral": (transformers.MistralModel, transformers.MistralConfig(
+        **SMALL, num_key_value_heads=1, intermediate_size=8, max_position_embeddings=8, sliding_window=3)),
+    "gpt2": (transformers.GPT2Model, transformers.GPT2Config(
+        vocab_size=V, n_embd=16, n_layer=1, n_head=2, n_positions=8)),
+    "neox": (transformers.GPTNeoXModel, transformers.GPTNeoXConfig(
+        **SMALL, intermediate_size=8, max_position_embeddings=8)),
+    "bert": (transformers.BertModel, transformers.BertConfig(
+        **SMALL, intermediate_size=8, max_position_embeddings=8)),
+}  # fmt: skip
+
+
+def tiny(family: str, folder: Path) -> tuple[Model, Any]:
+    """A model for the audit, read from a folder, and the network that was saved there, with eager attention."""
+    kind, config = TINY[family]
+    torch.manual_seed(0)
+    network = kind._from_config(config, attn_implementation="eager").eval()
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.7)
+    network.save_pretrained(folder)
+    return load_model(folder), network.double()
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "gpt2"])
+def test_extremes_are_those_of_all_texts_in_the_library_itself(family: str, tmp_path: Path) -> None:
+    model, eager = tiny(family, tmp_path)
+    texts = torch.tensor(list(product(range(V), repeat=LENGTH)))
+    with torch.no_grad():
+        weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, -1]  # texts, heads, places
+    for found in every_text(model, LENGTH):
+        for places in found.places:
+            mass = weights[:, found.head, list(places.places)].sum(-1).numpy()
+            assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
+            assert places.least.bound <= mass.min() * (1 + 1e-5)  # the library turns in float32
+            assert places.most.bound == pytest.approx(mass.max(), rel=1e-5)
+            row = texts.tolist().index([int(token) for token in places.least.text])
+            assert mass[row] == pytest.approx(places.least.run, rel=1e-5)
+
+
+def test_special_tokens_of_an_encoder_stand_where_they_are_and_every_place_sees_all(tmp_path: Path) -> None:
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    model, eager = tiny("bert", tmp_path)
+    texts = torch.tensor([[2, *inner, 3] for inner in product([4, 5, 6], repeat=3)])
+    with torch.no_grad():
+        weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, 3]  # from the last place but [SEP]
+    for found in every_text(model, 5):
+        assert found.queries == 3
+        for places in found.places:
+            mass = weights[:, found.head, list(places.places)].sum(-1).numpy()
+            assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
+            assert places.most.bound == pytest.approx(mass.max(), rel=1e-5)
+            assert [int(token) for token in places.least.text][::4] == [2, 3]
+
+
+def test_the_previous_token_of_the_built_in_model_in_every_text() -> None:
+    model = load_model("builtin:induction")
+    previous = next(places for places in every_text(model, 64, heads=[0])[0].places if places.name == "previous")
+    assert previous.always_half == len(model.ordinary())
+    assert previous.least.run == pytest.approx(previous.least.bound, abs=1e-9)
+    assert previous.least.bound <= previous.least.run
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        text = np.concatenate([model.opening(), rng.choice(model.ordinary(), 63)])
+        layer = next(iter(model.run(text)))
+        scores = layer.keys[0] @ layer.queries[0, -1] * layer.scoring.scale
+        pattern = np.exp(scores - scores.max())
+        assert previous.least.bound <= pattern[-2] / pattern.sum() <= previous.most.bound
+
+
+def test_a_family_that_is_not_covered_is_refused_by_name(tmp_path: Path) -> None:
+    model, _ = tiny("neox", tmp_path)
+    with pytest.raises(InputError, match="gpt_neox"):
+        first_layer(model)
+
+
+@pytest.mark.parametrize(("length", "match"), [(1, "expected"), (300, "positions")])
+def test_lengths_beyond_reach_have_their_sentence(length: int, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        every_text(load_model("builtin:induction"), length)
+
+
+def test_pairs_of_a_text_are_counted_and_the_broken_ones_named() -> None:
+    model = load_model("builtin:induction")
+    text = model.encode("the quick brown fox")
+    kept, broken = (found.guarantee for found in every_text(model, 16, text=text))
+    assert kept is not None and kept.kept == kept.pairs > 10
+    assert broken is not None and broken.kept == 0 and len(broken.broken) > 5

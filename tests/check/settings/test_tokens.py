@@ -1,0 +1,71 @@
+"""Tokens: a causal mask hides what comes later."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check.checker import Formula, check_answer
+from headwright.check.exercise import BUILT_IN, load_exercises, parse_exercise
+
+EXERCISE = load_exercises()["causal-mask"]
+UNMASKED = parse_exercise((BUILT_IN / "causal-mask.toml").read_text().replace('mask = "causal"', ""))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\alpha_{11} = 1",
+        r"\alpha_{12} = 0",
+        r"\alpha_{21} + \alpha_{22} = 1",
+        r"\alpha_{23} = 0",
+        r"\alpha_{33} \approx 1",
+        "c_1 = x_1",
+    ],
+)
+def test_a_causal_mask_hides_what_comes_later(claim: str) -> None:
+    part = check_answer(EXERCISE, [Formula(claim, 1)]).parts[0]
+    assert part.word == "proved"
+    assert part.replayed
+    if claim != r"\alpha_{33} \approx 1":
+        assert check_answer(UNMASKED, [Formula(claim, 1)]).parts[0].word == "refuted"
+
+
+def test_what_is_true_without_the_mask_does_not_speak_of_it() -> None:
+    assert check_answer(EXERCISE, [Formula(r"c_1 = x_1", 1)]).word == "proved"
+    assert (
+        check_answer(EXERCISE, [Formula(r"c_1 = \alpha_{11} x_1 + \alpha_{12} x_2 + \alpha_{13} x_3", 1)]).word
+        == "no answer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"\alpha_2 \approx (0, 1, 0)", "proved"),
+        (r"\alpha_2 \to [0, 1, 0]^\top", "proved"),
+        (r"\alpha_2 = (1, e^{\beta^2}, 1)/(e^{\beta^2} + 2)", "proved"),
+        (r"\alpha_{22} = e^{\beta^2}/(e^{\beta^2} + 2)", "proved"),
+        (r"\alpha_2 \approx [1, 0, 1]", "refuted"),
+        (r"\alpha_2 = (0, 1, 0)", "refuted"),
+        (r"c_2 \not\approx u_b", "proved"),
+        (r"c_2 \not\approx u_a", "refuted"),
+    ],
+)
+def test_a_pattern_is_compared_with_a_list(claim: str, word: str) -> None:
+    (part,) = check_answer(load_exercises()["self-attention-copy"], [Formula(claim, 1)]).parts
+    assert part.word == word
+    assert part.replayed
+
+
+def test_what_a_pattern_tends_to_is_told() -> None:
+    (part,) = check_answer(load_exercises()["self-attention-copy"], [Formula(r"\alpha_2 \approx [1, 0, 1]", 1)]).parts
+    assert part.reason == "alpha_2 tends to (0, 1, 0), not to 1, 0, 1"
+
+
+@pytest.mark.parametrize(("end", "word"), [("u_a + u_d", "proved"), ("u_b", "refuted"), ("u_a", "refuted")])
+def test_another_token_may_be_assumed(end: str, word: str) -> None:
+    exercise = load_exercises()["self-attention-copy"]
+    claim = rf"x_2 = u_a + u_d \Rightarrow c_2 \approx {end}"
+    part = check_answer(exercise, [Formula(r"c_2 \approx u_a", 1), Formula(claim, 2)]).parts[-1]
+    assert part.word == word
+    assert part.replayed

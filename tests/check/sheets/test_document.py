@@ -1,0 +1,232 @@
+"""Whole documents: which part answers which exercise, and what is only asked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.check.exercise import load_exercises
+from headwright.check.sheets.document import parse_document, read_document
+from headwright.check.sheets.sheet import MOST_ANSWERS, Sheet
+
+EXERCISES = load_exercises()
+DOCUMENTS = Path(__file__).parents[1] / "documents"
+
+
+def _read(text: str, **how: bool) -> Sheet:
+    return parse_document(text, "homework.txt", EXERCISES, **how)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        (
+            "student.md",
+            {
+                9: "copying", 19: "averaging-two", 30: "averaging-gaussian", 38: "two-heads", 46: "energy",
+                54: "kth-singular-value",
+            },
+        ),
+        (
+            "lazy.txt",
+            {3: "copying", 5: "averaging-two", 11: "averaging-gaussian", 15: "permutation", 23: "positions-unique"},
+        ),
+        ("teacher.tex", {13: "taking-apart", 31: "kth-singular-value", 33: "low-rank"}),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_document_answer_these_exercises(name: str, parts: dict[int, str]) -> None:
+    sheet = read_document(DOCUMENTS / name, EXERCISES)
+    assert {answer.line: answer.exercise_id for answer in sheet.answers} == parts
+    assert not sheet.complaints
+    assert all(answer.chosen for answer in sheet.answers)
+
+
+@pytest.mark.parametrize("name", ["student.md", "lazy.txt", "teacher.tex"])
+def test_every_formula_stands_in_the_line_that_is_told(name: str) -> None:
+    lines = (DOCUMENTS / name).read_text().split("\n")
+    for answer in read_document(DOCUMENTS / name, EXERCISES).answers:
+        for formula in answer.formulas:
+            assert formula.text.split("\n")[0].split(r" \text{ for all }")[0] in lines[formula.line - 1]
+        assert answer.written is not None
+        for number, line in enumerate(answer.written.text.split("\n"), answer.written.line):
+            assert line.strip() in lines[number - 1]
+
+
+def test_a_question_that_nobody_answers_is_told() -> None:
+    notes = read_document(DOCUMENTS / "teacher.tex", EXERCISES).notes
+    assert [(note.line, note.sentence, note.unjudged) for note in notes] == [
+        (38, "asked, and no answer was found: averaging-two-bounded (line 38)", False)
+    ]
+
+
+def test_a_formula_without_words_is_not_judged() -> None:
+    (note,) = read_document(DOCUMENTS / "lazy.txt", EXERCISES).notes
+    assert (note.line, note.unjudged) == (25, True)
+    assert "not judged (3: q = 7 k_a)" in note.sentence
+
+
+QUESTIONS = """\
+1. The keys are orthonormal. Find a query whose output is the average of two values, $c \\approx \\frac12 (v_a + v_b)$.
+2. Are the position embeddings of two different positions ever the same, $\\Phi_t = \\Phi_{t'}$?
+"""
+
+
+def test_a_document_that_only_asks_is_told_to_be_so() -> None:
+    sheet = _read(QUESTIONS)
+    assert not sheet.answers
+    assert not sheet.complaints
+    (note,) = sheet.notes
+    assert note.sentence == (
+        "questions only, nothing to judge; these exercises: averaging-two (line 1), positions-unique (line 2)"
+    )
+
+
+def test_answers_are_paired_with_questions_by_their_labels() -> None:
+    text = QUESTIONS + "\nSolution:\n\n1. $q = \\lambda (k_a + k_b)$\n2. No, they are never the same.\n"
+    assert [(each.exercise_id, each.line) for each in _read(text).answers] == [
+        ("averaging-two", 6), ("positions-unique", 7)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Q: What query gives the average of two values?\nA: $q = 9 (k_a + k_b)$\n\n"
+        "Q: Which $M$ projects onto the subspace?\n"
+        "A: $M = A A^\\top$\n",
+        "# Questions\n1. Find the average of two values.\n2. Project onto the subspace.\n\n# Answers\n"
+        "1. $q = 9 (k_a + k_b)$\n2. $M = A A^\\top$\n",
+        "1 Averages\n\n1.1 Average of two values\n\n$q = 9 (k_a + k_b)$\n\n1.2 Subspaces\n\n$M = A A^\\top$\n",
+        "3 (a) Average of two values [5 points]\nSet $q = 9 (k_a + k_b)$.\n"
+        "3 (b) Subspaces [5 points]\nSet $M = A A^\\top$.\n",
+        "### Question 1\nFind the average of two values.\n### Answer\n$q = 9 (k_a + k_b)$\n"
+        "### Question 2\nProject onto the subspace.\n### Answer\n$M = A A^\\top$\n",
+    ],
+)
+def test_two_answers_are_found_however_they_are_laid_out(text: str) -> None:
+    answers = _read(text).answers
+    assert [each.exercise_id for each in answers] == ["averaging-two", "taking-apart"]
+    assert [[formula.text for formula in each.formulas] for each in answers] == [
+        ["q = 9 (k_a + k_b)"], ["M = A A^\\top"]
+    ]  # fmt: skip
+
+
+def test_an_exam_in_latex_is_read() -> None:
+    text = (
+        "\\begin{questions}\n\\question[5] Averages.\n\\begin{parts}\n\\part Find the average of two values.\n"
+        "\\begin{solution}\n\\[ q = 9 (k_a + k_b) \\]\n\\end{solution}\n\\part Project onto the subspace.\n"
+        "\\paragraph{Solution.} $M = A A^\\top$\n\\end{parts}\n\\end{questions}\n"
+    )
+    assert [(each.exercise_id, each.line) for each in _read(text, latex=True).answers] == [
+        ("averaging-two", 5), ("taking-apart", 9)
+    ]  # fmt: skip
+
+
+def test_an_answer_below_several_questions_answers_all_of_them() -> None:
+    text = (
+        "(i) Under which condition is almost all of its weight on one $\\alpha_j$?\n\n"
+        "(ii) Describe the output then.\n\n"
+        "Answer: If $k_j^\\top q \\gg k_i^\\top q$. Then $c \\approx v_j$.\n"
+    )
+    (answer,) = _read(text).answers
+    assert (answer.exercise_id, answer.line) == ("copying", 5)
+
+
+def test_what_an_earlier_part_defines_is_taken_over() -> None:
+    text = (
+        "(i) With covariances $\\Sigma_i$ that vanish, $q = 9 (\\mu_a + \\mu_b)$ gives the average.\n\n"
+        "(ii) For $\\Sigma_a = \\alpha I + \\frac12 \\mu_a \\mu_a^\\top$ the magnitude of $k_a$ varies: "
+        "$c \\approx v_a$ or $c \\approx v_b$.\n"
+    )
+    first, second = _read(text).answers
+    assert (first.exercise_id, second.exercise_id) == ("averaging-gaussian", "averaging-scaled")
+    assert second.chosen.endswith("q is taken from line 1")
+    assert {formula.line for formula in second.formulas} == {1, 3}
+
+
+def test_steps_of_an_answer_are_no_answers_of_their_own() -> None:
+    text = (
+        "(a) Show that the layer is permutation equivariant, $Z_p = P Z$.\n\nProof:\n\n"
+        "1. $Q_p = P Q$ and $K_p = P K$.\n2. $H_p = P H$ since softmax is permuted along.\n3. So $Z_p = P Z$.\n"
+    )
+    (answer,) = _read(text).answers
+    assert answer.exercise_id == "permutation"
+    assert {formula.line for formula in answer.formulas} == {5, 6, 7}
+
+
+def test_a_heading_with_an_id_wins_and_the_rest_stays_a_document() -> None:
+    text = (
+        "Question 1: Average two values\n\nAnswer: $q = \\lambda (k_a + k_b)$ for orthonormal keys.\n\n"
+        "Question 2: Average two values\n\n## averaging-gaussian\n\n"
+        "Answer: $q = \\lambda (k_a + k_b)$ for orthonormal keys.\n"
+    )
+    assert [each.exercise_id for each in _read(text).answers] == ["averaging-two", "averaging-gaussian"]
+
+
+def test_an_option_wins_over_everything() -> None:
+    text = "Question 1: Average two values\n\nAnswer: $q = \\lambda (k_a + k_b)$.\n"
+    sheet = parse_document(text, "homework.txt", EXERCISES, "averaging-gaussian")
+    assert {each.exercise_id for each in sheet.answers} == {"averaging-gaussian"}
+
+
+def test_an_id_or_a_title_alone_in_a_line_is_a_heading() -> None:
+    text = "copying\n\n$k_j^\\top q \\gg k_i^\\top q$\n\nAverage two values\n\n$q = 9 (k_a + k_b)$\n"
+    assert [(each.exercise_id, each.line) for each in _read(text).answers] == [("copying", 1), ("averaging-two", 5)]
+
+
+def test_there_are_no_more_answers_than_one_may_hand_in() -> None:
+    text = "".join(
+        f"Question {number % 90 + 1}: Average two values\n\nAnswer: $q = k_a + k_b$\n\n" for number in range(600)
+    )
+    sheet = _read(text)
+    assert len(sheet.answers) == MOST_ANSWERS
+    assert "the rest is not read" in sheet.complaints[-1].sentence
+
+
+HOSTILE = {
+    "labels": "(a) $q = k_a$\n\n" * 6000,
+    "headings": "# 1\n" * 19_000,
+    "marks": "Solution:\n" * 19_000,
+    "one long line": "(a) average " + "q = " * 200_000,
+    "stars": "**" * 400_000,
+    "braces": "\\textbf{" * 100_000,
+    "displays": "$$\n" * 19_000,
+    "questions": "Why? " * 180_000,
+    "spaces": " " * 900_000 + "Solution:",
+    "dashes": "(a)-" * 200_000,
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_hostile_documents_are_read(name: str) -> None:
+    assert len(_read(HOSTILE[name]).answers) <= MOST_ANSWERS
+
+
+WORDS = st.sampled_from(
+    [
+        "Find $q$.", "(a) Average of two", "(b) Copying", "Solution:", "$q = k_a + k_b$", "$c \\approx v_j$",
+        "", "## copying",
+        "average", "orthonormal keys", "(i) x", "(ii) y", "Question 3", "\\item z", "\\begin{enumerate}",
+        "$$", "Proof.",
+        "two heads $q_1 = k_a$",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(WORDS | st.text(max_size=15).filter(lambda line: not re.search(r"\r|\n", line)), max_size=30),
+    st.booleans(),
+)
+def test_any_document_is_read_and_every_line_is_true(lines: list[str], latex: bool) -> None:
+    text = "\n".join(lines)
+    sheet = _read(text, latex=latex)
+    for place in (*sheet.answers, *sheet.complaints, *sheet.notes):
+        assert 1 <= place.line <= len(lines) + 1
+    for answer in sheet.answers:
+        assert answer.exercise_id in EXERCISES
+        assert all(1 <= formula.line <= len(lines) for formula in answer.formulas)

@@ -1,0 +1,34 @@
+"""A verdict in plain words."""
+
+from __future__ import annotations
+
+from headwright.check.answer import Formula
+from headwright.check.running.run import Checked
+from headwright.check.sheets.handed import Handed
+from headwright.check.telling.told import told
+from headwright.check.verdict import Part, Verdict
+
+PARTS = (
+    Part("a = b", "step", "proved", "both sides are 1", 7),
+    Part("b = c", "step", "refuted", "b is 1, not 2", 9, {"n": 3}),
+    Part("c = 1", "goal", "proved", "c is 1"),
+)
+
+
+def test_statements_of_a_document_are_told_with_their_lines() -> None:
+    answer = Handed("homework.txt", 5, "energy", (Formula("a = b = c", 7),), None, "it speaks of 'energy'")
+    lines = told(Checked(answer, Verdict("refuted", "one step is false", PARTS), 0.1))
+    assert lines[:2] == ["homework.txt:5  energy", "  taken for it: it speaks of 'energy'"]
+    assert lines[-4:] == [
+        "     7  proved     a = b: both sides are 1",
+        "     9  refuted    b = c: b is 1, not 2",
+        "                   with n = 3",
+        "        proved     c = 1: c is 1",
+    ]
+
+
+def test_a_sheet_with_ids_needs_no_lines() -> None:
+    answer = Handed("sheet.md", 5, "energy", (Formula("a = b = c", 7),))
+    assert "    proved     a = b: both sides are 1" in told(
+        Checked(answer, Verdict("proved", "so", PARTS[:1] * 2), 0.1)
+    )

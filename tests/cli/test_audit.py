@@ -1,0 +1,85 @@
+"""headwright audit: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Headwright
+
+MODEL = "builtin:induction"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("The keeper counted the boats, and the boats counted the keeper. " * 3)
+    Path("short.txt").write_text("too short")
+    Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
+
+
+def test_the_built_in_model_does_what_it_was_trained_for(headwright: Headwright) -> None:
+    told = headwright("audit", MODEL, "--tokens", "1000", "--json").json
+    words = {f"{head['layer']}.{head['head']}": {role["name"] for role in head["roles"]} for head in told["heads"]}
+    assert any("previous token" in roles for name, roles in words.items() if name.startswith("0."))
+    assert any("induction" in roles for name, roles in words.items() if name.startswith("1."))
+    assert not any("induction" in roles for name, roles in words.items() if name.startswith("0."))
+    assert max(told["order"]["first_layer_without_positions"]) < 1e-9
+    assert told["positions"]["collisions"] == 0
+    assert told["reproduce"]["command"] == f"headwright audit {MODEL} --tokens 1000 --json"
+
+
+def test_the_report_is_written_and_the_table_printed(headwright: Headwright) -> None:
+    ran = headwright("audit", MODEL, "--text", "text.txt", "--out", "report.html")
+    assert ran.code == 0
+    assert "what it does" in ran.out
+    assert "report.html" in ran.err
+    page = Path("report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "measured on text.txt" in page
+
+
+def test_a_part_of_the_model_is_enough(headwright: Headwright) -> None:
+    told = headwright("audit", MODEL, "--tokens", "200", "--layers", "1-1", "--heads", "0", "--json").json
+    assert [(head["layer"], head["head"]) for head in told["heads"]] == [(1, 0)]
+
+
+def test_one_head_is_explained_with_a_verified_query(headwright: Headwright) -> None:
+    told = headwright("audit", MODEL, "--tokens", "200", "--explain", "1.0", "--json").json
+    assert len(told["rows"]) == 3
+    assert all(row["shortest"]["verdict"] == "designed" for row in told["rows"])
+    said = headwright("audit", MODEL, "--text", "text.txt", "--explain", "0.0").out
+    assert "the shortest query that gives key" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--text", "short.txt"), "short.txt has 10 tokens: expected at least 16"),
+        (("--text", "none.txt"), "text none.txt: there is no such file"),
+        (("--text", "bytes.txt"), "is not text in UTF-8"),
+        (("--text", "text.txt", "--tokens", "99"), "--text and --tokens: expected one of them"),
+        (("--tokens", "3"), "3 tokens: expected at least 16"),
+        (("--max-length", "100000"), "positions: expected at most"),
+        (("--layers", "9"), "layer 9, and the model has 2: expected 0 to 1"),
+        (("--layers", "x"), "--layers 'x': expected numbers such as 0,4-7"),
+        (("--heads", "3-1"), "3-1 is empty"),
+        (("--explain", "9.0"), "layer 9, and builtin:induction has 2"),
+        (("--explain", "one"), "expected LAYER.HEAD"),
+        (("--out", "no/report.html"), "there is no folder no"),
+        (("--out", "report.pdf"), "has the suffix '.pdf', expected .html"),
+        (("--device", "cuda"), "runs in NumPy"),
+    ],
+)
+def test_what_cannot_be_used_gets_its_sentence(headwright: Headwright, given: tuple[str, ...], said: str) -> None:
+    ran = headwright("audit", MODEL, *given)
+    assert ran.code == 2
+    assert said in " ".join(ran.err.split())
+    assert ran.out == ""
+
+
+def test_a_model_that_is_not_there_is_refused(headwright: Headwright) -> None:
+    ran = headwright("audit", "builtin:nothing")
+    assert ran.code == 2
+    assert "there is no model builtin:nothing" in ran.err
