@@ -1,7 +1,6 @@
 (** One exercise, for every number of keys: averaging two of n orthonormal keys; and a published answer that fails. *)
 
 Require Import Reals Lra Lia.
-From Interval Require Import Tactic.
 From Headwright Require Import Sums Attention.
 Open Scope R_scope.
 
@@ -70,5 +69,11 @@ Theorem published_answer_fails d k a b : orthonormal d 3 k -> (a < 3)%nat -> (b 
   pattern 3 (fun i => dot d (fun m => 1 / sqrt 2 * (k a m + k b m)) (k i)) a < 1 / (2 + 1 / 10).
 Proof.
   intros O Ha Hb N. rewrite (weight_of_two d 3 k a b (1 / sqrt 2) O Ha Hb N). simpl INR.
-  interval with (i_prec 60).
+  assert (S : 1 <= sqrt 2) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; lra).
+  assert (E : exp (1 / sqrt 2) <= 3).
+  { apply Rle_trans with (exp 1); [|apply exp_le_3]. apply exp_monotone.
+    apply Rmult_le_reg_r with (sqrt 2); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  assert (P := exp_pos (1 / sqrt 2)).
+  apply Rmult_lt_reg_r with (2 * exp (1 / sqrt 2) + (1 + 1 + 1 - 2)); [lra|].
+  unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l; [|lra]. lra.
 Qed.
