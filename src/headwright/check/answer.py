@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, is_index, with_index
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
@@ -18,6 +18,7 @@ from headwright.formula.tree import (
     Bond,
     Call,
     Domain,
+    Exists,
     Listing,
     Logic,
     Name,
@@ -367,6 +368,8 @@ class _Sorter:
         self._set_aside_said(said, "an example that defines nothing")
 
     def _sort(self, said: Said, under: tuple[Node, ...], role: str) -> None:
+        if any(said.node == parsed(source) for source in self.exercise.may_repeat):
+            return  # it is given: repeating it neither helps nor harms
         match said.node:
             case Quantified(body, conditions) if self._defines(body) or isinstance(body, Logic):
                 self._sort(replace(said, node=body), (*under, *conditions), role)
@@ -421,19 +424,25 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
-        if not under and self._says_there_is(said):
-            self._set_aside_said(said, "of which integers it is said was not understood")
+        if not under and self._lacks_its_assumption(said):
+            self._set_aside_said(said, "under which assumption it is said was not understood")
             return
         said = self._under(said, self._with_witnesses(node, under))
         (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
 
-    def _says_there_is(self, said: Said) -> bool:
-        """'this gives t - t' = 2 pi k': nobody means every integer k, and what it follows from was not heard."""
-        words = re.sub(r"\$[^$]*\$", "", said.statement.sentence) if said.statement is not None else ""
-        letters = any(isinstance(part, Name) and part.base in WITNESSES for part in walk(said.node))
-        plain_claim = self.exercise.integers is not None and isinstance(said.node, Relation)
-        return plain_claim and letters and re.search(r"[a-z]{2}", words) is not None
+    def _lacks_its_assumption(self, said: Said) -> bool:
+        """'this gives t - t' = 2 pi k', 'hence t = t'': of different integers it is meant under something not heard."""
+        given, node = self.exercise.integers, said.node
+        body = node.body if isinstance(node, Exists) else node
+        if given is None or said.statement is None or not isinstance(body, Relation) or set(body.comparisons) != {"="}:
+            return False
+        if any(isinstance(part, Call) or (isinstance(part, Name) and part.base == given.rows) for part in walk(body)):
+            return False
+        names = {full_name(part) for part in walk(body) if isinstance(part, Name)}
+        words = re.sub(r"\$[^$]*\$", "", said.statement.sentence)
+        open_ended = names & set(WITNESSES) or any({one, other} <= names for one, other in given.different)
+        return bool(open_ended) and re.search(r"[a-z]{2}", words) is not None
 
     def _with_witnesses(self, node: Node, under: tuple[Node, ...]) -> tuple[Node, ...]:
         """'so t - t' = 2 pi k ... hence k = 0': the k that was said to exist."""

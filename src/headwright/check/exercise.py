@@ -175,6 +175,7 @@ class Exercise(Strict):
     parameters: dict[str, Parameter] = {}
     definitions: dict[str, Source] = {}
     samples: Samples = Samples()
+    may_repeat: tuple[Source, ...] = ()  # what is given, as formulas: an answer may say it, and nothing is judged of it
     cues: dict[Annotated[str, Field(min_length=1, max_length=60)], float] = Field(
         {}, max_length=100
     )  # words that tell it

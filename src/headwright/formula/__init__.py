@@ -1,7 +1,7 @@
 """The formula language: LaTeX, plain text and Python's spelling, into one tree. Nothing is ever evaluated as code.
 
 tree       what a formula is made of
-reading/   words (macros, lexer, spellings), terms (parser, dots) and what is said of them (statements)
+reading/   words (macros, spellings, lexer, lines), terms (parser, dots) and what is said of them (statements)
 parse      the source into a tree, with errors that point
 joining    formulas that go on from the one before
 shapes     numbers, vectors and matrices told apart, products given their meaning
@@ -11,9 +11,12 @@ errors     what is said of a formula that cannot be read; how much a formula may
 """
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.joining import goes_on, joined, texts
+from headwright.formula.joining import goes_on, joined, parse_each, texts
 from headwright.formula.parse import parse, parse_lines
 from headwright.formula.reading.macros import macros
 from headwright.formula.show import latex, mathml, plain
 
-__all__ = ["FormulaError", "goes_on", "joined", "latex", "macros", "mathml", "parse", "parse_lines", "plain", "texts"]
+__all__ = [
+    "FormulaError", "goes_on", "joined", "latex", "macros", "mathml", "parse", "parse_each", "parse_lines", "plain",
+    "texts",
+]  # fmt: skip

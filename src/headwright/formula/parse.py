@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
-from headwright.formula.reading.lexer import arranged, words
+from headwright.formula.reading.lexer import words
+from headwright.formula.reading.lines import arranged
 from headwright.formula.reading.macros import Expanded, Macro, expanded
 from headwright.formula.reading.parser import Parser
 from headwright.formula.reading.statements import Interval

@@ -325,8 +325,11 @@ def typed_call(node: Call, typer: Typer) -> Term:
         return product([typer.name(name), typer.term(node.arguments[0])], typer, node)
     if node.function == "P":
         return Term(Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
-    if node.function == "diag" and any(isinstance(part, Dots) for part in node.arguments):
-        return _run(node, typer)
+    match node:
+        case Call("diag", (BigSum(), Name("I", size))) if size is not None:  # it is typed already
+            return Term(node, plain(size), plain(size))
+        case Call("diag", arguments) if any(isinstance(part, Dots) for part in arguments):
+            return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
         return _several(node, terms, typer)

@@ -45,7 +45,7 @@ def from_folder(
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise out_of_memory(name, device, 0) from error
         tokenizer, why_not = _tokenizer(folder, where, network)
-        return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not)
+        return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not, _spelling(folder, network))
 
 
 def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, Any]) -> Any:
@@ -93,6 +93,15 @@ def _tokenizer(folder: Path, where: dict[str, Any], network: Any) -> tuple[Any, 
     if not count / 2 <= known <= count + 8:
         return None, f"it knows {known} tokens, the model {count}"
     return tokenizer, ""
+
+
+def _spelling(folder: Path, network: Any) -> tuple[str, ...]:
+    """The lines of vocab.txt, one a token, if there are as many as tokens: words for a model without a tokenizer."""
+    try:
+        lines = (folder / "vocab.txt").read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(lines) if len(lines) == network.get_input_embeddings().weight.shape[0] else ()
 
 
 def _needs_gguf() -> None:

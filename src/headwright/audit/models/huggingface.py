@@ -21,7 +21,7 @@ from headwright.audit.models.streaming import streamed
 from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
-UNUSED = re.compile(r"[\[<]\|?(unused|reserved|extra_id|pad|dummy)[^\]>]*[\]>]", re.IGNORECASE)
+UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
 BROKEN = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
 
@@ -35,16 +35,20 @@ class HuggingFaceModel:
     network: Any  # the part that reads tokens: a decoder, or an encoder
     tokenizer: Any  # None if there is none that can be read
     no_tokenizer: str  # why
+    spelling: tuple[str, ...]  # the tokens as a list beside the model spells them; empty if there is none
     layers: int
     heads: int
     longest: int | None
 
     @classmethod
-    def of(cls, name: str, digest: str, network: Any, tokenizer: Any, no_tokenizer: str = "") -> HuggingFaceModel:
+    def of(
+        cls, name: str, digest: str, network: Any, tokenizer: Any, no_tokenizer: str = "", spelling: Sequence[str] = ()
+    ) -> HuggingFaceModel:  # fmt: skip
         """A network that transformers made with the hook for its attention; refused if a layer does not call it."""
         network.config.use_cache = False
         config = network.config.get_text_config()
-        model = cls(name, digest, network, tokenizer, no_tokenizer, int(config.num_hidden_layers), 0, _longest(network))
+        layers, longest = int(config.num_hidden_layers), _longest(network)
+        model = cls(name, digest, network, tokenizer, no_tokenizer, tuple(spelling), layers, 0, longest)
         heads = [heard.scoring.heads for heard in model._heard(model._probe())]
         if len(heads) != model.layers:
             raise _silent(name, network.config.model_type, len(heads), model.layers)
@@ -58,7 +62,7 @@ class HuggingFaceModel:
         """Each token as the tokenizer spells it, spaces visible; its number where there is no tokenizer."""
         numbers = [int(token) for token in checked_tokens(tokens, self.vocabulary, None)]
         if self.tokenizer is None:
-            return [f"#{number}" for number in numbers]
+            return [self.spelling[number] if self.spelling else f"#{number}" for number in numbers]
         return [self._word(number) for number in numbers]
 
     def ordinary(self) -> Tokens:
@@ -68,7 +72,8 @@ class HuggingFaceModel:
     @cached_property
     def _ordinary(self) -> Tokens:
         if self.tokenizer is None:
-            return np.arange(self.vocabulary)
+            unused = [number for number, word in enumerate(self.spelling) if UNUSED.fullmatch(word)]
+            return np.setdiff1d(np.arange(self.vocabulary), unused)
         special = {int(number) for number in self.tokenizer.all_special_ids}
         special |= {number for number, token in self.tokenizer.added_tokens_decoder.items() if token.special}
         spelt = self.tokenizer.get_vocab()

@@ -78,8 +78,8 @@ def _fragile(heads: Sequence[Head]) -> str | None:
     middle, least, most = found
     return (
         f"In the median head, half of the rows keep their winner for certain only while no key moves by {middle:.2%} "
-        f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest {most.name} "
-        f"({ball(most) or 0:.2%}). Rows that the first token wins are left out."
+        f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest "
+        f"{most.name} ({ball(most) or 0:.2%}). Rows that the first token wins are left out."
     )
 
 

@@ -16,7 +16,7 @@ from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
-from headwright.formula import FormulaError, parse_lines
+from headwright.formula import FormulaError, parse_each, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
@@ -288,10 +288,8 @@ class _Sentence:
         return _joined(sure), _joined(perhaps), unknown
 
     def _parsed(self, text: str) -> list[tuple[Node | None, FormulaError | None]]:
-        try:
-            return [(node, None) for node in parse_lines(_tidy(text), names=self.all._names)]
-        except FormulaError as error:
-            return [(None, error)]
+        found = parse_each(_tidy(text), names=self.all._names)
+        return [(None, one) if isinstance(one, FormulaError) else (one, None) for one in found]
 
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []

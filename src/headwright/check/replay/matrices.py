@@ -310,6 +310,11 @@ class MatricesWorld:
             if isinstance(part, Name) and part.base in families and part.index == Name(node.index)
         }
         ends = {self.size(self.setting.shapes[matrix][1]) for matrix in counted}
+        for part in walk(node.body):
+            if isinstance(part, Name) and isinstance(part.index, Listing):
+                whole = self._name(Name(part.base), {})
+                sides = zip(part.index.items, (whole.rows, whole.columns), strict=False)
+                ends |= {size for item, size in sides if item == Name(node.index)}
         if len(ends) != 1:
             raise NoValue("a sum without an end")
         return ends.pop()
@@ -550,6 +555,12 @@ def _sizes(exercise: Exercise, random: Random, free: frozenset[str], *, large: b
     names |= {name for name, known in exercise.parameters.items() if known.integer}
     names |= {part.base for source in setting.assume for part in walk(parsed(source)) if isinstance(part, Name)}
     sizes = {name: random.randint(1, LARGE if large else 3) for name in sorted(names | free)}
+    for about, facts in setting.facts.items():  # room for all columns
+        if "orthonormal columns" in facts or "orthogonal ranges" in facts:
+            shapes = [setting.shapes[name.strip()] for name in about.split(",")]
+            wide = sum(width if isinstance(width, int) else sizes[width] for _, width in shapes)
+            if isinstance(shapes[0][0], str):
+                sizes[shapes[0][0]] = max(sizes[shapes[0][0]], wide)
     for source in setting.assume:  # 1 <= k <= d, d <= n: in order
         chain = parsed(source)
         named_ = [term.base for term in chain.terms if isinstance(term, Name)] if isinstance(chain, Relation) else []

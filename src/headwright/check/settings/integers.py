@@ -45,6 +45,8 @@ from headwright.formula.tree import (
     walk,
 )
 
+NEAR = Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
+
 
 @dataclass
 class Encoder:
@@ -97,6 +99,9 @@ class Encoder:
 
     def _link(self, link: Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons
+        if sign == "~" and _names(link) <= {"pi"}:  # 2 pi ~ 6.28: numbers are near within 1/20
+            gap, near = self.value(left) - self.value(right), self.value(NEAR)
+            return self.whole.z3.And(self.whole.compared(near - gap, ">="), self.whole.compared(near + gap, ">="))
         if sign in ("~", "->", "<<", ">>"):
             raise MisfitError(f"'{sign}' has no meaning for integers", left)
         try:

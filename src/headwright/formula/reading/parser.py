@@ -9,7 +9,8 @@ from typing import Final, Literal, NoReturn, TypeVar, cast
 
 from headwright.formula.errors import DEEPEST, LARGEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.dots import written_out
-from headwright.formula.reading.lexer import Word, partners, value
+from headwright.formula.reading.lexer import Word, value
+from headwright.formula.reading.lines import partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
 from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, fits, otherwise, said_for
 from headwright.formula.tree import (
@@ -266,24 +267,30 @@ class Parser:
     def rows(self) -> Node:
         """[[1, 0], [0, 1]]."""
         opener = self.at
-        word = self.take()
+        start = self.take().span.start
         self.bars.append("")
         rows: list[list[Node]] = []
         while self.at != self.pairs[opener]:
-            start = self.at
             self.take()
-            row = [self.expression()]
-            while self.sees(","):
-                self.take()
-                row.append(self.expression())
-            self.no_aside()
-            self.close(start)
-            rows.append(row)
+            rows.append(self.listed())
             if self.sees(","):
                 self.take()
         self.bars.pop()
         self.take()
-        return self.table(rows, self.since(word.span.start))
+        return self.table(rows, self.since(start))
+
+    def listed(self) -> list[Node]:
+        """Expressions with commas between them, up to the end of the bracket that was just opened."""
+        opener = self.at - 1
+        self.bars.append("")
+        found = [self.expression()]
+        while self.sees(","):
+            self.take()
+            found.append(self.expression())
+        self.no_aside()
+        self.bars.pop()
+        self.close(opener)
+        return found
 
     def table(self, rows: list[list[Node]], span: Span) -> Node:
         """Rows of one length."""
@@ -321,25 +328,14 @@ class Parser:
 
     def interval(self) -> Node:
         """[0, 1) after 'in'; several numbers in round brackets are a list."""
-        opener = self.at
         word = self.take()
-        self.bars.append("")
-        ends = [self.expression()]
-        while self.sees(","):
-            self.take()
-            ends.append(self.expression())
-        self.no_aside()
-        self.bars.pop()
-        closer = self.next
-        self.close(opener)
+        ends = self.listed()
         span = self.since(word.span.start)
         if len(ends) != 2:
             return self.new(Listing(tuple(ends), span=span)) if len(ends) > 2 else ends[0]
-        signs: tuple[Comparison, Comparison] = (
-            "<=" if word.text == "[" else "<",
-            "<=" if self.shown(closer)[-1:] == "]" else "<",
-        )
-        return self.new(Interval(ends[0], signs, ends[1], span=span))
+        low: Comparison = "<=" if word.text == "[" else "<"
+        high: Comparison = "<=" if self.shown(self.last)[-1:] == "]" else "<"
+        return self.new(Interval(ends[0], (low, high), ends[1], span=span))
 
     def norm(self) -> Node:
         """|x|, ||x||."""
@@ -473,19 +469,15 @@ class Parser:
             self.shallower()
             return (node,), None
         text = self.take().text
-        self.bars.append("")
         if self.at == self.pairs[opener]:
             self.fail(f"{self.shown(word)} has no argument", word.span.to(self.next.span), "write it in the brackets")
         if word.text == "P":
+            self.bars.append("")
             found = [self.inside()]
+            self.bars.pop()
+            self.close(opener)
         else:
-            found = [self.expression()]
-            while self.sees(","):
-                self.take()
-                found.append(self.expression())
-            self.no_aside()
-        self.bars.pop()
-        self.close(opener)
+            found = self.listed()
         if word.text == "sqrt" and text == "[" and self.next.kind == "open" and self.next.text == "{":
             return (self.bracket(),), found[0]
         return tuple(found), None
@@ -670,8 +662,7 @@ class Parser:
         if index is not None or (isinstance(base, Name) and base.index is not None):
             self.fail("a second index on the same name", mark.span, "write both in one pair of braces: x_{i,j}")
         braced = first.kind == "open" and first.text == "{"
-        if isinstance(base, Domain):
-            self.fail("a part of the numbers is not read", mark.span, "write x > 0, or x \\ge 0")
+        self.refuse_part(base)
         if isinstance(base, Number):
             fix = "write \\mathbf{1}_n for the vector of ones" if base.value == 1 else "remove the index"
             self.fail("a number has an index", mark.span, fix)
@@ -679,6 +670,11 @@ class Parser:
             self.fail("only a name or a norm can carry an index", mark.span, "give the expression a name of its own")
         self.take()
         return self.index()
+
+    def refuse_part(self, base: Node) -> None:
+        """Refuse R_+, which holds 0 for some and not for others."""
+        if isinstance(base, Domain):
+            self.fail("a part of the numbers is not read", self.next.span, "write x > 0, or x \\ge 0")
 
     def raised(self, base: Node, index: Node | None, raises: list[Raise], start: int) -> Node:
         """Put a base and what follows it together."""
@@ -718,6 +714,8 @@ class Parser:
         start = self.at
         word = self.next
         inside = self.found[start + 1 : self.pairs[start]] if word.kind == "open" and word.text == "{" else [word]
+        if len(inside) == 1 and (inside[0].kind, inside[0].text) in (("sign", "+"), ("sign", "-")):
+            self.refuse_part(base)
         if isinstance(base, Name) and base != Name("e") and (upper := self.upper_index(inside)):
             self.at = self.pairs.get(start, start) + 1
             return upper
@@ -1039,54 +1037,32 @@ class Parser:
                 parts.append(Part("line", line.span))
                 return True
         word = self.next
-        if word.kind == "relation":
-            parts.append(Part("continued" if continued else "relation", word.span, word.text))
-        elif word.kind == "logic" and word.text == "not":
-            parts.append(Part("relation", word.span, "!="))
-        elif word.kind == "logic":
-            parts.append(Part(word.text, word.span))
-        elif word.kind == "sign" and word.text in _TAGS:
+        if word.kind == "sign" and word.text in _TAGS:
             self.take()
             follows = self.next
-            if word.text in ",;" and follows.kind in (
-                "logic",
-                "condition",
-                "close",
-                "then",
-                "end",
-                "amp",
-                "line",
-                "reason",
-            ):
-                if follows.kind == "reason":
-                    return self.joined(parts)
-                if follows.kind in ("amp", "line"):
-                    return False
-                if follows.kind in ("close", "end") or (follows.kind == "condition" and word.text == ","):
-                    return self.next.kind not in ("close", "end") and self.conditioned(parts)
-                if follows.kind in ("logic", "then") and follows.text != "not":
-                    return self.joined(parts)
+            if word.text in ",;" and follows.kind in ("close", "end", "amp", "line"):
+                return False
+            if word.text in ",;" and follows.text != "not" and follows.kind in ("logic", "then", "reason"):
+                return self.joined(parts)
+            if word.text == "," and follows.kind == "condition":
+                return self.joined(parts)
             parts.append(Part(_TAGS[word.text], word.span))
             return True
-        elif word.kind == "condition":
-            return self.conditioned(parts)
+        if word.kind == "relation":
+            parts.append(Part("continued" if continued else "relation", word.span, word.text))
+        elif word.kind == "logic":
+            parts.append(Part(word.text if word.text != "not" else "relation", word.span, "!="))
+        elif word.kind in ("condition", "then", "quad"):
+            parts.append(Part(word.kind, word.span, word.text))
         elif word.kind == "reason":
             self.take()
             if self.next.kind in ("end", "close", "line", "amp", "quad", "reason") or self.sees(",", ";"):
                 return self.joined(parts)
             parts.append(Part("reason", word.span))
             return True
-        elif word.kind in ("then", "quad"):
-            parts.append(Part(word.kind, word.span))
         else:
             return False
         self.take()
-        return True
-
-    def conditioned(self, parts: list[Part]) -> bool:
-        """Read 'for', 'when', ..."""
-        word = self.take()
-        parts.append(Part("condition", word.span, word.text))
         return True
 
     def whole(self) -> Node:

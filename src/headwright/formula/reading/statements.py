@@ -384,6 +384,8 @@ def _denied(conditions: tuple[Node, ...]) -> tuple[Node, ...]:
             return (_relation([left, right], [_OPPOSITE[sign]]),)
         case (Bond("in", left, Listing(items)),) if not any(isinstance(part, Dots) for part in items):
             return tuple(_relation([left, item], ["!="]) for item in items)
+    if not conditions:
+        return ()
     whole = both(conditions)
     firsts = {part.terms[0] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)}
     apart = [part.terms[1] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
@@ -461,7 +463,10 @@ def assembled(parts: list[Part]) -> Node:
         statements.extend(node.children() if plain else [node])
     for run in reasons:
         node = _implied(run)
-        statements.extend([node] if isinstance(node, STATEMENTS) else [])
+        if isinstance(node, STATEMENTS):
+            statements.append(node)
+        elif not isinstance(node, Number):  # by (5): another equation
+            refuse("what follows is no statement, and no reason", node.span, "write a statement after 'since'")
     return both(statements)
 
 

@@ -227,6 +227,13 @@ class Known:
         """A formula with its products given their meaning and its sums their bounds."""
         return self._bounded(typed(node, self.shape_of))
 
+    def _counted(self, name: Name, bound: Name) -> Iterator[int | str]:
+        """The sizes that an index counts in an entry: the rows of A, the columns of A in A_ij."""
+        whole = self.shape_of(Name(name.base)) if isinstance(name.index, Listing) else None
+        if whole is not None and isinstance(name.index, Listing) and len(name.index.items) == 2:
+            sides = zip(name.index.items, (whole.rows, whole.columns), strict=True)
+            yield from (size for item, size in sides if item == bound)
+
     def _bounded(self, node: Node) -> Node:
         """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
         node = mapped(node, self._bounded)
@@ -236,8 +243,9 @@ class Known:
         upper = node.upper
         if upper is None:
             bound = Name(node.index)
-            names = [part for part in walk(node.body) if isinstance(part, Name) and part.index == bound]
-            sizes = {family.size for family in map(self.family, names) if family is not None}
+            names = [part for part in walk(node.body) if isinstance(part, Name)]
+            sizes = {one.size for name in names if name.index == bound and (one := self.family(name)) is not None}
+            sizes |= {size for name in names for size in self._counted(name, bound)}
             if len(sizes) != 1:
                 return node
             (size,) = sizes
