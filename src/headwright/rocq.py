@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.trusted.certificate import Certificate, Constraint, Part, Statement
+from headwright.trusted.certificate import Certificate, Constraint, Part, Statement, about_heads, document, read
 from headwright.trusted.keys import Keys
 from headwright.trusted.words import in_words
 
@@ -23,6 +23,20 @@ FINE = 80  # of shares that are rounded here, for least weights of few digits
 SMALLEST = -700.0  # exponents below have no share worth a digit
 
 Rows = list[list[int]]
+
+
+def from_document(text: str, files: Sequence[bytes] = ()) -> str:
+    """The file for a certificate's document; the keys that it does not hold are given, contents of .npy."""
+    said, proof = document(text)
+    if about_heads(said):
+        raise InputError("this certificate is about whole heads, which files for Rocq do not cover yet")
+    certificate = read(said, proof)
+    given = {(keys.n, keys.d, keys.digest): keys for keys in map(Keys.of_npy, files)}
+    named = certificate.statement.keys
+    missing = [name for name in named if name.rows is None and (name.n, name.d, name.digest) not in given]
+    if missing:
+        raise InputError(f"it is about {missing[0]}, which it does not hold: give their file, --keys FILE.npy")
+    return as_rocq(certificate, [name.rows or given[name.n, name.d, name.digest] for name in named])
 
 
 def as_rocq(certificate: Certificate, keys: Sequence[Keys]) -> str:
@@ -51,8 +65,8 @@ def _covered(certificate: Certificate) -> None:
     if any(spread.random for spread in statement.world):
         raise InputError("keys of this certificate are random, which the theorems in Rocq do not cover")
     if statement.world:
-        raise InputError("keys of this certificate lie in sets, which files for Rocq do not cover yet: expected certain "
-                         "keys or scenarios")  # fmt: skip
+        raise InputError("keys of this certificate lie in sets, which files for Rocq do not cover yet: expected "
+                         "certain keys or scenarios")  # fmt: skip
     if statement.heads != 1:
         raise InputError(f"this certificate is about {statement.heads} heads together, which files for Rocq do not "
                          "cover yet: expected one")  # fmt: skip
@@ -96,7 +110,8 @@ def _opening(statement: Statement, shift: int, scenarios: Sequence[Rows]) -> str
     words = in_words(statement).replace("(*", "( *").replace("*)", "* )")
     tables = ";\n  ".join(_table(rows) for rows in scenarios)
     wish = "; ".join(f"({target}%nat, ({p.numerator}, {p.denominator}))" for target, p in statement.wish.items())
-    s = statement.scale
+    s, named = statement.scale, statement.keys[0]
+    size = f"{named.n} keys in dimension {named.d}, {len(scenarios)} time{'s' * (len(scenarios) > 1)}"
     return f"""(** {words} *)
 
 Require Import Reals List ZArith.
@@ -104,9 +119,9 @@ From Headwright Require Import Sums Attention Certificate Checking.
 Import ListNotations.
 Open Scope Z_scope.
 
-(** {len(scenarios)} scenario{"s" * (len(scenarios) > 1)} of {statement.keys[0].n} keys in dimension {statement.keys[0].d}: numerators over {1 << shift}. *)
-Definition d : nat := {statement.keys[0].d}.
-Definition n : nat := {statement.keys[0].n}.
+(** {size}: numerators over {1 << shift}. *)
+Definition d : nat := {named.d}.
+Definition n : nat := {named.n}.
 Definition e : Z := {1 << shift}.
 Definition scenarios : list (list (list Z)) := [
   {tables}].
@@ -158,7 +173,8 @@ Definition constraints : list constraint := [
 (** No query whatever grants the wish. *)
 Theorem impossible : forall q, ~ grants_it q.
 Proof.
-  apply (impossible_correct precision d n e scenarios scale_numerator scale_denominator wish sense {common} constraints).
+  apply (impossible_correct precision d n e scenarios scale_numerator scale_denominator wish sense
+    {common} constraints).
   vm_compute. reflexivity.
 Qed.
 Print Assumptions impossible.
@@ -168,7 +184,8 @@ Print Assumptions impossible.
 (** No query shorter than this grants the wish. *)
 Theorem none_shorter : forall q, grants_it q -> (IZR {L.numerator} / IZR {L.denominator} <= norm d q)%R.
 Proof.
-  apply (none_shorter_correct precision d n e scenarios scale_numerator scale_denominator wish sense {common} constraints).
+  apply (none_shorter_correct precision d n e scenarios scale_numerator scale_denominator wish sense
+    {common} constraints).
   vm_compute. reflexivity.
 Qed.
 Print Assumptions none_shorter.
