@@ -65,7 +65,9 @@ def test_every_command_is_documented(command: str) -> None:
 
 
 def _public_names() -> list[tuple[str, str]]:
-    names = ("design", "noise", "positions", "lowrank", "pictures", "check", "formula", "weights", "weights.export")
+    names = (
+        "design", "noise", "positions", "lowrank", "pictures", "check", "formula", "weights", "weights.export", "audit",
+    )  # fmt: skip
     rooms = ["headwright", *(f"headwright.{room}" for room in names)]
     return [(room, name) for room in rooms for name in import_module(room).__all__]
 

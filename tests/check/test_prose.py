@@ -109,6 +109,11 @@ def test_an_unreadable_formula_voids_nothing_else() -> None:
     assert "line 1 cannot be read" in kept.reason
 
 
+def test_how_much_larger_is_not_said_and_so_not_refuted() -> None:
+    condition = r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$"
+    assert check("copying", condition + r", so $\alpha_j \gg \sum_{i \ne j} \alpha_i$.").word in ("proved", "undecided")
+
+
 def test_a_name_of_the_exercise_is_told_where_the_answer_does_not_introduce_it() -> None:
     assert "c is the output in this exercise" in check("averaging-two", r"$q = c(k_a + k_b)$").reason
 

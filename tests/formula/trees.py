@@ -150,14 +150,21 @@ bonds = st.one_of(
 )
 
 
+def _gives_a_letter(node: Node) -> bool:
+    """i = a, i in {a, b}: read by putting a in place of i."""
+    first = node.left if isinstance(node, Bond) else node.terms[0] if isinstance(node, Relation) else None
+    return isinstance(first, Name) and first.index is None
+
+
 def _joined(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     parts = _short(parts)
+    conditions = _short((parts | names).filter(lambda node: not _gives_a_letter(node)))
     return st.one_of(
         st.builds(Logic, st.sampled_from(["and", "or"]), _several(parts)),
         st.builds(Logic, st.sampled_from(["implies", "iff"]), st.tuples(parts, parts)),
         st.builds(Logic, st.just("not"), st.tuples(parts)),
-        st.builds(Quantified, parts, st.lists(parts | names, min_size=1, max_size=2).map(tuple)),
-        st.builds(Exists, parts, st.lists(parts | names, min_size=1, max_size=2).map(tuple)),
+        st.builds(Quantified, parts, st.lists(conditions, min_size=1, max_size=2).map(tuple)),
+        st.builds(Exists, parts, st.lists(conditions, min_size=1, max_size=2).map(tuple)),
     )
 
 

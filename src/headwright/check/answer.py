@@ -226,6 +226,7 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     A name that the exercise does not give is defined by 'name = ...', and bounded by 'name >> ...' or 'name > ...'.
     """
     sorter = _Sorter(exercise, known)
+    read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
     return sorter.finished()
@@ -233,6 +234,19 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
 
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
 OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a large constant c'
+
+
+def _with_pairs(statement: Statement) -> Statement:
+    """alpha_{2j} has two indices, 2 and j: nobody multiplies them."""
+    return statement if statement.node is None else replace(statement, node=_paired_indices(statement.node))
+
+
+def _paired_indices(node: Node) -> Node:
+    match node:
+        case Name("alpha", Product((Number() | Name() as one, Number() | Name() as other)) as index):
+            return replace(node, index=Listing((one, other), span=index.span))
+        case _:
+            return mapped(node, _paired_indices)
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
@@ -279,6 +293,12 @@ def _renamed(node: Node, names: Mapping[str, Name]) -> Node:
     if isinstance(node, Name) and node.index is not None and node.base in names and OWN not in names[node.base].base:
         return replace(node, base=names[node.base].base, index=_renamed(node.index, names))  # Sigma_k, as Sigma
     return mapped(node, lambda part: _renamed(part, names))
+
+
+def _at_place(node: Node, letter: str, place: int) -> Node:
+    if node == Name(letter):
+        return Number(Fraction(place), span=node.span)
+    return mapped(node, lambda part: _at_place(part, letter, place))
 
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
@@ -395,6 +415,12 @@ class _Sorter:
         if any(said.node == parsed(source) for source in self.exercise.may_repeat):
             return  # it is given: repeating it neither helps nor harms
         match said.node:
+            case Quantified(body, (Relation((Name(letter, None, 0), Number(value)), ("=" | "!=" as sign,)),)) if (
+                self.exercise.tokens is not None and letter not in self.exercise.parameters
+            ):  # 'for j != 3': there are so many tokens
+                for place in range(1, len(self.exercise.tokens.tokens) + 1):
+                    if (place == value) == (sign == "="):
+                        self._sort(replace(said, node=_at_place(body, letter, place)), under, role)
             case Quantified(body, conditions) if self._defines(body) or isinstance(body, Logic):
                 self._sort(replace(said, node=body), (*under, *conditions), role)
             case Logic("and", items):
@@ -448,7 +474,7 @@ class _Sorter:
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
-        if not under and self._lacks_its_assumption(said):
+        if not under and not said.unknown and self._lacks_its_assumption(said):
             self._set_aside_said(said, "under which assumption it is said was not understood")
             return
         said = self._under(said, self._with_witnesses(node, under))
@@ -630,6 +656,8 @@ class _Sorter:
         """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
         if not isinstance(node, Relation) or node.comparisons[0] in ("=", "~"):
             return False
+        if self.exercise.condition and _speaks_of(node, "q"):
+            return False  # a condition on the scores is what is asked for
 
         def own(term: Node) -> bool:
             return isinstance(term, Name) and not self.known(term) and full_name(term) not in self.answer.definitions

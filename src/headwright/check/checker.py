@@ -208,6 +208,9 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
         return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
+    if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
+        _set_aside(answer, said, "how much larger is meant is not said")
+        return []
     if said.unknown:
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
         return []

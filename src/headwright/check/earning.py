@@ -38,7 +38,7 @@ def earned(exercise: Exercise, answer: Answer, court: Court, verdict: Verdict, j
     if missing:
         return _no_answer(verdict, f"no formula defines {' and '.join(missing)}: write {missing[0]} = ...")
     if exercise.condition and not any(states_condition(said.node) for said in answer.claims):
-        return _no_answer(verdict, "no condition on the scores is stated: write one on k_j^T q and k_i^T q")
+        return _no_answer(verdict, "no formula states a condition on the scores: write one on k_j^T q and k_i^T q")
     if exercise.about:
         return _spoken(exercise, answer, court, verdict, judgements)
     if exercise.derive and isinstance(court, MatricesCourt):
@@ -60,7 +60,8 @@ def _spoken(
     said = [one for one in judgements if one.claim.said is not None and one.part.role != "condition"]
     about = [one for one in said if any(names <= _spoken_of(one.claim.scope) for names in wanted)]
     if not about:
-        return _no_answer(verdict, f"nothing is said of {' or '.join(plain(parsed(one)) for one in exercise.about)}")
+        things = " or ".join(plain(parsed(one)) for one in exercise.about)
+        return _no_answer(verdict, f"no formula says anything of {things}")
     if any(one.decision.word == "undecided" for one in about):
         return verdict
     if exercise.determines:
@@ -75,7 +76,7 @@ def _spoken(
     telling = [one for one in about if _says_something(exercise, answer, court, one)]
     if telling:
         left_out = _left_out(exercise, telling) if exercise.determines else ""
-        return _no_answer(verdict, f"nothing is said of the case {left_out}") if left_out else verdict
+        return _no_answer(verdict, f"no formula says anything of the case {left_out}") if left_out else verdict
     if any(one.vacuous for one in about):
         return _no_answer(verdict, "what is assumed never happens, so nothing is said")
     return _no_answer(verdict, "this would be true in any case, so it says nothing of what was asked")

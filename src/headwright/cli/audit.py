@@ -154,7 +154,7 @@ def _show(found: Audit) -> None:
     if rest:
         OUT.print(f"and {rest} more heads: --out report.html and --json have them all")
     OUT.print(
-        "Floating-point means over rows, away from the first token but for 'first'; ?: the interval reaches below half."
+        "Floating-point means over rows, away from the first token but for 'first'; ?: no interval wholly above half."
     )
 
 

@@ -104,6 +104,10 @@ def test_what_is_said_of_terms_in_words_is_not_dropped(text: str) -> None:
     assert [one.role for one in statements(text)] == ["unclear"]
 
 
+def test_words_after_a_statement_do_not_reach_back_over_a_clause() -> None:
+    assert statements("When we use $x = y$, the rows are not moved when we move the words.")[0].why == ""
+
+
 def test_a_question_states_nothing() -> None:
     assert statements("Is $a = b$?")[0].why == "a question"
 

@@ -97,9 +97,18 @@ class HuggingFaceModel:
         return self._run(tokens, key_mask)
 
     def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
-        """The same with every token at position 0; refused for a family that takes no positions."""
+        """The same with every token at position 0; refused for a family that takes no positions from outside."""
+        if not self._takes_positions:
+            family = self.network.config.model_type
+            raise InputError(f"{self.name}: its family ({family}) counts positions on its own, and has no run without")
         # With a mask, even one that hides nothing, transformers does not read positions as where packed texts begin.
         return self._run(tokens, np.ones(len(tokens), dtype=bool), placeless=True)
+
+    @cached_property
+    def _takes_positions(self) -> bool:
+        """Whether one token has the same key at every place when all are told to stand at position 0."""
+        heard = next(self._heard(np.repeat(self._probe()[:1], 3), np.ones(3, dtype=bool), placeless=True))
+        return bool((heard.keys - heard.keys[:, :1]).abs().max() <= 1e-3 * heard.keys.abs().max())
 
     def _run(
         self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False

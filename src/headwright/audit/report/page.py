@@ -197,7 +197,7 @@ def _table(found: Audit) -> str:
         f"<tbody>{lines}</tbody></table></div>\n"
         '<p class="quiet">Point at a number for its interval. prev. to dist. are away from the first token; margin and '
         "ball are medians over the rows that it does not win; int8 and int4 are mean total variations; QK and OV are "
-        "ranks. A question mark: the interval reaches below one half.</p>"
+        "ranks. A question mark: no interval wholly above one half.</p>"
     )
 
 

@@ -43,7 +43,7 @@ def _role(heads: Sequence[Head], role: str) -> str | None:
     doubt = (
         ""
         if sure == len(mine) or role == "dead"
-        else f" (in {len(mine) - sure} of them the interval reaches below half)"
+        else f" ({len(mine) - sure} of them without an interval wholly above half)"
     )
     mean = BY_MEAN.get(role)
     if mean is None:

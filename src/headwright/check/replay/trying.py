@@ -165,6 +165,8 @@ def _undefined(question: Question, random: Random) -> str | None:
 
 def _broken(question: Question, one: Judged, random: Random) -> Judged | None:
     """Where only scores are known: scores that satisfy all conditions, and for which the claim fails."""
+    if any(isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"} for part in walk(question.node)):
+        return None  # how much larger 'much larger' is was said of no claim
     for worlds in sequences(question, random, SEARCHED):
         if any(_met(condition, world, question) is not True for world in worlds for condition in question.conditions):
             continue

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal
 
 from headwright.check.scalars.numbers import Range
-from headwright.check.scalars.proving import ALGEBRA, SOLVER, Cleared, needs, prove, without_known_factors
+from headwright.check.scalars.proving import SOLVER, Cleared, needs, prove, without_known_factors
 from headwright.check.scalars.scalar import (
     ONE,
     Atom,
@@ -491,12 +491,10 @@ def comparison_to(comparison: Comparison) -> Comparison:
 
 @dataclass(frozen=True)
 class Never:
-    """That a comparison fails for all large enough values, for every choice of the other names."""
+    """That a comparison fails for all large enough values of some names, and what both sides tend to, where known."""
 
-    reason: str
     left: Limit | None
     right: Limit | None
-    used: str
 
 
 def never(
@@ -506,23 +504,13 @@ def never(
 
     >>> from headwright.check.scalars import POSITIVE, exp, parameter
     >>> x = parameter("x")
-    >>> never(exp(-x), ">=", 1 / x, Where({"x": POSITIVE}), ("x",)).reason
-    'for large x the left side tends to 0, the right side to 0'
+    >>> never(exp(-x), ">=", 1 / x, Where({"x": POSITIVE}), ("x",))
+    Never(left=<0>, right=<0>)
     """
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     if left == right:
-        if comparison in ("=", "<=", ">=") or not defined((left, right), where, grown(large, where)):
-            return None
-        side = limit(left, where, large)
-        return Never(f"both sides are {left}", side, side, ALGEBRA)
-    found = sign_of_large(left, OPPOSITE[comparison], right, where, large)
-    if found is None:
-        return None
-    sides = limit(left, where, large), limit(right, where, large)
-    names = ", ".join(large)
-    if sides[0] is None or sides[1] is None:
-        reason = f"for large {names} the dominant term is {found.coefficient}, with the wrong sign"
+        fails = comparison not in ("=", "<=", ">=") and defined((left, right), where, grown(large, where))
     else:
-        reason = f"for large {names} the left side tends to {sides[0]}, the right side to {sides[1]}"
-    return Never(reason, *sides, f"dominant terms, {SOLVER}")
+        fails = sign_of_large(left, OPPOSITE[comparison], right, where, large) is not None
+    return Never(limit(left, where, large), limit(right, where, large)) if fails else None

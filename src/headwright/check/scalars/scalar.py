@@ -83,12 +83,16 @@ class Parameter(Atom):
             raise InputError(
                 f"the name is {name!r}, expected letters, digits and an index; none of {''.join(sorted(RESERVED))}"
             )
-        known = known.numeric
         self.name = name
-        self.range = known
-        low = "" if known.lower is None else f"{'>' if known.lower_open else '>='}{known.lower}"
-        high = "" if known.upper is None else f"{'<' if known.upper_open else '<='}{known.upper}"
-        super().__init__(f"{name}[{low}{high}{'integer' if known.integer else ''}]", 0)
+        self.range = known.numeric
+        super().__init__(f"{name}{_range_key(self.range)}", 0)
+
+
+def _range_key(known: Range) -> str:
+    """All there is to a range: atoms are the same only if they lie in the same."""
+    low = "" if known.lower is None else f"{'>' if known.lower_open else '>='}{known.lower}"
+    high = "" if known.upper is None else f"{'<' if known.upper_open else '<='}{known.upper}"
+    return f"[{low}{high}{'integer' if known.integer else ''}]"
 
 
 class Thing(Atom):
@@ -103,7 +107,7 @@ class Thing(Atom):
         """By its key; `of` is for those who know what it is."""
         self.of = of
         self.range = known.numeric
-        super().__init__(f"~of({key})[{self.range.lower}]", 0)
+        super().__init__(f"~of({key}){_range_key(self.range)}", 0)
 
 
 class Prime(Atom):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Literal
 
 from headwright.check.answer import (
@@ -390,7 +391,7 @@ class TokensSetting:
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
         if full in given or full in ("I", "pi", "e", "infinity", "Q", "K", "V"):
             return True
-        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and label(name.index) != ""
+        return name.base in (self.setting.letter, "c", "alpha", "q", "k", "v") and name.index is not None
 
     def opened(self, answer: Answer) -> TokensCourt:
         """With what the answer defines, and what it says of its own names."""
@@ -404,6 +405,14 @@ class TokensSetting:
         for said in answer.conditions:
             court._told(reader, said.node, own=True)
         return replace(court, under=tuple(said.node for said in answer.conditions))
+
+
+def _sides(reader: Reader, link: Relation) -> tuple[Grid, Grid]:
+    """What is compared; a written 0 is that of a vector too."""
+    nothing = Number(Fraction(0))
+    left, right = (reader.value(term) for term in link.terms)
+    left = right.times(ZERO) if link.terms[0] == nothing else left
+    return left, left.times(ZERO) if link.terms[1] == nothing else right
 
 
 @dataclass(frozen=True)
@@ -439,7 +448,7 @@ class TokensCourt:
         return [judged(claim, decision, words)]
 
     def _link(self, reader: Reader, link: Relation) -> Decision:
-        left, right = (reader.value(term) for term in link.terms)
+        left, right = _sides(reader, link)
         sign = link.comparisons[0]
         if left.shape != right.shape:
             raise MisfitError("the two sides have different shapes", link)
@@ -454,7 +463,7 @@ class TokensCourt:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        tends = Tending(large, frozenset(vanishing))
+        tends = Tending(large, frozenset(vanishing), given=frozenset(self.exercise.parameters))
         if len(pairs) == 1:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
         return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
@@ -496,12 +505,12 @@ class TokensCourt:
         if decision.word != "refuted":
             return decision.reason
         left, sign = link.terms[0], link.comparisons[0]
-        value = reader.value(left)
+        value, other = _sides(reader, link)
         if value.shape[1] == 1 and value.shape[0] > 1:
             end = self._end(value)
             if end is not None and end == plain(link.terms[1]):
                 return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
-            if end is not None and end == self._end(reader.value(link.terms[1])):
+            if end is not None and end == self._end(other):
                 return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"

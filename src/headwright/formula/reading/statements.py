@@ -147,8 +147,13 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
     """In 'x_i = 0, i != a, b' the places of i != a, b: they say for which i the statement before them is meant.
 
     Only an index of that statement counts, and only after a comma: otherwise i != a is a statement as good as any.
+    After a wide space it may be any name that is set to a number: 'x/y = z \\quad c = 3/2'.
     """
     for place in range(start + 1, len(items)):
+        before = items[place - 1]
+        claimed = before.signs and not isinstance(before.terms[0], Name)  # 'q = ...' defines, 'q_1/q_2 = ...' does not
+        if items[place].joint == "quad" and _sets(items[place]) and claimed:
+            return place, place + 1
         if not _is_apart(items, place):
             continue
         first = place
@@ -180,6 +185,13 @@ def _is_apart(items: list[Item], place: int) -> bool:
     return item.signs[0] in ("in", "!in") or (
         item.signs == ["!="] and isinstance(item.terms[1], Name | Number | Listing)
     )
+
+
+def _sets(item: Item) -> bool:
+    """c = 3/2: a name and a number."""
+    if item.signs != ["="] or item.negated or item.limits or not _is_letter(item.terms[0]):
+        return False
+    return not any(isinstance(part, Name | Dots) for part in walk(item.terms[1]))
 
 
 def _is_letter(node: Node) -> bool:
@@ -336,7 +348,8 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        return [Bond("in", one, right, span=span) for one in (left.items if isinstance(left, Listing) else (left,))]
+        several = isinstance(left, Listing) and not any(isinstance(part, Dots) for part in left.items)
+        return [Bond("in", one, right, span=span) for one in (left.children() if several else (left,))]
     terms, signs = [left], list[str]()
     if right.low not in (INFINITY, _minus_infinity(right.low)):
         terms, signs = [right.low, *terms], [right.signs[0]]

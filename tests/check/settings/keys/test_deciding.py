@@ -65,3 +65,9 @@ def test_an_exact_probability_is_proved_and_a_near_one_refuted() -> None:
     average = r"q = \lambda(\mu_a + \mu_b)"
     assert check("averaging-scaled", average, r"\Pr(c \approx v_b) = \frac12").word == "proved"
     assert check("averaging-scaled", average, r"\Pr(c \approx v_b) = 0.5001").word == "refuted"
+
+
+def test_a_condition_on_scores_is_not_forgotten_for_the_name_in_it() -> None:
+    assert check("copying", r"k_j^\top q \ge \lambda", r"k_i^\top q \le 0").word in ("proved", "undecided")
+    assert check("copying", r"k_j^\top q - k_i^\top q \ge \lambda").word == "proved"
+    assert check("copying", r"k_j^\top q \ge \lambda").word == "refuted"

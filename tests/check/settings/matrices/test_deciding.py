@@ -480,3 +480,16 @@ def test_what_is_said_of_an_object_that_nothing_defines_is_no_answer(exercise: s
 def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word: str) -> None:
     (part,) = check("energy", claim).parts
     assert part.word == word, part.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (r"\sigma_1^2 \ge \sigma_2^2 \ge \dots \ge \sigma_k^2", ["proved"]),
+        (r"\sigma_1 \ge \dots \ge \sigma_d \ge 0", ["proved", "proved"]),
+        (r"\sigma_1 \le \sigma_2 \le \dots \le \sigma_k", ["refuted"]),
+        (r"\sigma_1 > \sigma_2 > \dots > \sigma_k", ["refuted"]),
+    ],
+)
+def test_chains_with_dots_speak_of_all_between(claim: str, words: list[str]) -> None:
+    assert [part.word for part in check("energy", claim).parts] == words

@@ -23,9 +23,25 @@ from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
+from headwright.formula.reading.dots import written_out
 from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
-from headwright.formula.tree import Comparison, Name, Node, Relation, mapped, walk
+from headwright.formula.tree import (
+    BigSum,
+    Comparison,
+    Dots,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Quantified,
+    Relation,
+    Sum,
+    mapped,
+    put,
+    walk,
+)
 
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
@@ -278,7 +294,30 @@ class MatricesSetting:
             sizes=self.setting.sizes,
             assume=tuple(link for node in assumed for link in comparisons(node)),
         )
-        return MatricesCourt(self.exercise, given, tuple(answer.claims))
+        return MatricesCourt(self.exercise, given, tuple(replace(said, node=_run(said.node)) for said in answer.claims))
+
+
+def _run(node: Node) -> Node:
+    """s_1 >= s_2 >= ... >= s_k >= t says that s_i >= s_{i+1} for 1 <= i <= k - 1, and s_k >= t."""
+    if isinstance(node, Logic | Quantified):
+        return mapped(node, _run)
+    dots = (
+        [place for place, term in enumerate(node.terms) if isinstance(term, Dots)] if isinstance(node, Relation) else []
+    )
+    if not isinstance(node, Relation) or len(dots) != 1 or not 0 < dots[0] < len(node.terms) - 1:
+        return node
+    last, signs = dots[0] + 1, node.comparisons
+    if len(set(signs[:last])) != 1:
+        return node
+    run = written_out(node.terms[: last + 1], node.span)
+    if not isinstance(run, BigSum) or run.lower is None or run.upper is None:
+        return node
+    place, one = Name(run.index), Number(Fraction(1))
+    link = Relation((run.body, put(run.body, run.index, Sum((place, one)))), (signs[0],), span=node.span)
+    inside = Relation((run.lower, place, Sum((run.upper, Negative(one)))), ("<=", "<="))
+    said = Quantified(link, (inside,), span=node.span)
+    rest = Relation(node.terms[last:], signs[last:], span=node.span)
+    return Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
 
 
 @dataclass(frozen=True)

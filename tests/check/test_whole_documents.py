@@ -1,0 +1,47 @@
+"""Three whole documents, each part with the judgement that it deserves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwright.check.checker import check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.sheets.document import read_document
+
+EXERCISES = load_exercises()
+DOCUMENTS = Path(__file__).parent / "documents"
+ANSWERS = {
+    (name, answer.line): answer
+    for name in ("student.md", "lazy.txt", "teacher.tex")
+    for answer in read_document(DOCUMENTS / name, EXERCISES).answers
+}
+WRONG = {("student.md", 30), ("lazy.txt", 5)}  # the sum of two keys, or of two means, is too short
+OPEN = {("student.md", 38), ("lazy.txt", 23)}  # right, in words that may or may not be understood
+
+
+@pytest.mark.parametrize("place", sorted(ANSWERS), ids=lambda place: f"{place[0]}:{place[1]}")
+def test_a_part_of_a_document_gets_the_verdict_that_it_deserves(place: tuple[str, int]) -> None:
+    answer = ANSWERS[place]
+    assert answer.written is not None
+    verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+    if place in OPEN:
+        assert verdict.word in ("proved", "undecided")
+    else:
+        assert verdict.word == ("refuted" if place in WRONG else "proved")
+
+
+def test_every_wrong_part_has_a_counterexample() -> None:
+    for place in WRONG:
+        answer = ANSWERS[place]
+        assert answer.written is not None
+        verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+        assert verdict.counterexample
+
+
+def test_every_statement_stands_in_the_line_that_is_told() -> None:
+    answer = ANSWERS["student.md", 54]
+    assert answer.written is not None
+    verdict = check_answer(EXERCISES[answer.exercise_id], answer.written)
+    assert {part.line for part in verdict.parts} == {56}
