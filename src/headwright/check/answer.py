@@ -416,7 +416,7 @@ class _Sorter:
             return  # it is given: repeating it neither helps nor harms
         match said.node:
             case Quantified(body, (Relation((Name(letter, None, 0), Number(value)), ("=" | "!=" as sign,)),)) if (
-                self.exercise.tokens is not None
+                self.exercise.tokens is not None and letter not in self.exercise.parameters
             ):  # 'for j != 3': there are so many tokens
                 for place in range(1, len(self.exercise.tokens.tokens) + 1):
                     if (place == value) == (sign == "="):

@@ -6,10 +6,9 @@ and 'approximately' about the limit; an equation is about all values all the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from itertools import islice, product
 from typing import Literal
 
@@ -154,6 +153,7 @@ class Tending:
     large: tuple[str, ...] = ()
     vanishing: frozenset[str] = frozenset()
     small: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()  # names of the exercise: those of the answer's own are chosen before they grow
 
 
 STILL = Tending()
@@ -172,9 +172,30 @@ def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, te
     ('refuted', {'n': Fraction(4, 1)})
     """
     found = _decided(left, comparison, right, where, tending)
+    if found.word == "undecided":
+        found = _along_a_path(left, comparison, right, where, tending) or found
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
+
+
+def _along_a_path(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending
+) -> Decision | None:
+    """Refuted where one large name of the answer's own is a function of another: it must hold however they grow."""
+    spoken = left.names() | right.names()
+    free = [n for n in tending.large if n in spoken and n not in tending.given and not isinstance(n, Symbol)]
+    ends = [end for name in free for end in (where.range(name).lower, where.range(name).upper)]
+    if len(free) < 2 or any(where.range(name).integer for name in free) or any(isinstance(e, Scalar) for e in ends):
+        return None
+    for lead, (times, power) in product(free, PATHS):
+        along = {name: Path(lead, times, power) for name in free if name != lead}
+        put = {name: path.of(where.name(lead)) for name, path in along.items()}
+        rest = replace(tending, large=tuple(name for name in tending.large if name not in along))
+        found = _decided(left.put(put), comparison, right.put(put), where.put(put), rest)
+        if found.word == "refuted":
+            return replace(found, along=along)
+    return None
 
 
 def decide_all(
@@ -278,28 +299,9 @@ def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where
     found = counterexample(left, comparison, right, where, large=large)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
-    found_far = _by_continuity(left, comparison, right, where, large)
-    found_far = found_far or _along_a_path(left, right, where, large, partial(_for_large, comparison=comparison))
-    return found_far or Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
-
-
-def _along_a_path(
-    left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], decided: Callable[..., Decision]
-) -> Decision | None:
-    """Refuted where several names are large, one as a function of the other: it must hold however they grow."""
-    free = [name for name in large if not isinstance(name, Symbol)]
-    if len(free) < 2 or any(where.range(name).integer for name in free):
-        return None
-    if any(isinstance(end, Scalar) for name in free for end in (where.range(name).lower, where.range(name).upper)):
-        return None
-    for lead, (times, power) in product(free, PATHS):
-        along = {name: Path(lead, times, power) for name in free if name != lead}
-        put = {name: path.of(where.name(lead)) for name, path in along.items()}
-        left_over = tuple(name for name in large if name not in along)
-        found = decided(left=left.put(put), right=right.put(put), where=where.put(put), large=left_over)
-        if found.word == "refuted":
-            return replace(found, along=along)
-    return None
+    return _by_continuity(left, comparison, right, where, large) or Decision(
+        "undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}"
+    )
 
 
 def _by_continuity(
@@ -381,8 +383,7 @@ def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, 
         if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
             sides = [_limit_value(side, here, large) for side in ends[1:]]
             return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
-    along = _along_a_path(left, right, where, large, _approximately)
-    return along or Decision("undecided", "the limit could not be found")
+    return Decision("undecided", "the limit could not be found")
 
 
 def _at_zero(left: Scalar, right: Scalar, where: Where, shrinking: Iterable[str]) -> Decision | None:

@@ -8,7 +8,7 @@ argument is closed ('Suppose ...'). Where it is not certain whether it is still 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -16,7 +16,8 @@ from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
-from headwright.formula import FormulaError, parse_each, parse_lines
+from headwright.formula import FormulaError, macros, parse_each, parse_lines
+from headwright.formula.reading.macros import Macro
 from headwright.formula.show import plain
 from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
@@ -65,7 +66,7 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
     >>> [(one.role, one.text, len(one.under)) for one in found.statements]
     [('claim', 'c \\approx v_a', 1), ('goal', 'c = 0', 0)]
     """
-    discourse = _Discourse(tuple(names))
+    discourse = _Discourse(tuple(names), macros(written.text))
     for sentence in sentences(written):
         if len(discourse.found) > MOST_STATEMENTS:
             break
@@ -93,11 +94,12 @@ class _Condition:
 class _Discourse:
     """Keeps the assumptions that are open while sentences go by."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro]) -> None:
         self.found: list[Statement] = []
         self.own: set[str] = set()
         self.denied, self.denied_line = "", 0
         self._names = names
+        self._commands = own_commands
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
@@ -105,6 +107,7 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
+        sentence = _as_case(sentence)
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
         words = [token.text for token in sentence.tokens if token.kind == "word"]
@@ -125,6 +128,18 @@ class _Discourse:
         )
 
     _open = False
+
+
+_CASE = re.compile(r"\s*[a-zA-Z]\s*=\s*(?:\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|\d+(?:[./]\d+)?)\s*")
+
+
+def _as_case(sentence: Sentence) -> Sentence:
+    """'$c = 3/2$: ...' begins a case, as 'Case $c = 3/2$: ...' does."""
+    match sentence.tokens:
+        case (Token("formula", text, line), Token("mark", ":"), *_) if _CASE.fullmatch(text):
+            return replace(sentence, tokens=(Token("word", "case", line), *sentence.tokens))
+        case _:
+            return sentence
 
 
 class _Sentence:
@@ -297,7 +312,7 @@ class _Sentence:
         return _joined(sure), _joined(perhaps), unknown
 
     def _parsed(self, text: str) -> list[tuple[Node | None, FormulaError | None]]:
-        found = parse_each(_tidy(text), names=self.all._names)
+        found = parse_each(_tidy(text), names=self.all._names, macros=self.all._commands)
         return [(None, one) if isinstance(one, FormulaError) else (one, None) for one in found]
 
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:

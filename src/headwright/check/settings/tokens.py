@@ -463,7 +463,7 @@ class TokensCourt:
         where = where.given(*given)
         if len(pairs) > 1 and sign not in ("=", "~", "->", "!="):
             raise MisfitError("vectors are compared by size", link)
-        tends = Tending(large, frozenset(vanishing))
+        tends = Tending(large, frozenset(vanishing), given=frozenset(self.exercise.parameters))
         if len(pairs) == 1:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
         return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)

@@ -399,12 +399,15 @@ class Decider:
         if isinstance(a, Vec) or isinstance(b, Vec):
             if self.vanishing:
                 return Decision("undecided", "limits of vectors are found for large names only")
-            return decide_vectors(self.scene, link, (a, b), where, Tending(large, small=self.small(given)))
+            return decide_vectors(self.scene, link, (a, b), where, self._tends(large, self.small(given)))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, Tending(large, self.vanishing, self.small(given)))
+        return decide(a, sign, b, where, self._tends(large, self.small(given)))
+
+    def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
+        return Tending(large, self.vanishing, small, frozenset(self.scene.exercise.parameters))
 
     def _leaves_to_chance(self, link: Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
