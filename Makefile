@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab lint test test-all bench fuzz mutants clean
+.PHONY: help demo proof lab lint test test-all bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -39,6 +39,17 @@ $(VENV)/more-models.stamp: $(VENV)/models.stamp
 
 demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
+
+# Debian: apt-get install coq libcoq-coquelicot libcoq-interval
+proof:  ## let Rocq's kernel accept the theorems, and print what they rest on
+	@command -v coqc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get install -qq -y --no-install-recommends coq libcoq-coquelicot libcoq-interval >/dev/null; } || \
+	  { echo "There is no coqc here: on Debian, apt-get install coq libcoq-coquelicot libcoq-interval"; exit 1; }
+	@! grep -nE '\b(Admitted|admit|Axiom|Parameter|Conjecture)\b' proofs/*.v || { echo "Something is assumed"; exit 1; }
+	@cd proofs && coq_makefile -f _CoqProject -o Makefile.coq 2>/dev/null && $(MAKE) -s -f Makefile.coq
+	@if [ -f out/certificate.json ] && [ -x $(BIN)/headwright ]; then \
+	  $(BIN)/headwright verify out/certificate.json --rocq out/certificate.v && \
+	  coqc -Q proofs Headwright out/certificate.v && echo "out/certificate.v: accepted"; fi
 
 lab: $(VENV)/core.stamp  ## read the tour in a browser, with its pictures
 	@$(BIN)/headwright tour --out out

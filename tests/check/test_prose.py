@@ -32,6 +32,8 @@ RIGHT = [
     ("averaging-scaled", SCALED + r"For $g > 1$ we get $c \approx v_a$, while $c \approx v_b$ for $g < 1$."),
     ("copying", r"Copied when $k_j^\top q$ is far larger than $k_i^\top q$ for every $i \ne j$; so $c \approx v_j$."),
     ("positions-unique", r"Say that $\Phi_t = \Phi_{t'}$. So $\sin t = \sin t'$, $\cos t = \cos t'$, hence $t = t'$."),
+    ("averaging-scaled-discrete", "$c = 3/2$:\n\n$$\\alpha_1/\\alpha_2 = e^{t/2}$$\n\n$c = 1/2$:\n\n"
+                                  "$$\\alpha_1/\\alpha_2 = e^{-t/2}$$"),
     ("positions-unique", r"We cannot have $\Phi_t = \Phi_{t'}$ for $t \ne t'$."),
     ("positions-unique", r"Suppose $\Phi_t = \Phi_{t'}$ with $t \ne t'$: then $\sin t = \sin t'$, "
                          r"$\cos t = \cos t'$, which is impossible, so $\Phi_t \ne \Phi_{t'}$."),
@@ -89,6 +91,7 @@ OPEN = [
     ("averaging-two", r"$q = \lambda(k_a + k_b)$, and $\xi$ is $\frac{\zeta$."),
     ("averaging-two", r"$q = c(k_a + k_b)$"),
     ("averaging-scaled", SCALED + r"If $g > 1$ then $c \approx v_a$. Otherwise something or $c \approx v_b$."),
+    ("copying", r"$k_j^\top q \ge r$, $k_i^\top q \le 0$"),
     ("permutation", r"We do not have $Z_p = P Z$."),
     ("positions-unique", r"There are $t \ne t'$ with $\Phi_t = \Phi_{t'}$."),
 ]

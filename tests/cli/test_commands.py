@@ -264,7 +264,7 @@ def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwrigh
     page = Path("deep/out/index.html").read_text()
     for picture in Path("deep/out").glob("*.svg"):
         assert picture.name in page
-    assert len(list(Path("deep/out").glob("*.svg"))) == 11
+    assert len(list(Path("deep/out").glob("*.svg"))) == 12
 
 
 def test_commands_that_the_tour_names_run(headwright: Headwright) -> None:

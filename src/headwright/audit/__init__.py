@@ -5,7 +5,7 @@ documents   what a model is read on: texts, and random tokens that repeat
 models      where queries, keys and values come from: the model that is built in, and trained ones
 rows        statistics of the rows of a pattern, at any length, without the pattern
 findings    what is found out about each head, as summaries that merge
-texts       what holds of the first layer for every text there is
+texts       what first-layer heads do on every text there is, with the text that attains it
 engine      who does the work
 explain     one head, row by row, with the shortest query that would do the same; gallery picks heads worth it
 report      what was found, told: a page, data, sentences

@@ -416,7 +416,7 @@ class _Sorter:
             return  # it is given: repeating it neither helps nor harms
         match said.node:
             case Quantified(body, (Relation((Name(letter, None, 0), Number(value)), ("=" | "!=" as sign,)),)) if (
-                self.exercise.tokens is not None
+                self.exercise.tokens is not None and letter not in self.exercise.parameters
             ):  # 'for j != 3': there are so many tokens
                 for place in range(1, len(self.exercise.tokens.tokens) + 1):
                     if (place == value) == (sign == "="):
@@ -713,7 +713,9 @@ def _holds(listing: Node, link: Relation) -> bool:
 
 
 def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
-    """Whether a condition on names of the answer's own is on one that occurs elsewhere."""
+    """Whether it matters that a name of the answer's own is large or small: only if the name occurs elsewhere."""
+    if not _tends(node):
+        return True
     own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
     return any(name in used for name in own)
 

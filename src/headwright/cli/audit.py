@@ -51,6 +51,14 @@ def audit(
     device: Annotated[Device, typer.Option(help="Where the model runs.")] = Device.cpu,
     dtype: Annotated[DType | None, typer.Option(help="The number type it runs in.", show_default="float32")] = None,
     explain: Annotated[str | None, typer.Option(metavar="LAYER.HEAD", help="Show rows of one head instead.")] = None,
+    every_text: Annotated[
+        int | None, typer.Option(metavar="T", help="Instead: the first layer on every text of T tokens, proved.")
+    ] = None,
+    query: Annotated[str | None, typer.Option(help="With --every-text: only with this token at the end.")] = None,
+    offset: Annotated[int | None, typer.Option(help="With --every-text: ask about one more place back.")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -68,6 +76,14 @@ def audit(
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=device.value, dtype=None if dtype is None else dtype.value)
+    if every_text is not None:
+        from headwright.cli.every_text import show
+
+        check_writable(certificate, "--certificate")
+        show(loaded, every_text, mine, offset, query, given, certificate, json=json)
+        return
+    if query is not None or offset is not None or certificate is not None:
+        raise InputError("--query, --offset and --certificate are about every text: give --every-text T, too")
     if given is None and tokens is None and model.startswith(BUILT_IN):
         tokens = TOKENS
     if explain is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headwright.cli.console import OUT, TALK, complain, progress, show_json
+from headwright.cli.console import OUT, TALK, check_writable, complain, progress, say, show_json
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headwright.trusted.verify import Verdict
 
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2}
+EVERY_TEXT = '"headwright every-text certificate"'
 BUG, STOPPED = 4, "the checker stopped"  # how a verdict begins that rests on an accident, not on a doubt
 
 
@@ -50,6 +51,10 @@ def verify(
     eps: Eps = None,
     scale: Annotated[str | None, typer.Option(help="Is it about scores with this factor? Exact, such as 1/8.")] = None,
     confidence: Annotated[str | None, typer.Option(help="Does it hold with this probability?")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model of a certificate about every text, as for `audit`.")
+    ] = None,
+    rocq: Annotated[Path | None, typer.Option(help="Write what was verified as a file for Rocq's kernel (.v).")] = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Use the second checker: as rigorous, far quicker, with libraries.")
     ] = False,
@@ -57,7 +62,10 @@ def verify(
 ) -> None:
     """Check a certificate: is its statement certainly true? And is it about what the other options say?"""
     text = read_text(certificate, "certificate")
+    if EVERY_TEXT in text:
+        _every_text(text, model, json=json)
     refuse_older(text, certificate)
+    check_writable(rocq, "--rocq")
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
     files = [_npy(path) for path in keys or []]
     if asked is not None and asked.world is not None:
@@ -69,10 +77,44 @@ def verify(
 
         compared = compare(text, asked)
     _show(verdict, checker, compared, json=json)
+    if rocq is not None and verdict.word == "verified":
+        _write_rocq(text, files, rocq)
     if verdict.words.startswith(STOPPED):
         complain(f"this is a bug in headwright, worth reporting with the certificate {certificate}: {verdict.words}")
         raise typer.Exit(BUG)
     raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
+
+
+def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
+    from headwright.files import write_whole
+    from headwright.rocq import from_document
+
+    write_whole(path, from_document(text, files).encode())
+    say(f"{path}: coqc -Q proofs Headwright {path}")
+
+
+def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
+    """A statement about every text is looked at again from the weights, which the model has."""
+    from headwright.audit.models import load_model
+    from headwright.audit.texts.certificate import read
+    from headwright.audit.texts.checker import DoubtError, check
+    from headwright.audit.texts.reading import first_layer
+
+    statement = read(text)
+    if model is None:
+        raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
+    layer = first_layer(load_model(model))
+    word, words = "verified", statement.words()
+    with TALK.status("looking at every token at every place"):
+        try:
+            check(statement, layer)
+        except DoubtError as error:
+            word, words = "rejected", str(error)
+    if json:
+        show_json({"verdict": word, "words": words})
+    else:
+        OUT.print(f"{word}: {words}", markup=False, soft_wrap=True)
+    raise typer.Exit(EXIT[word])
 
 
 def _check(text: str, files: list[bytes], *, fast: bool) -> tuple[Verdict, str]:

@@ -19,9 +19,11 @@ from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
 from headwright.pictures.style import Chart, render
+from headwright.pictures.texts import band_picture
 
 __all__ = [
     "Chart",
+    "band_picture",
     "curve_picture",
     "head_map",
     "head_picture",

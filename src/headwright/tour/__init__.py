@@ -3,7 +3,7 @@
 queries       long enough, shortest, brittle, robust
 answers       one right, one wrong
 heads         from rules to weights that run
-models        what the heads of a trained model do
+models        what the heads of a trained model do, on a text and on every text
 instruments   order, positions, rank
 """
 
@@ -40,6 +40,7 @@ def _story(out: Path) -> Iterator[Chapter]:
     yield queries.robust(out)
     yield heads.whole_head(out)
     yield models.trained(out)
+    yield models.every(out)
     yield instruments.order()
     yield instruments.coinciding()
     yield instruments.rank(out)

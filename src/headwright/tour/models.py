@@ -1,4 +1,4 @@
-"""A chapter about a trained model: what its heads do."""
+"""Chapters about a trained model: what its heads do, and what one does on every text there is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from headwright import pictures
 from headwright.audit import audit, load_model
 from headwright.audit.report.page import page
 from headwright.audit.report.sentences import sentences
+from headwright.audit.texts.certificate import statement_of, written
+from headwright.audit.texts.checker import check
+from headwright.audit.texts.every_text import along_text, every_text
+from headwright.audit.texts.reading import first_layer
+from headwright.enclosure import shown_below
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter
 
 MODEL, TOKENS = "builtin:induction", 2000
+LENGTH, SENTENCE = 64, "the keeper counted the boats, and the boats counted the keeper"
 SHOWN = {
     "first": "sink", "previous": "previous_away", "own": "self_away", "equal": "duplicate_away",
     "what followed": "induction_away",
@@ -35,3 +41,33 @@ def trained(out: Path) -> Chapter:
         "audit",
         command,
     )
+
+
+def every(out: Path) -> Chapter:
+    """One statement about the built-in model, proved for every text, with the text that attains it."""
+    model = load_model(MODEL)
+    path = out / "every-text.json"
+    found = every_text(model, LENGTH, heads=[0])[0]
+    previous = next(places for places in found.places if places.name == "previous")
+    layer = first_layer(model)
+    statement = statement_of(model.name, layer, len(layer.tokens), found, previous, "least")
+    write_whole(path, written(statement).encode())
+    check(statement, layer)
+    tokens = model.encode(SENTENCE)
+    bands = along_text(model, 0, tokens)
+    worst = "".join(model.words(previous.least.text[-12:]))
+    return Chapter(
+        "For every text",
+        f"On a text, head 0.0 looks one place back. On every text? In its layer a query and a key depend on token and "
+        f"place alone, so the worst text is found place by place: of all texts of {LENGTH} tokens none takes its "
+        f"weight on the previous token below {shown_below(previous.least.bound, 4)}, and the one that ends in {worst} "
+        f"comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked at every "
+        f"token at every place again; the statement is in {path}.",
+        pictures.band_picture(
+            [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
+            [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
+            "On one text, and on every text", "blue: the weight on this text; green: where it lies on every text",
+        ),
+        "every-text",
+        f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",
+    )  # fmt: skip

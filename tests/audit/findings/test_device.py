@@ -24,7 +24,8 @@ def test_the_kernel_agrees_with_numpy(causal: bool) -> None:
 
 def test_what_the_kernel_does_not_know_is_left_to_numpy() -> None:
     shape = (2, 8, 64)
-    assert kernel_fits(Scoring.of(shape, shape), 64)
+    assert kernel_fits(Scoring.of(shape, shape), 64, 2)
+    assert not kernel_fits(Scoring.of(shape, shape), 64, 4)
     for kind in (
         {"window": 3},
         {"softcap": 1.0},
@@ -32,7 +33,7 @@ def test_what_the_kernel_does_not_know_is_left_to_numpy() -> None:
         {"key_mask": np.ones(8, bool)},
         {"scale": -1.0},
     ):
-        assert not kernel_fits(Scoring.of(shape, shape, **kind), 64)
+        assert not kernel_fits(Scoring.of(shape, shape, **kind), 64, 2)
 
 
 def test_numbers_of_a_tensor_of_few_bits() -> None:

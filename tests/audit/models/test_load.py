@@ -192,3 +192,19 @@ def test_a_text_that_does_not_fit_in_memory_gets_its_sentence(llama: Path) -> No
     (llama / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10**7}))
     ran = subprocess.run([sys.executable, "-c", code, str(llama)], text=True, capture_output=True)
     assert "out of memory on cpu for a text of 4000000 tokens" in ran.stdout, ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["llama", "gpt-oss", "deepseek-v3"])
+def test_a_long_text_needs_no_square_of_its_length(family: str, tmp_path: Path) -> None:
+    code = (
+        "import resource, sys, numpy as np\nfrom headwright.audit.models import load_model\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "model = load_model(sys.argv[1])\nlist(model.run(np.arange(50)))\nbefore = peak()\n"
+        "for layer in model.run(np.arange(10_000) % 50):\n    del layer\nprint(peak() - before)"
+    )
+    folder = saved(family, tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10**5}))
+    ran = subprocess.run([sys.executable, "-c", code, str(folder)], text=True, capture_output=True)
+    assert int(ran.stdout) < 600 * 1024, ran.stderr  # kB; one layer's patterns would be 1.6 GB

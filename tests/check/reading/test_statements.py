@@ -35,6 +35,8 @@ def shown(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         ("For $x > 1$: $a = b$. For $x < 1$: $c = d$.",
          [("claim", "a = b", ("x > 1",)), ("claim", "c = d", ("x < 1",))]),
         ("Case $x = 1$: $a = b$. Also $c = d$.", [("claim", "a = b", ("x = 1",)), ("claim", "c = d", ("x = 1",))]),
+        ("$c = 3/2$:\n\n$$a = b$$\n\n$c = 1/2$:\n\n$$d = e$$",
+         [("claim", "a = b", ("c = 3/2",)), ("claim", "d = e", ("c = 1/2",))]),
         ("As $t \\to \\infty$, $a = b$.", [("claim", "a = b", ("t -> infinity",))]),
         ("$a = b$ only if $x = 1$.", [("claim", "a = b => x = 1", ())]),
         ("It cannot happen that $a = b$.", [("claim", "a != b", ())]),

@@ -69,3 +69,10 @@ def test_another_token_may_be_assumed(end: str, word: str) -> None:
     part = check_answer(exercise, [Formula(r"c_2 \approx u_a", 1), Formula(claim, 2)]).parts[-1]
     assert part.word == word
     assert part.replayed
+
+
+def test_the_value_of_a_parameter_is_no_place_of_a_token() -> None:
+    exercise = load_exercises()["self-attention-copy"]
+    claim = r"\alpha_{22} = \frac{e}{e+2} \text{ for } \beta = 1"
+    assert [part.word for part in check_answer(exercise, [Formula(claim, 1)]).parts] == ["proved"]
+    assert [part.word for part in check_answer(exercise, [Formula(claim.replace("1", "2"), 1)]).parts] == ["refuted"]

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from headwright.audit.rows.scoring import Scoring
 from headwright.audit.rows.statistics import RowStatistics, row_statistics
 
-WIDTHS = (16, 32, 64, 128, 256)  # of a head, for which the kernel is made
+WIDTHS = (16, 32, 64, 128)  # of a head, for which the kernel's tiles fit
 
 
 def numbers(array: Any) -> Float[np.ndarray, ...]:
@@ -34,7 +34,7 @@ def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]
     >>> statistics(q, q, Scoring.of(q.shape, q.shape), (0,)).largest[0, 2].round(6)
     np.float64(0.333333)
     """
-    if bool(getattr(queries, "is_cuda", False)) and kernel_fits(scoring, queries.shape[-1]):
+    if bool(getattr(queries, "is_cuda", False)) and kernel_fits(scoring, queries.shape[-1], queries.element_size()):
         return by_kernel(queries, keys, scoring, offsets)
     return row_statistics(
         numbers(queries), numbers(keys), scale=scoring.scale, causal=scoring.causal, window=scoring.window,
@@ -42,14 +42,16 @@ def statistics(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]
     )  # fmt: skip
 
 
-def kernel_fits(scoring: Scoring, d: int) -> bool:
-    """The kernel knows a scale and a causal mask, and nothing else.
+def kernel_fits(scoring: Scoring, d: int, size: int) -> bool:
+    """The kernel knows a scale and a causal mask, and nothing else; and numbers of two bytes.
 
-    >>> kernel_fits(Scoring.of((1, 2, 64), (1, 2, 64)), 64), kernel_fits(Scoring.of((1, 2, 5), (1, 2, 5)), 5)
+    A GPU multiplies float32 in fewer digits than float32 has, and an audit would say so nowhere.
+
+    >>> kernel_fits(Scoring.of((1, 2, 64), (1, 2, 64)), 64, 2), kernel_fits(Scoring.of((1, 2, 5), (1, 2, 5)), 5, 2)
     (True, False)
     """
     plain = scoring.window is None and scoring.softcap is None and scoring.sinks is None and scoring.key_mask is None
-    return plain and scoring.scale > 0 and d in WIDTHS
+    return plain and scoring.scale > 0 and d in WIDTHS and size == 2
 
 
 def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int]) -> RowStatistics:

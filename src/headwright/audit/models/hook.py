@@ -151,7 +151,8 @@ def mixture(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) -> 
     """
     group = scoring.heads // scoring.key_heads
     keys, values = keys.repeat_interleave(group, 0), values.repeat_interleave(group, 0)
-    if scoring.window is None and scoring.softcap is None and scoring.sinks is None and scoring.key_mask is None:
+    plain = scoring.window is None and scoring.softcap is None and scoring.sinks is None and scoring.key_mask is None
+    if plain and keys.shape[2] == values.shape[2]:  # with other widths torch would store the whole pattern
         fused: Tensor = scaled_dot_product_attention(
             queries[None], keys[None], values[None], is_causal=scoring.causal, scale=scoring.scale
         )

@@ -23,6 +23,7 @@ from headwright.errors import InputError
 
 FORMAT, VERSION = "headwright every-text certificate", 1
 DIGITS = 8
+NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
 DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
 NAMES = {
     "model", "weights", "head", "length", "place", "held", "tokens", "left_out", "places", "query", "extreme", "bound",
@@ -56,8 +57,8 @@ class Statement:
             f"in every text of {self.length} tokens{f' with {held}' if held else ''}, head {self.head} of the first "
             f"layer, seen from place {self.place}, {query}, gives place {where} a weight of {side} {self.bound}. "
             f"Places are counted from 0; any other place holds any token (digest {self.tokens[:16]}; {self.left_out} "
-            f"of the vocabulary left out). For the weights with digest {self.weights[:16]} ({self.model!r}) in exact "
-            "arithmetic"
+            f"of the vocabulary left out). For the weights with digest {self.weights[:16]}, called {self.model} "
+            "where this was written, in exact arithmetic"
         )
 
 
@@ -110,8 +111,9 @@ def statement_of(
     bound = shown_below(places.least.bound, DIGITS) if extreme == "least" else shown_above(places.most.bound, DIGITS)
     ending = found.length - len(layer.closing)
     held = dict(enumerate(layer.opening)) | {ending + at: token for at, token in enumerate(layer.closing)}
+    name = re.sub(r"[^\w./:-]", "_", model, flags=re.ASCII)[-200:]
     return Statement(
-        model, weights_digest(layer), found.head, found.length, found.place, held, tokens_digest(layer),
+        name, weights_digest(layer), found.head, found.length, found.place, held, tokens_digest(layer),
         vocabulary - free, places.places, None, extreme, bound,
     )  # fmt: skip
 
@@ -147,6 +149,8 @@ def read(text: str) -> Statement:
             raise InputError(f"{(wrong or [said['query']])[0]!r} is not what is expected there")
         if said["extreme"] not in ("least", "most"):
             raise InputError(f"extreme {said['extreme']!r}: expected least or most")
+        if not NAME.fullmatch(said["model"]):
+            raise InputError("the model's name holds more than letters, digits and ./:_-")
         if not DECIMAL.fullmatch(said["bound"]):
             raise InputError(f"bound {said['bound'][:40]!r}: expected a decimal such as 0.875")
         held = {int(place): token for place, token in said["held"].items()}

@@ -183,3 +183,36 @@ def _counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " que
     if missing:
         raise InputError(f"token {missing[0]} is not one that a text may hold")
     return np.array([at[token] for token in queries])
+
+
+@dataclass(frozen=True)
+class PlaceBand:
+    """The weight on the previous token at one place of a text, and its bounds over every text that ends there."""
+
+    place: int
+    least: float
+    most: float
+    measured: float
+
+
+def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
+    """A head's weight on the previous token, place by place along a text, inside the band over every text.
+
+    >>> from headwright.audit.models import load_model
+    >>> model = load_model("builtin:induction")
+    >>> bands = along_text(model, 0, model.encode("abcab"))
+    >>> all(band.least <= band.measured <= band.most for band in bands)
+    True
+    """
+    layer = first_layer(model)
+    if not layer.causal:
+        raise InputError(f"{model.name} sees both ways: a band along a text is for models that look back only")
+    one = head_of(layer, head)
+    found = []
+    for place in range(len(layer.opening) + 1, len(tokens)):
+        texts = texts_of(layer, place + 1)
+        swept = sweep(one, texts, {"previous": [place - 1]}, _counted(layer, [int(tokens[place])]))
+        bounds = band(swept, "previous")
+        measured = run_weight(model, head, tokens[: place + 1], swept, "previous")
+        found.append(PlaceBand(place, float(bounds.least.lower[0]), float(bounds.most.upper[0]), measured))
+    return found

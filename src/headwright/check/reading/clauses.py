@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,11 @@ STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny")
 FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
+
+
+_CASE = re.compile(
+    r"\s*\\?[a-z]\w*\s*(?:=|<|>|\\leq?|\\geq?|\\[lg]t)\s*-?(?:\d+(?:[./]\d+)?|\\[td]?frac\s*\{?\d+\}?\s*\{?\d+\}?)\s*"
+)
 
 
 @dataclass
@@ -188,6 +194,8 @@ class _Cutter:
                 self._push()
                 self._now = self._outer.pop()
         elif token.text in (",", ":"):
+            if token.text == ":" and not now.cue and len(now.tokens) == 1 and _CASE.fullmatch(now.tokens[0].text):
+                now.part, now.cue = "if", "case"  # '$c = 3/2$: ...'
             now.tokens.append(token)
             if self._ends(token.text, at):
                 now.closed = token.text

@@ -107,6 +107,7 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
+        sentence = _as_case(sentence)
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
         words = [token.text for token in sentence.tokens if token.kind == "word"]
@@ -127,6 +128,18 @@ class _Discourse:
         )
 
     _open = False
+
+
+_CASE = re.compile(r"\s*[a-zA-Z]\s*=\s*(?:\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|\d+(?:[./]\d+)?)\s*")
+
+
+def _as_case(sentence: Sentence) -> Sentence:
+    """'$c = 3/2$: ...' begins a case, as 'Case $c = 3/2$: ...' does."""
+    match sentence.tokens:
+        case (Token("formula", text, line), Token("mark", ":"), *_) if _CASE.fullmatch(text):
+            return replace(sentence, tokens=(Token("word", "case", line), *sentence.tokens))
+        case _:
+            return sentence
 
 
 class _Sentence:

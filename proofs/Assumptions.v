@@ -1,0 +1,23 @@
+(** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
+
+From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Checking.
+
+Print Assumptions gibbs.
+Print Assumptions granted_by_the_others.
+Print Assumptions none_shorter.
+Print Assumptions impossible.
+Print Assumptions granted_by_bounds.
+Print Assumptions scaled_scores.
+Print Assumptions balls_scores.
+Print Assumptions ellipsoid_scores.
+Print Assumptions several_heads.
+Print Assumptions matrix_score.
+Print Assumptions least_weight.
+Print Assumptions most_weight.
+Print Assumptions rounding.
+Print Assumptions equivariant.
+Print Assumptions averaging_two.
+Print Assumptions published_answer_fails.
+Print Assumptions granted_correct.
+Print Assumptions none_shorter_correct.
+Print Assumptions impossible_correct.

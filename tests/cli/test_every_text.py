@@ -1,0 +1,64 @@
+"""headwright audit --every-text, and verify of what it wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Headwright
+
+
+def test_writes_a_certificate_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "floor.json"
+    ran = headwright("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    assert ran.code == 0
+    assert "proved: at least 0.87" in ran.out
+    ran = headwright("verify", str(path), "--model", "builtin:induction")
+    assert ran.code == 0
+    assert ran.out.startswith("verified: in every text of 12 tokens")
+
+
+def test_a_better_bound_than_was_proved_is_rejected(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "floor.json"
+    headwright("audit", "builtin:induction", "--every-text", "12", "--heads", "0", "--certificate", str(path))
+    document = json.loads(path.read_text())
+    document["statement"]["bound"] = "0.9"
+    path.write_text(json.dumps(document))
+    ran = headwright("verify", str(path), "--model", "builtin:induction", "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["verdict"] == "rejected"
+
+
+def test_json_has_the_witness_in_words(headwright: Headwright) -> None:
+    ran = headwright("audit", "builtin:induction", "--every-text", "6", "--heads", "0", "--query", "e", "--json")
+    least = json.loads(ran.out)["heads"][0]["places"][1]["least"]
+    assert len(least["words"]) == 6
+    assert least["words"][0] == "<s>" and least["words"][-1] == "e"
+    assert least["bound"] <= least["run"] + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--every-text", "1"], "expected 2 or more"),
+        (["--every-text", "999"], "256 positions"),
+        (["--every-text", "8", "--heads", "5"], "expected 0 to 1"),
+        (["--every-text", "8", "--query", "ab"], "expected one"),
+        (["--every-text", "8", "--offset", "20"], "expected a place"),
+        (["--query", "e"], "give --every-text"),
+    ],
+)
+def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 2
+    assert sentence in " ".join(ran.err.split())
+
+
+def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "floor.json"
+    headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path))
+    ran = headwright("verify", str(path))
+    assert ran.code == 2
+    assert "--model builtin:induction" in " ".join(ran.err.split())
