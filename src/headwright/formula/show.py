@@ -392,7 +392,8 @@ class _Writer:
         write = partial(self.at, level=RELATION)
         words = self.notation.words
         word = words["some" if isinstance(node, Exists) else "for"]
-        return (write(node.body) + word + words["and"].join(map(write, node.conditions))).lstrip()
+        between = word if isinstance(node.body, Gap) else words["and"]  # 'for a and b' alone would say b of a
+        return (write(node.body) + word + between.join(map(write, node.conditions))).lstrip()
 
 
 def _is_open(node: Node) -> bool:

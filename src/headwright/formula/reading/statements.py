@@ -226,6 +226,8 @@ def _taken(left: Node, follow: list[Node], ends: bool) -> int:
 def _with_list(terms: list[Node], signs: list[str], more: list[Node], item: Item) -> list[Node]:
     """'a, b = c, d' compares lists; 'i != a, b' says the same of a and of b."""
     if signs[-1] in _SPREAD and not isinstance(terms[0], Listing) and not item.negated:
+        if isinstance(terms[-2], Gap):
+            refuse("a list follows a relation that goes on from the formula before", more[0].span, "write both sides")
         first = chain(terms, signs)
         return [*first, *(part for other in more for part in chain([terms[-2], other], [signs[-1]]))]
     return _negated(chain([*terms[:-1], _listed([terms[-1], *more])], signs), item.negated)
@@ -309,8 +311,8 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
         return said_for([bounded[0]], bounded[1], span)
     if sign not in _COMPARISONS:  # a denied one, such as !~
         return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
-    if alone and isinstance(right, Listing) and not isinstance(left, Listing):
-        if sign == "!=":
+    if isinstance(right, Listing) and not isinstance(left, Listing):
+        if sign == "!=" and alone:
             return [_relation([left, other], ["!="]) for other in right.items]
         if sign == "=" and _is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
@@ -670,7 +672,7 @@ def _cut(run: list[Part]) -> int | None:
     if cut is None and (cut := _last_join(run)) is not None and len(run) == cut + 2 and run[cut + 1].tag == "term":
         kinds = {part.text for part in run[:cut] if part.tag == "relation"}
         dots = any(isinstance(part.node, Dots) for part in run)
-        return None if kinds & {"!=", "in", "!in"} or dots else cut  # for all i != a, b
+        return None if (kinds and kinds <= {"!=", "in", "!in"}) or dots else cut  # for all i != a, b
     if cut is not None and run[cut].tag in _JOINS and run[cut + 1 :] and run[cut + 2 :][:1]:
         same = {part.node for part in run[:cut]} & {run[cut + 1].node}
         if same and run[cut + 2].text in ("!=", "in", "!in"):  # for all i != a and i != b
