@@ -89,8 +89,8 @@ def compact(node: Node | None) -> str:
             word = node.word if isinstance(node, BigCall) else "sum"
             return f"({word} {node.index} {bounds} {compact(node.body)})"
         case Quantified() | Exists():
-            word = "some" if isinstance(node, Exists) else "for"
-            return f"({word} {compact(node.body)} | {_all(node.conditions)})"
+            scope = "some" if isinstance(node, Exists) else "for"
+            return f"({scope} {compact(node.body)} | {_all(node.conditions)})"
         case Dots():
             return "..."
         case Gap():

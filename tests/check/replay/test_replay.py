@@ -136,6 +136,7 @@ def test_a_false_refutation_does_not_pass(
 
 
 ONE, TWO = [[Fraction(1)]], [[Fraction(2)]]
+SHEAR = [[Fraction(1), Fraction(1)], [Fraction(0), Fraction(1)]]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ ONE, TWO = [[Fraction(1)]], [[Fraction(2)]]
         ("energy", r"U^\top U = I", Example({"n": 1, "d": 1, "k": 1}, {"U": TWO, "S": ONE, "V": ONE})),
         ("energy", r"\sigma_1 \ge 0", Example({"n": 1, "d": 1, "k": 1}, {"U": ONE, "S": [[Fraction(-1)]], "V": ONE})),
         ("kth-singular-value", r"k \sigma_k^2 \le \|A\|_F^2", Example({"n": 9, "d": 8, "k": 9}, ones=1)),
-        ("permutation", "P^2 = I", Example({"T": 2, "D": 1, "d": 1, "f": 1, "o": 1}, {"P": [[1, 1], [0, 1]]})),
+        ("permutation", "P^2 = I", Example({"T": 2, "D": 1, "d": 1, "f": 1, "o": 1}, {"P": SHEAR})),
         ("taking-apart", r"A^\top A = I", None),
     ],
 )

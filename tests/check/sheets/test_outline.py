@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from headwright.check.sheets.outline import DEEPEST, MOST_PARTS, Part, outline
 
 
-def _labels(text: str, **how: bool) -> list[tuple[str, ...]]:
-    return [tuple(each.label for each in part.path if each.label) for part in outline(text, **how).walk() if part.label]
+def _labels(text: str, *, latex: bool = False) -> list[tuple[str, ...]]:
+    parts = outline(text, latex=latex).walk()
+    return [tuple(each.label for each in part.path if each.label) for part in parts if part.label]
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,6 @@ def test_inequalities_agree_with_all_steps_of_small_sizes(weights: tuple[int, in
     decision = SINGULAR.decision(statement)
     assert (decision.word == "proved") <= holds
     assert (decision.word == "refuted") <= (not holds)
-    assert decision.word != "open"
 
 
 @settings(max_examples=40)
