@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.predicates import spoken
 from headwright.check.reading.sentences import Sentence, Token
 
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
-STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny")
+STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "suffices")
 FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
@@ -56,27 +57,7 @@ def clauses(sentence: Sentence) -> list[Clause]:
     >>> [(clause.part, clause.formulas[0].text) for clause in clauses(one)]
     [('if', 'g > 1'), ('claim', 'c = v_a'), ('reason', 's_a > s_b')]
     """
-    return _Cutter(_spoken(sentence.tokens)).cut()
-
-
-def _spoken(tokens: Sequence[Token]) -> list[Token]:
-    """Terms compared in words become one formula: '$a$ is much larger than $b$'."""
-    found: list[Token] = []
-    for token in tokens:
-        found.append(token)
-        if token.kind != "term":
-            continue
-        at = len(found) - 2
-        while at >= 0 and found[at].kind == "word":
-            at -= 1
-        if at < 0 or found[at].kind != "term" or len(found) - at > 14:
-            continue
-        between = [one.text for one in found[at + 1 : -1]]
-        sign = lexicon().sign(between)
-        if sign is not None:
-            one = found[at]
-            found[at:] = [Token("formula", f"{one.text} {sign} {token.text}", one.line)]
-    return found
+    return _Cutter(spoken(sentence.tokens)).cut()
 
 
 class _Cutter:
@@ -212,7 +193,7 @@ class _Cutter:
         following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
         if now.part == "define":
             return something and mark == "," and following is not None and following.kind == "word"
-        if now.part not in ("if", "where", "suppose", "reason", "example", "deny", "only"):
+        if now.part not in ("if", "where", "suppose", "reason", "example", "deny", "only", "suffices"):
             return False
         if mark == ":":
             return True

@@ -31,8 +31,14 @@ class Lexicon:
     turning: frozenset[tuple[str, ...]]
     denying: frozenset[str]
     denials: frozenset[tuple[str, ...]]
+    alone: frozenset[str]
     adjectives: Mapping[tuple[str, ...], str]
     signs: Mapping[tuple[str, ...], str]
+    of_ones: Mapping[tuple[str, ...], str]
+    of_twos: Mapping[tuple[str, ...], str]
+    sums: frozenset[tuple[str, ...]]
+    neutral: frozenset[tuple[str, ...]]
+    properties: frozenset[tuple[str, ...]]
     before: frozenset[str]
     after: frozenset[str]
     nouns: frozenset[str]
@@ -61,7 +67,7 @@ class Lexicon:
         >>> lexicon().denies("sadly this fails".split()), lexicon().denies("a model cannot tell".split())
         (True, False)
         """
-        return _somewhere(words, self.denials)
+        return _somewhere(words, self.denials) or (bool(words) and all(word in self.alone for word in words))
 
     def adjective(self, words: Sequence[str]) -> Phrase | None:
         """'large', 'small' or 'positive' at the start of these words."""
@@ -73,13 +79,63 @@ class Lexicon:
         >>> lexicon().sign("is much larger than all other scores".split())
         '\\gg'
         """
-        start = 0
-        while start < len(words) and words[start] in self.before:
-            start += 1
+        start = self._fillers(words)
         found = _longest(words[start:], self.signs)
         if found is None or any(word not in self.after for word in words[start + found.words :]):
             return None
         return found.part
+
+    def of_one(self, words: Sequence[str]) -> str | None:
+        """What is said of one term, as a relation and its right side.
+
+        >>> lexicon().of_one(["is", "negative"]), lexicon().of_one(["is", "blue"])
+        ('< 0', None)
+        """
+        return self.of_ones.get(tuple(words[self._fillers(words) :]))
+
+    def of_two(self, words: Sequence[str]) -> str | None:
+        """What is said of two terms, as a sign.
+
+        >>> lexicon().of_two(["are", "equal"])
+        '='
+        """
+        return self.of_twos.get(tuple(words[self._fillers(words) :]))
+
+    def adds_up(self, words: Sequence[str]) -> bool:
+        """Whether two terms before these words are said to have a sum: 'add up to'.
+
+        >>> lexicon().adds_up(["add", "up", "to"])
+        True
+        """
+        return tuple(words[self._fillers(words) :]) in self.sums
+
+    def adds_nothing(self, words: Sequence[str]) -> bool:
+        """Whether these words behind a formula leave it as it stands.
+
+        >>> lexicon().adds_nothing("works as required".split()), lexicon().adds_nothing("is out of reach".split())
+        (True, False)
+        """
+        at = 0
+        while at < len(words):
+            rest = words[at:]
+            idle = self.part(rest)
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in self.neutral]
+            sizes += [idle.words] if idle is not None and idle.part == "idle" else []
+            sizes += [found.words for found in (self.adjective(rest),) if found is not None]
+            if not sizes:
+                return False
+            at += max(sizes)
+        return True
+
+    def says_property(self, words: Sequence[str]) -> bool:
+        """Whether words without a formula claim something of what was set down: 'it is symmetric'."""
+        return _somewhere(words, self.properties)
+
+    def _fillers(self, words: Sequence[str]) -> int:
+        start = 0
+        while start < len(words) and words[start] in self.before:
+            start += 1
+        return start
 
 
 def _longest(words: Sequence[str], table: Mapping[tuple[str, ...], str]) -> Phrase | None:
@@ -109,8 +165,14 @@ def lexicon() -> Lexicon:
         turning=frozenset(_table({"": [*given["turning"]["words"], *given["turning"]["phrases"]]})),
         denying=frozenset(given["denying"]["words"]),
         denials=frozenset(_table({"": given["denials"]["phrases"]})),
+        alone=frozenset(given["denials"]["alone"]),
         adjectives=_table(given["adjectives"]),
         signs=_table(given["signs"]),
+        of_ones=_table(given["of_one"]),
+        of_twos=_table(given["of_two"]),
+        sums=frozenset(_table({"": given["sums"]["phrases"]})),
+        neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
+        properties=frozenset(_table({"": given["properties"]["words"]})),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),
         nouns=frozenset(given["fillers"]["nouns"]),

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
@@ -158,6 +159,8 @@ class _Sentence:
         self.supposing = False  # the clause before was 'suppose ...'
 
     def say(self) -> None:
+        self._listen()
+        self.start = len(self.all.found)
         for place, clause in enumerate(self.clauses):
             self._notes(clause)
             self.supposing = self.supposing and clause.part == "where"
@@ -182,6 +185,8 @@ class _Sentence:
                     self._add(clause, "goal", "what is wanted, not claimed")
                 case "example":
                     self._add(clause, "example")
+                case "suffices":
+                    self._add(clause, "unclear", "it is said to be enough, which is not judged")
                 case "deny":
                     self._claims(clause, "claim", denied=True)
                 case "define":
@@ -201,6 +206,29 @@ class _Sentence:
                 self.all._case, self.all._case_paragraph = self.front, self.sentence.paragraph
                 self.all._open = self.sentence.end == ":"
                 self.all._recent = []
+
+    def _listen(self) -> None:
+        """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
+        for place, clause in enumerate(self.clauses):
+            if clause.part == "goal":
+                continue
+            told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
+            for token, words in () if told else not_understood(clause.tokens):
+                self._unclear(f"what '{words}' says of ${token.text}$ was not understood", token.line)
+                if token.kind == "formula" and clause.part == "claim":
+                    clause.turned = clause.turned or words
+            plain_words = not clause.formulas and not _mentions(clause)
+            resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
+            if plain_words and (
+                lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words))
+            ):
+                self._unclear("it is said in words", self.sentence.line)
+            if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
+                self._unclear(f"'{clause.turned}' was not understood", self.sentence.line)
+
+    def _unclear(self, why: str, line: int) -> None:
+        said = self.sentence.text
+        self.all.found.append(Statement("unclear", said, line, sentence=said, why=why))
 
     # What each kind of clause adds.
 
@@ -243,6 +271,9 @@ class _Sentence:
         kinds = [token.kind if token.kind != "word" else token.text for token in clause.tokens]
         terms = kinds.count("term")
         if terms > 1 and clause.turned in lexicon().denying and not clause.formulas:
+            return True
+        doubtful = clause.turned and not clause.turned.startswith("there")  # 'there is an $i$ with ...' says it there
+        if terms and doubtful and not clause.formulas and clause.part in ("claim", "where", "reason"):
             return True
         joined = " ".join(kinds)
         return "term is term" in joined or "term is not term" in joined or "term are term" in joined
@@ -332,7 +363,8 @@ class _Sentence:
             return said
         noted = any(True for _ in _notes(clause))
         letters = any(token.kind == "term" and _letters(token.text) for token in clause.tokens)
-        return "" if clause.formulas or noted or (letters and clause.cue.startswith(("for", "over"))) else said
+        ranging = letters and clause.cue.startswith(("for", "over")) and lexicon().adds_nothing(clause.words)
+        return "" if clause.formulas or noted or ranging else said
 
     def _words(self, clause: Clause) -> str:
         said = " ".join(f"${t.text}$" if t.kind in ("formula", "term") else t.text for t in clause.tokens)
@@ -477,6 +509,8 @@ class _Sentence:
         else:
             clause.turned = clause.turned or "impossible"
             self._add(clause, "unclear", f"'{clause.turned}' was not understood")
+            if not clause.formulas:  # '$a > b$ is impossible'
+                self._void(clause.turned)
             for later in self.clauses:
                 if not (later.part in ("claim", "define") and later.cue):
                     later.turned = later.turned or clause.turned
