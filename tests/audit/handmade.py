@@ -26,6 +26,7 @@ class Handmade:
     words_are: str = "w"
     name: str = "handmade"
     digest: str = "0" * 64
+    settings: str = "float64 cpu"
     layers: int = 2
     heads: int = 4
 

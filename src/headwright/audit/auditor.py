@@ -11,23 +11,26 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from headwright.audit.documents import Document, default_text, repeated_documents, text_documents
 from headwright.audit.engine import local
+from headwright.audit.engine.kept import Kept
 from headwright.audit.engine.work import Plan, Progress
 from headwright.audit.findings.heads import Head, heads
 from headwright.audit.findings.order import Order, order
 from headwright.audit.findings.places import Places, places
+from headwright.audit.findings.summary import Summary
 from headwright.audit.gallery import Example, gallery
 from headwright.audit.models.model import Model
 from headwright.errors import InputError
 
 ENGINE = 0.8  # about the engine's part of the work, for a bar that tells the truth
+Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
 LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
 
 
@@ -83,8 +86,14 @@ def audit(
     seed: int = 0,
     command: str = "headwright.audit.audit(...)",
     progress: Progress | None = None,
+    engine: Engine = local.run,
+    keep: Path | None = None,
+    resume: bool = False,
 ) -> Audit:
     """What every head of a model does, on a text (or the default one), or on so many random tokens that repeat.
+
+    Finished parts are kept in the folder `keep` until the audit is done; with `resume`, those that an audit left there
+    that did not come to its end are taken instead of being measured again.
 
     >>> from headwright.audit.models import load_model
     >>> found = audit(load_model("builtin:induction"), tokens=400)
@@ -107,11 +116,13 @@ def audit(
     notes, no_circuits = _circuits(model, chosen[0])
     plan = Plan(tuple(documents), chosen, model.heads, no_circuits)
     tell = progress or (lambda _: None)
-    found = heads(local.run(model, plan, lambda done: tell(ENGINE * done)), chosen, mine)
+    kept = Kept(None) if keep is None else Kept.of(keep, model, plan, resume=resume)
+    found = heads(engine(model, plan, lambda done: tell(ENGINE * done), kept), chosen, mine)
     shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
     tell((1 + ENGINE) / 2)
     examples = gallery(model, plan.documents, found)
     tell(1.0)
+    kept.clear()
     return Audit(
         model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
         None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,

@@ -41,6 +41,13 @@ class DType(StrEnum):
     float16 = "float16"
 
 
+class Engine(StrEnum):
+    """Who can do the work."""
+
+    local = "local"
+    dask = "dask"
+
+
 def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)],
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
@@ -60,15 +67,25 @@ def audit(
         Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
+    engine: Annotated[Engine, typer.Option(help="In this process, or on Dask's workers.")] = Engine.local,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, for a cluster.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Take what an audit that was killed has done.")] = False,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """What every head of a model does, by what margin, how fragile it is and of what rank."""
     from headwright.audit.auditor import audit as run
+    from headwright.audit.engine.cluster import Cluster, Source
+    from headwright.audit.engine.kept import cache_folder
+    from headwright.audit.engine.local import run as here
     from headwright.audit.models import load_model
 
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
+    if scheduler is not None and engine is not Engine.dask:
+        raise InputError(f"--scheduler {scheduler}: expected --engine dask with it")
     if out is not None and out.suffix not in (".html", ".htm"):
         raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected .html")
     check_writable(out, "--out")
@@ -89,10 +106,13 @@ def audit(
     if explain is not None:
         _explain(loaded, explain, given, tokens, max_length, seed, json)
         return
+    number_type = None if dtype is None else dtype.value
+    cluster = Cluster(Source(model, device.value, number_type), scheduler)
     with progress(f"auditing {loaded.name}") as fraction:
         found = run(
             loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
             heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
+            engine=cluster if engine is Engine.dask else here, keep=cache_folder(), resume=resume,
         )  # fmt: skip
     if json:
         from headwright.audit.report.data import data

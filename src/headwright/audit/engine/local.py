@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from headwright.audit.engine.work import Plan, Progress, cost, pieces, summarise
-from headwright.audit.findings.summary import Summary
+from headwright.audit.engine.kept import Kept, part_name
+from headwright.audit.engine.work import Piece, Plan, Progress, cost, parts, pieces
+from headwright.audit.findings.summary import Layered, Summary
 from headwright.audit.models.model import Model
 
 
-def run(model: Model, plan: Plan, progress: Progress | None = None) -> Summary:
-    """The summary of all pieces; memory for one document and one layer at a time."""
+def run(model: Model, plan: Plan, progress: Progress | None = None, kept: Kept | None = None) -> Summary:
+    """The summary of all pieces; memory for one document and one layer at a time. Parts that were kept are taken."""
+    kept = kept or Kept(None)
     work = pieces(plan)
-    total, done, found = sum(cost(plan, piece) for piece in work), 0.0, Summary()
+    total, done, merged = sum(cost(plan, piece) for piece in work), 0.0, Layered(plan.layers, plan.heads)
     for piece in work:
         share = cost(plan, piece) / total
         before = done
@@ -19,8 +21,16 @@ def run(model: Model, plan: Plan, progress: Progress | None = None) -> Summary:
             if progress is not None:
                 progress(before + share * part)
 
-        found = found + summarise(model, plan, piece, within)
+        there = kept.of_piece(model, plan, piece)
+        for layer, part in there.items():
+            merged.merge(layer, part)
+        missing = tuple(layer for layer in piece.layers if layer not in there)
+        if missing:
+            for layer, part in parts(model, plan, Piece(piece.document, missing), within):
+                kept.put(part_name(model, plan, piece.document, layer), part)
+                merged.merge(layer, part)
         done += share
+        within(1.0)
     if progress is not None:
         progress(1.0)
-    return found
+    return merged.summary()

@@ -1,13 +1,13 @@
 """The work, cut into pieces that know nothing of each other: a document and some layers, or the weights of a layer.
 
-A piece becomes a summary, and summaries are merged in the order of the pieces: so whoever works them off, in whatever
-order, on however many machines, the numbers are the same to the last bit. A summary is a handful of arrays, so it can
-be kept in a file until the rest is done.
+A piece becomes one part for each of its layers, a summary of that layer alone, and parts are merged in the order of
+the pieces: so whoever works them off, in whatever order, on however many machines, what is merged is the same. A part
+is a handful of arrays, so it can be kept in a file until the rest is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -60,29 +60,39 @@ def cost(plan: Plan, piece: Piece) -> float:
     return float(len(piece.layers) * (64 if piece.document is None else len(plan.documents[piece.document].tokens)))
 
 
-def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Summary:
-    """Work one piece off."""
+def parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Iterator[tuple[int, Summary]]:
+    """Work one piece off: each of its layers, in order and in one run of the model, with the summary of it alone."""
     with threadpool_limits(1, "blas"):  # the matrices of a head are small, and threads would wait for each other
-        return _summarise(model, plan, piece, progress)
+        yield from _parts(model, plan, piece, progress)
 
 
-def _summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Summary:
-    kept = Layered(plan.layers, plan.heads)
+def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Summary:
+    """The parts of one piece, merged."""
+    merged = Layered(plan.layers, plan.heads)
+    for layer, part in parts(model, plan, piece, progress):
+        merged.merge(layer, part)
+    return merged.summary()
+
+
+def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Iterator[tuple[int, Summary]]:
     if piece.document is None:
         for index in piece.layers:
+            kept = Layered((index,), plan.heads)
             circuits = model.circuits(index)
             ranks(kept, index, circuits)
             writing(kept, index, circuits)
-        return kept.summary()
+            yield index, kept.summary()
+        return
     document, last = plan.documents[piece.document], max(piece.layers)
     for layer in model.run(document.tokens):
         if layer.index in piece.layers:
+            kept = Layered((layer.index,), plan.heads)
             _measure(kept, plan, document, layer)
+            yield layer.index, kept.summary()
         if progress is not None:
             progress((layer.index + 1) / (last + 1))
         if layer.index == last:
             break
-    return kept.summary()
 
 
 def _measure(kept: Layered, plan: Plan, document: Document, layer: Layer) -> None:

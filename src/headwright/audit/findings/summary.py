@@ -100,6 +100,13 @@ class Layered:
         held = self._at(self._peaks, layer, name, value)
         np.maximum(held, value, out=held)
 
+    def merge(self, layer: int, part: Summary) -> None:
+        """The summary of that layer alone."""
+        for name, array in part.sums.items():
+            self.add(layer, name, array[0])
+        for name, array in part.peaks.items():
+            self.peak(layer, name, array[0])
+
     def summary(self) -> Summary:
         """All of it."""
         return Summary(self._sums, self._peaks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -160,6 +161,12 @@ class HuggingFaceModel:
                 table = module.weight.detach().double().cpu().numpy()
                 return Learned(table[len(table) - (self.longest or len(table)) :]), Precision()
         raise InputError(f"the positions of its family ({self.network.config.model_type}) are of a kind not known here")
+
+    @property
+    def settings(self) -> str:
+        """The configuration but for the folder it came from, the number type and the device."""
+        config = {name: value for name, value in self.network.config.to_dict().items() if name != "_name_or_path"}
+        return f"{json.dumps(config, sort_keys=True, default=str)} {self.network.dtype} {self.network.device}"
 
     @property
     def vocabulary(self) -> int:

@@ -64,6 +64,7 @@ class InductionModel:
     output: Float[np.ndarray, "layers heads d width"]
     unembed: Float[np.ndarray, "width tokens"]
     name: str = NAME
+    settings: str = "float64 cpu"
     layers: int = LAYERS
     heads: int = HEADS
     longest: int | None = LONGEST

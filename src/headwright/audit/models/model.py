@@ -55,6 +55,10 @@ class Model(Protocol):
         """sha256 of the parameters' file: two reports on one digest speak of one model."""
 
     @property
+    def settings(self) -> str:
+        """What its numbers depend on beside the parameters: the configuration, the number type, the device."""
+
+    @property
     def layers(self) -> int:
         """How many layers have attention: all of them."""
 
