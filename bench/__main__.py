@@ -12,7 +12,20 @@ from rich.table import Table
 
 from bench.measure import Contender, Measurement, measure
 
-TOPICS = ["startup", "sampling", "positions", "lowrank", "design", "commands", "wishes", "heads", "check", "house"]
+TOPICS = [
+    "startup",
+    "sampling",
+    "positions",
+    "lowrank",
+    "design",
+    "commands",
+    "wishes",
+    "heads",
+    "check",
+    "house",
+    "rows",
+    "audit",
+]
 
 
 def main(topics: list[str]) -> None:

@@ -3,11 +3,15 @@
 A topic is a module with a TITLE and CONTENDERS. A contender names a function of its module that prepares the
 input (not measured) and returns the work as a function without arguments (measured). The first contender of a
 comparison is ours; the others are told as ratios to it.
+
+Some contenders ask for so much memory that the machine would suffer: they run under a limit, and may run out of it.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import resource
 import subprocess
 import sys
 import time
@@ -24,6 +28,8 @@ class Contender:
     arguments: dict[str, Any] = field(default_factory=dict)
     repeats: int = 3
     peer_of: str | None = None  # the name of the contender that it is compared with
+    cpu: bool = False  # tell the processor's time, which other work on the machine disturbs less
+    limit_mb: int | None = None  # of memory above what its input needs
 
 
 @dataclass(frozen=True)
@@ -35,21 +41,32 @@ class Measurement:
 
 def measure(topic: str, contender: Contender) -> Measurement:
     """Run one contender in a fresh process."""
-    order = json.dumps([topic, contender.prepare, contender.arguments, contender.repeats])
+    told = contender.prepare, contender.arguments, contender.repeats, contender.cpu, contender.limit_mb
+    order = json.dumps([topic, *told])
     done = subprocess.run([sys.executable, "-m", "bench.measure", order], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{topic}: {contender.name} failed:\n{done.stderr}")
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _run(topic: str, prepare: str, arguments: dict[str, Any], repeats: int) -> Measurement:
+def _run(
+    topic: str, prepare: str, arguments: dict[str, Any], repeats: int, cpu: bool, limit_mb: int | None
+) -> Measurement:
     work = getattr(import_module(topic), prepare)(**arguments)
+    clock = time.process_time if cpu else time.perf_counter
     times = []
     before = _reset_peak()
+    if limit_mb is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (_status("VmData") * 1024 + limit_mb * 2**20, resource.RLIM_INFINITY))
     for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
+        start = clock()
+        try:
+            result = work()
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "memory" not in str(error):
+                raise
+            return Measurement(math.inf, math.inf, f"ran out of {limit_mb} MB")
+        times.append(clock() - start)
     return Measurement(min(times), max(0.0, (_status("VmHWM") - before) / 1024), str(result)[:60])
 
 
