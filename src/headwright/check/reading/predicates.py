@@ -16,6 +16,7 @@ MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
 BARE = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?\s*")
 REASONS = frozenset({"as", "by", "from", "using"})
+COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
 RELATIVE = frozenset({"which", "that"})
 
 
@@ -110,9 +111,10 @@ def not_understood(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
         if token.text == "," and not run and following is not None and following.text in RELATIVE:
             continue  # '$a$, which ...' goes on with $a$
         yield from _said(subject or _resumed(before, run), run, token)
+        counts = token.kind == "term" and bool(run) and run[-1] in COUNTING  # 'the first $k$ rows are ...'
         run = []
         before = subject or before
-        subject = None if token.kind == "mark" else token
+        subject = None if token.kind == "mark" or counts else token
     yield from _said(subject or _resumed(before, run), run, None)
 
 

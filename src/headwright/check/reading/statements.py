@@ -24,6 +24,8 @@ from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantifi
 
 Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
+# A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
+OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
 
@@ -215,7 +217,7 @@ class _Sentence:
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
                 self._unclear(f"what '{words}' says of ${token.text}$ was not understood", token.line)
-                if token.kind == "formula" and clause.part == "claim":
+                if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
             resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
