@@ -307,6 +307,19 @@ def about_parameters(node: Node, exercise: Exercise) -> bool:
     return bool(names) and all(full_name(name) in exercise.parameters for name in names)
 
 
+def about_the_given(node: Node, exercise: Exercise) -> bool:
+    """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
+    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    given = set(exercise.parameters)
+    if exercise.keys is not None:
+        given |= {scale.name for scale in exercise.keys.scales.values()}
+    if exercise.matrices is not None:
+        given |= {size for shape in exercise.matrices.shapes.values() for size in shape if isinstance(size, str)}
+        given |= {full_name(part) for source in exercise.matrices.assume for part in walk(parsed(source))
+                  if isinstance(part, Name)}  # fmt: skip
+    return bool(names) and names <= given
+
+
 class _Sorter:
     """Sorts statements, one after the other, into what they are for the answer."""
 
@@ -382,7 +395,7 @@ class _Sorter:
         if one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
-            self._example(said)
+            self._example(said, self._case(one.under))
         else:
             self._sort(said, one.under, one.role)
 
@@ -402,12 +415,19 @@ class _Sorter:
         elif about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)
 
-    def _example(self, said: Said) -> None:
+    def _example(self, said: Said, case: tuple[Node, ...]) -> None:
         node = said.node
+        if said.unknown:
+            self._set_aside_said(said, f"'{said.unknown}' was not understood", decides=True)
+            return
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
             if full in self.exercise.answer or not self.known(node.terms[0]):
-                self._examples.append((full, replace(said, node=node.terms[1])))
+                one = replace(said, node=node.terms[1])
+                if case and full in self.exercise.answer:
+                    self._cases.append((full, one, case))  # 'for n = 2 take e.g. q = 0'
+                else:
+                    self._examples.append((full, one))
                 return
         self._set_aside_said(said, "an example that defines nothing")
 

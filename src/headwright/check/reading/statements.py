@@ -47,6 +47,7 @@ class Statement:
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
     number: int = 0  # its place among all statements
+    paragraph: int = 0  # the block that its sentence begins in
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,9 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
+        before = len(self.found)
         _Sentence(self, sentence, found).say()
+        self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]
 
     def _goes_on(self, sentence: Sentence) -> bool:
         """A case that ended in a colon alone goes on below it, up to the next one."""
