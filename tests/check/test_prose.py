@@ -112,6 +112,18 @@ def test_an_unreadable_formula_voids_nothing_else() -> None:
     assert "line 1 cannot be read" in kept.reason
 
 
+def test_what_is_proved_beside_a_condition_that_cannot_be_read_is_kept() -> None:
+    condition = r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$, so $\alpha_j \gg \sum_{i \ne j} \alpha_i$. "
+    verdict = check("copying", condition + r"If $\alpha_j \approx 1$ then $c \approx v_j$.")
+    assert verdict.word == "undecided"
+    assert [part.word for part in verdict.parts if part.role == "goal"] == ["proved"]
+    assert "how near is not said" in verdict.reason
+
+
+def test_an_answer_of_which_nothing_was_judged_is_unreadable() -> None:
+    assert check("copying", r"If $\alpha_j \approx 1$ then $c \approx \wibble$.").word == "unreadable"
+
+
 def test_how_much_larger_is_not_said_and_so_not_refuted() -> None:
     condition = r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$"
     assert check("copying", condition + r", so $\alpha_j \gg \sum_{i \ne j} \alpha_i$.").word in ("proved", "undecided")

@@ -256,6 +256,7 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
     names |= {name: Name(name + OWN) for name in free if known(Name(name))}
+    names |= _two_places(read, exercise)
     if not names:
         return read.statements
 
@@ -271,6 +272,26 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
         )
         for one in read.statements
     )
+
+
+def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:
+    """'Phi_t != Phi_s': s is the other position, if the answer speaks of no third one and does not say what s is."""
+    setting = exercise.integers
+    if setting is None or not setting.different:
+        return {}
+    nodes = [node for one in read.statements for node in (one.node, *one.under, *one.perhaps) if node is not None]
+    spoken = [part for node in nodes for part in walk(node) if isinstance(part, Name)]
+    rows = {setting.rows, *(other for other, given in exercise.also.items() if given == setting.rows)}
+    places = {full_name(part.index) for part in spoken if part.base in rows and isinstance(part.index, Name)}
+    used = {full_name(part) for part in spoken}
+    set_to = {full_name(name) for one in read.statements if isinstance(one.node, Relation) and not one.under
+              for link in comparisons(one.node) if link.comparisons == ("=",)
+              for name in link.terms if isinstance(name, Name)}  # fmt: skip
+    for pair in setting.also:
+        third = {*setting.different[0], *(name for other in setting.also for name in other)} - set(pair)
+        if set(pair) <= places and not third & used and not set(pair) & set_to:
+            return {mine: named(given) for mine, given in zip(pair, setting.different[0], strict=True) if mine != given}
+    return {}
 
 
 def _proportional(node: Node | None) -> Iterator[str]:
@@ -330,6 +351,7 @@ class _Sorter:
         self._examples: list[tuple[str, Said]] = []
         self._bounds: list[tuple[Said, tuple[Node, ...]]] = []  # bounds on own names, with their case
         self._witnesses: dict[str, Node] = {}
+        self._order: tuple[Node, ...] = ()  # 'let t < t'': of two integers one is the smaller
         self._last: Said | None = None
 
     def spelled_out(self, statements: Sequence[Statement]) -> list[Statement]:
@@ -468,6 +490,12 @@ class _Sorter:
         if role == "definition" and about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)  # 'Let n = 2'
             return
+        if role == "definition" and self._restricts(node):
+            if self._orders(node):
+                self._order = (node,)
+            else:
+                self._set_aside_said(said, "it is said of some of the integers only", decides=True)
+            return
         if role == "where" and not under:
             if is_index(node) and self._last is not None and self._last in self.answer.claims:
                 self.answer.claims[self.answer.claims.index(self._last)] = self._under(self._last, (node,))
@@ -497,9 +525,29 @@ class _Sorter:
         if not under and not said.unknown and self._lacks_its_assumption(said):
             self._set_aside_said(said, "under which assumption it is said was not understood")
             return
-        said = self._under(said, self._with_witnesses(node, under))
+        said = self._under(said, (*self._order, *self._with_witnesses(node, under)))
         (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
+
+    def _restricts(self, node: Node) -> bool:
+        """'let t = 0', 'let t < t'': a choice among the given integers, and no claim about all of them."""
+        given = self.exercise.integers
+        if given is None or not isinstance(node, Relation):
+            return False
+        names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+        return bool(names & {name for pair in given.different for name in pair})
+
+    def _orders(self, node: Node) -> bool:
+        """Whether it only says which of two different integers is the smaller: that loses nothing."""
+        given = self.exercise.integers
+        return (
+            given is not None
+            and isinstance(node, Relation)
+            and set(node.comparisons) <= {"<", ">", "!="}
+            and any(
+                node.terms in ((named(one), named(other)), (named(other), named(one))) for one, other in given.different
+            )
+        )
 
     def _lacks_its_assumption(self, said: Said) -> bool:
         """'this gives t - t' = 2 pi k', 'hence t = t'': of different integers it is meant under something not heard."""

@@ -377,13 +377,14 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
 
 def _left_open(verdict: Verdict, one: Unread) -> Verdict:
     good = verdict.word in ("proved", "holds")
-    if one.error is not None and not good:
+    if one.error is not None and not any(part.word in ("proved", "holds") for part in verdict.parts):
         return replace(verdict, word="unreadable", reason=str(one.error), counterexample=None)
     where = f"line {one.statement.line}"
-    why = str(one.error) if one.error is not None else f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
-    before = f"what was judged is right, but {where} cannot be read:\n" if good and one.error is not None else ""
-    if good and one.error is None:
-        before = "what was judged is right, but "
+    before = "what was judged is right, but " if good else ""
+    if one.error is not None:
+        why = f"{where} cannot be read:\n{one.error}"
+    else:
+        why = f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
     return replace(verdict, word="undecided", reason=before + why, counterexample=None)
 
 

@@ -116,17 +116,34 @@ class Encoder:
         items = pairs(left, right)
         if items:  # (a, b) != (c, d): in one place at least
             return z3.Not(z3.And(*(self._compared(a, "=", b) for a, b in items)))
+        nought = Number(Fraction(0))
+        one = left if right == nought else right if left == nought else None
+        squares = _squares(one) if one is not None else []
         if self._is_row(left) and self._is_row(right):
             equal = self._place(left) == self._place(right)
+        elif squares:  # |x|^2 + |y|^2 = 0 where both are 0
+            equal = z3.And(*(self._is_nought(square) for square in squares))
+        elif one is not None:
+            equal = self._is_nought(one)
         else:
             equal = self._vanishes(self.value(left) - self.value(right))
         return equal if sign == "=" else z3.Not(equal)
+
+    def _is_nought(self, node: Node) -> Any:
+        """That a number is 0, or the difference of two rows, which is so where they are equal."""
+        match node:
+            case Sum((one, Negative(other))) if self._is_row(one) and self._is_row(other):
+                return self._place(one) == self._place(other)
+            case Norm(body):
+                return self._is_nought(body)
+            case _:
+                return self._vanishes(self.value(node))
 
     def _ordered(self, left: Node, sign: Comparison, right: Node) -> Any:
         big, small = (left, right) if sign in (">", ">=") else (right, left)
         squares = _squares(big) if sign in ("<", ">") and small == Number(Fraction(0)) else []
         if squares:  # a sum of squares is positive where one of them is not 0
-            return self.whole.z3.Not(self.whole.z3.And(*(self._vanishes(self.value(one)) for one in squares)))
+            return self.whole.z3.Not(self.whole.z3.And(*(self._is_nought(one) for one in squares)))
         gap = self.value(big) - self.value(small)
         if sign in ("<", ">") and big == Number(Fraction(1)) and isinstance(small, Call) and small.function == "cos":
             return self.whole.z3.Not(self._vanishes(gap))  # no cosine is above 1
