@@ -23,10 +23,12 @@ from headwright.formula.tree import (
     Logic,
     Name,
     Node,
+    Norm,
     Number,
     Power,
     Product,
     Quantified,
+    Quotient,
     Relation,
     Transpose,
     mapped,
@@ -743,6 +745,10 @@ class _Sorter:
         # What was said of a name before its definition came is a claim about what was defined.
         answer.conditions = [said for said in answer.conditions if said not in early]
         answer.claims += [said for said in early if not _tends(said.node)]
+        for said in [one for one in answer.claims if self._says_indirectly(one.node)]:
+            answer.claims.remove(said)
+            wanted = ", ".join(self.exercise.missing(answer.definitions))
+            self._set_aside_said(said, f"it tells {wanted} indirectly, write {wanted} = ...", decides=True)
         used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
                 if isinstance(part, Name)}  # fmt: skip
         answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
@@ -750,6 +756,25 @@ class _Sorter:
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
         return answer
+
+    def _says_indirectly(self, node: Node) -> bool:
+        """1/tau = ln(n/epsilon): what is asked for, and defined nowhere, stands within one side of an equation."""
+        cases = {full for full, _, _ in self._cases} | {full for full, _ in self._examples}
+        missing = set(self.exercise.missing(self.answer.definitions)) - cases
+        body = node.body if isinstance(node, Quantified) else node
+        if not missing or not isinstance(body, Relation) or body.comparisons[0] != "=":
+            return False
+
+        def names(term: Node) -> set[str]:
+            return {full_name(part) for part in walk(term) if isinstance(part, Name)} - {"e", "pi"}
+
+        left, right = body.terms[:2]
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Power | Product | Quotient | Call) and len(names(one)) == 1 and names(one) <= missing:
+                if any(isinstance(part, Norm) for part in walk(one)):
+                    return False  # its length alone does not tell it
+                return not names(one) & names(other)
+        return False
 
     def _variants(self) -> None:
         """Definitions for a case, bounds for a case, examples."""

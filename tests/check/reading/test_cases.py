@@ -59,3 +59,18 @@ def test_a_truth_about_given_numbers_shields_nothing() -> None:
 )  # fmt: skip
 def test_an_example_and_two_assumptions_stay_in_their_case(text: str, word: str) -> None:
     assert check_answer(load_exercises()["averaging-two"], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        ("temperature-hot", "$\\frac{2}{\\tau} = \\epsilon$", "undecided"),
+        ("temperature-hot", "$\\tau = 1$, that is $\\frac{2}{\\tau} = 2$", "refuted"),
+        ("low-rank", "$B = \\sum_{i=1}^{k-1} \\sigma_i u_i v_i^\\top$ (so $B = 0$ when $k = 1$).", "holds"),
+        ("averaging-two", "$q = \\lambda(k_a + k_b)$, $\\lambda$ large. With $\\lambda = 0$ they would all be equal.",
+         "undecided"),
+        ("averaging-two", "$q = \\lambda k_a$, $\\lambda$ large. With $\\lambda = 0$ all would be equal.", "refuted"),
+    ],
+)  # fmt: skip
+def test_what_is_told_indirectly_or_for_a_while_is_not_refuted(exercise: str, text: str, word: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == word

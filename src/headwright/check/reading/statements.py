@@ -145,6 +145,9 @@ def _as_case(sentence: Sentence) -> Sentence:
             return sentence
 
 
+_COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
+
+
 class _Sentence:
     """One sentence while it is being read."""
 
@@ -161,6 +164,9 @@ class _Sentence:
         self.supposing = False  # the clause before was 'suppose ...'
 
     def say(self) -> None:
+        if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
+            for clause in self.clauses:  # 'with $lambda = 0$ all weights would be equal'
+                clause.turned = clause.turned or "would"
         for place, clause in enumerate(self.clauses):
             self._notes(clause)
             self.supposing = self.supposing and clause.part == "where"
@@ -222,6 +228,9 @@ class _Sentence:
     def _qualifies(self, clause: Clause) -> bool:
         """Brackets right after a formula with a condition in them: (i != a, b)."""
         nodes = self._nodes(clause)
+        place = next(number for number, one in enumerate(self.clauses) if one is clause)
+        if any(one.inside and one.part in ("if", "otherwise") for one in self.clauses[place + 1 : place + 2]):
+            return False  # ($B = 0$ if $k = 1$): it has a case of its own
         return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
 
     def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:
