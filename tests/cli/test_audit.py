@@ -14,6 +14,7 @@ MODEL = "builtin:induction"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     Path("text.txt").write_text("The keeper counted the boats, and the boats counted the keeper. " * 3)
     Path("short.txt").write_text("too short")
     Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
@@ -83,3 +84,23 @@ def test_a_model_that_is_not_there_is_refused(headwright: Headwright) -> None:
     ran = headwright("audit", "builtin:nothing")
     assert ran.code == 2
     assert "there is no model builtin:nothing" in ran.err
+
+
+def test_the_engines_tell_the_same_numbers(headwright: Headwright) -> None:
+    pytest.importorskip("distributed")
+    one, two = (
+        headwright("audit", MODEL, "--tokens", "600", "--json", *how).json for how in ((), ("--engine", "dask"))
+    )
+    assert one.pop("reproduce")["command"] != two.pop("reproduce")["command"]
+    assert one == two
+
+
+def test_an_audit_that_is_done_leaves_no_parts(headwright: Headwright) -> None:
+    assert headwright("audit", MODEL, "--tokens", "300", "--resume").code == 0
+    assert list(Path("cache/headwright/audit").iterdir()) == []
+
+
+def test_an_address_without_its_engine_is_refused(headwright: Headwright) -> None:
+    done = headwright("audit", MODEL, "--scheduler", "tcp://10.0.0.5:8786")
+    assert done.code == 2
+    assert "expected --engine dask with it" in done.err

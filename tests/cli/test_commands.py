@@ -270,7 +270,7 @@ def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwrigh
 def test_commands_that_the_tour_names_run(headwright: Headwright) -> None:
     lines = headwright("tour", "--out", "out").out.splitlines()
     ours = [line.split()[1:] for line in lines if line.startswith("  again:   headwright")]
-    assert len(ours) == 10
+    assert len(ours) == 11
     for command, *arguments in (line[1:] for line in ours):
         assert headwright(command, *arguments).code == (1 if command == "check" else 0)  # one answer is wrong
 

@@ -162,6 +162,7 @@ class Answer:
     unread: list[Unread] = field(default_factory=list)
     elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
+    terse: bool = False  # nothing is said in words that may change what the formulas say
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,9 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
-    return sorter.finished()
+    answer = sorter.finished()
+    answer.terse = read.terse and not answer.unread
+    return answer
 
 
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist

@@ -8,6 +8,7 @@ by another one.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,7 +75,9 @@ class Cluster:
             return
         count = self.processes or (1 if self.source.device == "cuda" else os.cpu_count() or 1)
         with (
-            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            LocalCluster(
+                n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client

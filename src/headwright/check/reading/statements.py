@@ -58,6 +58,15 @@ class Read:
     own: frozenset[str] = frozenset()
     denied: str = ""  # a sentence in words that denies what was said
     denied_line: int = 0
+    terse: bool = True  # next to no words: what the formulas say is all that is said
+
+
+FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
+
+
+def _is_terse(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", re.sub(r"\$[^$]*\$", " ", text))
+    return all(word.lower() in FEW_WORDS for word in words)
 
 
 def read(written: Written, names: Collection[str] = ()) -> Read:
@@ -80,7 +89,7 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
         why = f"there are more than {LONGEST} characters, and the rest is not read"
         found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
     numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
-    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line)
+    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line, _is_terse(written.text))
 
 
 @dataclass(frozen=True)
