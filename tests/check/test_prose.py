@@ -124,6 +124,31 @@ def test_an_answer_of_which_nothing_was_judged_is_unreadable() -> None:
     assert check("copying", r"If $\alpha_j \approx 1$ then $c \approx \wibble$.").word == "unreadable"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [r"$q^\top k_i = 0$ for all $i$", r"The condition is $q \perp k_j$.", r"$k_j^\top q = k_i^\top q$ for all $i$."],
+)
+def test_a_condition_that_equal_scores_meet_is_refuted(text: str) -> None:
+    verdict = check("copying", text)
+    assert verdict.word == "refuted"
+    assert "alpha_j is 0.5" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"$k_i^\top q = 0$ for all $i \ne j$, while the score of key $j$ is much larger than $0$.",
+        r"$q^\top k_i = 0$ for all $i$ gives the mean; for a copy one score must be far above.",
+        r"$k_j^\top q = 0$. For all other $i$, $k_i^\top q$ is very negative.",
+        r"If $q^\top k_i = 0$ for all $i$, the output is the mean only.",
+        r"$k_i^\top q = 0$ for $i \ne j$, $k_j^\top q = \ln(n/\delta)$",
+        r"$k_j^\top q = 0$, $k_i^\top q = \frac{\wibble}{2}$",
+    ],
+)
+def test_an_equation_between_scores_is_not_judged_where_more_is_said(text: str) -> None:
+    assert check("copying", text).word in ("unreadable", "undecided")
+
+
 def test_how_much_larger_is_not_said_and_so_not_refuted() -> None:
     condition = r"$k_j^\top q \gg k_i^\top q$ for all $i \ne j$"
     assert check("copying", condition + r", so $\alpha_j \gg \sum_{i \ne j} \alpha_i$.").word in ("proved", "undecided")

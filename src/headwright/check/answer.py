@@ -23,10 +23,12 @@ from headwright.formula.tree import (
     Logic,
     Name,
     Node,
+    Norm,
     Number,
     Power,
     Product,
     Quantified,
+    Quotient,
     Relation,
     Transpose,
     mapped,
@@ -160,6 +162,7 @@ class Answer:
     unread: list[Unread] = field(default_factory=list)
     elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
+    terse: bool = False  # nothing is said in words that may change what the formulas say
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,9 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
-    return sorter.finished()
+    answer = sorter.finished()
+    answer.terse = read.terse and not answer.unread
+    return answer
 
 
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
@@ -328,6 +333,19 @@ def about_parameters(node: Node, exercise: Exercise) -> bool:
     return bool(names) and all(full_name(name) in exercise.parameters for name in names)
 
 
+def about_the_given(node: Node, exercise: Exercise) -> bool:
+    """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
+    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    given = set(exercise.parameters)
+    if exercise.keys is not None:
+        given |= {scale.name for scale in exercise.keys.scales.values()}
+    if exercise.matrices is not None:
+        given |= {size for shape in exercise.matrices.shapes.values() for size in shape if isinstance(size, str)}
+        given |= {full_name(part) for source in exercise.matrices.assume for part in walk(parsed(source))
+                  if isinstance(part, Name)}  # fmt: skip
+    return bool(names) and names <= given
+
+
 class _Sorter:
     """Sorts statements, one after the other, into what they are for the answer."""
 
@@ -404,7 +422,7 @@ class _Sorter:
         if one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
-            self._example(said)
+            self._example(said, self._case(one.under))
         else:
             self._sort(said, one.under, one.role)
 
@@ -424,12 +442,19 @@ class _Sorter:
         elif about_parameters(node, self.exercise):
             self.answer.assumptions.append(said)
 
-    def _example(self, said: Said) -> None:
+    def _example(self, said: Said, case: tuple[Node, ...]) -> None:
         node = said.node
+        if said.unknown:
+            self._set_aside_said(said, f"'{said.unknown}' was not understood", decides=True)
+            return
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
             if full in self.exercise.answer or not self.known(node.terms[0]):
-                self._examples.append((full, replace(said, node=node.terms[1])))
+                one = replace(said, node=node.terms[1])
+                if case and full in self.exercise.answer:
+                    self._cases.append((full, one, case))  # 'for n = 2 take e.g. q = 0'
+                else:
+                    self._examples.append((full, one))
                 return
         self._set_aside_said(said, "an example that defines nothing")
 
@@ -723,6 +748,10 @@ class _Sorter:
         # What was said of a name before its definition came is a claim about what was defined.
         answer.conditions = [said for said in answer.conditions if said not in early]
         answer.claims += [said for said in early if not _tends(said.node)]
+        for said in [one for one in answer.claims if self._says_indirectly(one.node)]:
+            answer.claims.remove(said)
+            wanted = ", ".join(self.exercise.missing(answer.definitions))
+            self._set_aside_said(said, f"it tells {wanted} indirectly, write {wanted} = ...", decides=True)
         used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
                 if isinstance(part, Name)}  # fmt: skip
         answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
@@ -730,6 +759,25 @@ class _Sorter:
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
         return answer
+
+    def _says_indirectly(self, node: Node) -> bool:
+        """1/tau = ln(n/epsilon): what is asked for, and defined nowhere, stands within one side of an equation."""
+        cases = {full for full, _, _ in self._cases} | {full for full, _ in self._examples}
+        missing = set(self.exercise.missing(self.answer.definitions)) - cases
+        body = node.body if isinstance(node, Quantified) else node
+        if not missing or not isinstance(body, Relation) or body.comparisons[0] != "=":
+            return False
+
+        def names(term: Node) -> set[str]:
+            return {full_name(part) for part in walk(term) if isinstance(part, Name)} - {"e", "pi"}
+
+        left, right = body.terms[:2]
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Power | Product | Quotient | Call) and len(names(one)) == 1 and names(one) <= missing:
+                if any(isinstance(part, Norm) for part in walk(one)):
+                    return False  # its length alone does not tell it
+                return not names(one) & names(other)
+        return False
 
     def _variants(self) -> None:
         """Definitions for a case, bounds for a case, examples."""

@@ -15,6 +15,7 @@ from headwright.check.answer import (
     Variant,
     WrongKindError,
     about_parameters,
+    about_the_given,
     of_formulas,
     read_answer,
 )
@@ -136,11 +137,15 @@ def _decided(bench: _Bench, answer: Answer, court: Court) -> list[Judged]:
     exercise = bench.exercise
     found: list[Judged] = []
     in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
+    cases = _cases(bench, answer, court)
     if not in_vain and not answer.by_cases:
-        found += _goals_where_assumed(bench, answer, court)
+        found += _goals_where_assumed(bench, answer, court, cases)
     for said in court.claims:
+        if said in cases:
+            _set_aside(answer, said, "it is a case and not so in general, and what is said for it is not certain")
+            continue
         try:
-            found += _said(bench, said, answer, court)
+            found += _outside(cases, said, _said(bench, said, answer, court), answer)
         except WrongKindError as error:
             found.append(_false(said, error))
         except (MissingError, FormulaError, MisfitError) as error:
@@ -161,12 +166,49 @@ def _goals(bench: _Bench, answer: Answer, court: Court, under: tuple[Node, ...] 
     return bench.decided(court, answer, [replace(claim, under=(*claim.under, *under)) for claim in goals])
 
 
-def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court) -> list[Judged]:
+def _cases(bench: _Bench, answer: Answer, court: Court) -> list[Said]:
+    """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
+    found: list[Said] = []
+    for said in court.claims:
+        if not about_the_given(said.node, bench.exercise):
+            continue
+        try:
+            decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))
+        except (MisfitError, FormulaError, UndeterminedError):
+            continue
+        if any(one.decision.word == "refuted" for one in decided):
+            found.append(said)
+    return found
+
+
+def _reaches(case: Said, said: Said) -> bool:
+    """Whether a case may govern a statement: one of its sentence, or one that follows, up to the next paragraph."""
+    one, other = case.statement, said.statement
+    if one is None or other is None:
+        return False
+    if one.sentence == other.sentence and one.paragraph == other.paragraph:
+        return True
+    return one.number < other.number and other.paragraph - one.paragraph in (0, 1)
+
+
+def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Answer) -> list[Judged]:
+    """What is found of a statement; where it fails and may be meant for a case, it is not judged."""
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    case = next((case for case in reversed(cases) if _reaches(case, said)), None)
+    if case is None:
+        return found
+    _set_aside(answer, said, f"it is not certain whether it is meant for {plain(case.node)} only")
+    return []
+
+
+def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Sequence[Said]) -> list[Judged]:
     """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
     found = _goals(bench, answer, court)
     if not any(one.decision.word == "refuted" for one in found):
         return found
-    if any(said.perhaps for name, said in answer.definitions.items() if name in bench.exercise.answer):
+    objects = [said for name, said in answer.definitions.items() if name in bench.exercise.answer]
+    if any(said.perhaps or any(_reaches(case, said) for case in cases) for said in objects):
         raise UndeterminedError("it is not certain for which case the object is meant")
     bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
     if not bounds or any("=" in node.comparisons for node in bounds):

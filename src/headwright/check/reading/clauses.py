@@ -16,6 +16,8 @@ from headwright.check.reading.sentences import Sentence, Token
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "suffices")
 FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
+# What follows says the same once more.
+SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
 
@@ -116,6 +118,9 @@ class _Cutter:
             return phrase.words
         if part == "idle" or (cue in LIGHT and not self._formula_follows(at + phrase.words)):
             self._now.tokens += self._tokens[at : at + phrase.words]
+            return phrase.words
+        if self._now.part == "goal" and cue in SAME and self._now.formulas:
+            self._now.tokens += self._tokens[at : at + phrase.words]  # 'we need A, i.e. B': B is needed too
             return phrase.words
         if cue == "as" and self._is_limit(at + 1):
             part = "if"
@@ -221,7 +226,9 @@ class _Cutter:
         joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
         if joined and now.part in ("if", "only") and now.formulas and token.kind == "formula" and before is not None:
             # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
-            if not (is_condition(token.text) and is_condition(now.formulas[-1].text)) or self._own_case(at + 1):
+            alike = is_condition(token.text) and is_condition(now.formulas[-1].text)
+            both = now.part == "if" and not self._done and self._then_follows(at + 1)  # 'if A and B then C'
+            if not (alike or both) or self._own_case(at + 1):
                 now.closed = before.text
                 self._push()
                 self._now = Clause("claim", after=before.text, inside=now.inside)

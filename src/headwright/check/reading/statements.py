@@ -50,6 +50,7 @@ class Statement:
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
     number: int = 0  # its place among all statements
+    paragraph: int = 0  # the block that its sentence begins in
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,15 @@ class Read:
     own: frozenset[str] = frozenset()
     denied: str = ""  # a sentence in words that denies what was said
     denied_line: int = 0
+    terse: bool = True  # next to no words: what the formulas say is all that is said
+
+
+FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
+
+
+def _is_terse(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", re.sub(r"\$[^$]*\$", " ", text))
+    return all(word.lower() in FEW_WORDS for word in words)
 
 
 def read(written: Written, names: Collection[str] = ()) -> Read:
@@ -82,7 +92,7 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
         why = f"there are more than {LONGEST} characters, and the rest is not read"
         found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
     numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
-    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line)
+    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line, _is_terse(written.text))
 
 
 @dataclass(frozen=True)
@@ -122,7 +132,9 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
+        before = len(self.found)
         _Sentence(self, sentence, found).say()
+        self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]
 
     def _goes_on(self, sentence: Sentence) -> bool:
         """A case that ended in a colon alone goes on below it, up to the next one."""
@@ -145,6 +157,9 @@ def _as_case(sentence: Sentence) -> Sentence:
             return sentence
 
 
+_COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
+
+
 class _Sentence:
     """One sentence while it is being read."""
 
@@ -161,6 +176,9 @@ class _Sentence:
         self.supposing = False  # the clause before was 'suppose ...'
 
     def say(self) -> None:
+        if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
+            for clause in self.clauses:  # 'with $lambda = 0$ all weights would be equal'
+                clause.turned = clause.turned or "would"
         self._listen()
         self.start = len(self.all.found)
         for place, clause in enumerate(self.clauses):
@@ -249,6 +267,9 @@ class _Sentence:
     def _qualifies(self, clause: Clause) -> bool:
         """Brackets right after a formula with a condition in them: (i != a, b)."""
         nodes = self._nodes(clause)
+        place = next(number for number, one in enumerate(self.clauses) if one is clause)
+        if any(one.inside and one.part in ("if", "otherwise") for one in self.clauses[place + 1 : place + 2]):
+            return False  # ($B = 0$ if $k = 1$): it has a case of its own
         return bool(self.last) and bool(nodes) and all(_plain_condition(node) for node in nodes)
 
     def _add(self, clause: Clause, role: Role, why: str = "", *, denied: bool = False) -> None:

@@ -4,8 +4,8 @@
     Any $\\lambda$ that is large enough:
     $$q = \\lambda (k_a + k_b)$$
 
-Prose is ignored, and so are names in it ($n$) that state nothing. Every line number is that of the file. A sheet may be
-hostile: what it can cost is bounded.
+The words are read with the formulas: they say what is defined, assumed or claimed. Names among them ($n$) that state
+nothing are no answer. Every line number is that of the file. A sheet may be hostile: what it can cost is bounded.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
+    REST,
     ZERO,
     Hypothesis,
     Scene,
@@ -155,12 +156,18 @@ MOST_TRIED = 200
 
 
 def assuming(
-    decider: Decider, claims: tuple[Said, ...]
+    decider: Decider, claims: tuple[Said, ...], *, terse: bool = False
 ) -> tuple[Decider, tuple[Said, ...], tuple[str, ...], list[Doubt]]:
-    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails."""
+    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails.
+
+    `terse` says that nothing else was said, in words or in formulas that could not be read.
+    """
     left: list[Said] = []
     readings: list[str] = []
     doubts: list[Doubt] = []
+    alike = _all_alike(decider, claims) if terse else None
+    if alike is not None:
+        return alike, (), (), [_only_alike(said) for said in claims]
     claims = _with_the_exercises_letters(claims, decider)
     for said in claims:
         relations = _score_relations(said.node)
@@ -178,6 +185,48 @@ def assuming(
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", Name("q"))
     return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
+
+
+def _all_alike(decider: Decider, claims: tuple[Said, ...]) -> Decider | None:
+    """Where nothing is said but equations on all scores that hold when these are 0: the decider for such scores.
+
+    They are one case of what is said; what fails there is refuted, and nothing is proved by it.
+    """
+    scene = decider.scene
+    relations = [relation for said in claims for relation in _score_relations(said.node)]
+    if not relations or not all(_says_equal(said, scene) for said in claims):
+        return None
+    nought: dict[str, Scalar] = {score_name(which): ZERO for which in (*scene.classes.named, MEMBER, REST)}
+    for relation in relations:
+        letters = {
+            part.index.base for part in walk(relation) if isinstance(part, Name) and isinstance(part.index, Name)
+        }
+        reader = Reader(scene, dict.fromkeys(letters - set(scene.classes.named), MEMBER))
+        try:
+            left, right = (reader.value(term) for term in relation.terms)
+        except (MisfitError, UndeterminedError):
+            return None
+        if isinstance(left, Vec) or isinstance(right, Vec) or left == right or (left - right).put({**nought}) != ZERO:
+            return None
+    return replace(decider, scene=scene.knowing(**nought), assumed=(*decider.assumed, *relations))
+
+
+def _says_equal(said: Said, scene: Scene) -> bool:
+    """Whether a claim consists of equations about the named key, or about all keys; not of the other keys alone."""
+    relations = _score_relations(said.node)
+    if not relations or any(one.comparisons != ("=",) for one in relations):
+        return False
+    if said.perhaps or said.unknown or (said.statement is not None and said.statement.role != "claim"):
+        return False
+    conditions = [one for part in walk(said.node) if isinstance(part, Quantified) for one in part.conditions]
+    every = bool(conditions) and all(isinstance(one, Name) for one in conditions)
+    indices = {part.index for part in walk(said.node) if isinstance(part, Name)}
+    return every or (not conditions and {Name(name) for name in scene.classes.named} <= indices)
+
+
+def _only_alike(said: Said) -> Doubt:
+    reason = "an equation between scores was tried with scores that are all 0, and not judged beyond"
+    return Doubt(_score_relations(said.node)[0], Decision("undecided", reason), said)
 
 
 def states_condition(node: Node) -> bool:

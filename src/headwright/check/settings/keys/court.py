@@ -161,7 +161,7 @@ class KeysSetting:
         claims: tuple[Said, ...] = tuple(answer.claims)
         readings: tuple[str, ...] = ()
         if self.exercise.condition:
-            decider, claims, readings, more = assuming(decider, claims)
+            decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)
             doubts += more
         conditions = tuple(
             judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
