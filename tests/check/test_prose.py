@@ -34,6 +34,7 @@ RIGHT = [
     ("positions-unique", r"Say that $\Phi_t = \Phi_{t'}$. So $\sin t = \sin t'$, $\cos t = \cos t'$, hence $t = t'$."),
     ("averaging-scaled-discrete", "$c = 3/2$:\n\n$$\\alpha_1/\\alpha_2 = e^{t/2}$$\n\n$c = 1/2$:\n\n"
                                   "$$\\alpha_1/\\alpha_2 = e^{-t/2}$$"),
+    ("positions-unique", r"WLOG $t < t'$. Then $\Phi_t \ne \Phi_{t'}$."),
     ("positions-unique", r"We cannot have $\Phi_t = \Phi_{t'}$ for $t \ne t'$."),
     ("positions-unique", r"Suppose $\Phi_t = \Phi_{t'}$ with $t \ne t'$: then $\sin t = \sin t'$, "
                          r"$\cos t = \cos t'$, which is impossible, so $\Phi_t \ne \Phi_{t'}$."),

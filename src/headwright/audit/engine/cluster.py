@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 AHEAD = 4  # pieces out at a time, for each worker: enough to keep it busy, few enough to hold
 WAIT = 10  # seconds for a scheduler to answer, and for a worker to be there
+ADDRESS = re.compile(r"(tcp|tls)://(?P<host>[\w.-]+|\[[\w:.]+\]):(?P<port>\d{1,5})", re.ASCII)
 _busy = Lock()  # a worker with several threads still runs one model at a time
 
 
@@ -88,6 +91,7 @@ def _found(address: str) -> Iterator[Client]:
     from distributed import Client
 
     try:
+        _knock(address)
         client = Client(address, timeout=WAIT)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(f"no Dask scheduler answers at {address} ({type(error).__name__}): expected the address that "
@@ -99,6 +103,15 @@ def _found(address: str) -> Iterator[Client]:
             raise InputError(f"the scheduler at {address} has no workers: start some with 'dask worker {address}', "
                              "where headwright is installed") from error  # fmt: skip
         yield client
+
+
+def _knock(address: str) -> None:
+    """Somebody listens there. A Client that fails to connect is left half made, and may lock up when collected."""
+    parts = ADDRESS.fullmatch(address)
+    if parts is None:
+        raise ValueError(address)
+    with socket.create_connection((parts["host"].strip("[]"), int(parts["port"])), timeout=WAIT):
+        pass
 
 
 def _run(client: Client, source: Source, model: Model, plan: Plan, progress: Progress | None, kept: Kept) -> Summary:
