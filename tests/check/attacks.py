@@ -175,12 +175,8 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q = \lambda(k_a+k_b) ||| \lambda \to 0",
         r"q = \lambda(k_a+k_b) ||| \lambda > 100 ||| \lambda = 5",
         r"q = \lambda(k_a+k_b) ||| \lambda > \ln(n) ||| \lambda = \ln(n) - 1",
-        r"q = \lambda(k_a+k_b) ||| n = 2",
-        r"q = 5(k_a+k_b) ||| n = 2",
         r"q = 5(k_a+k_b) \text{ for } n = 2",
-        r"q = 5(k_a+k_b) ||| n \le 10 ||| \epsilon = 1",
         r"q = 5(k_a+k_b) ||| k_a = 0",
-        r"q = k_a ||| \epsilon = 1",
         r"q = k_a ||| q = \lambda(k_a+k_b)",
         r"q = \lambda(k_a+k_b) ||| q = \lambda k_a",
         r"q = \lambda k_a ||| e = 2",
@@ -291,7 +287,6 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"d \ne 3 \Rightarrow \Phi_t = \Phi_{t'}",
         r"t - t' = 2\pi k",
         r"\Phi_t = \Phi_{t'} \Rightarrow t \ne t'",
-        r"T > 10",
         r"\pi = \frac{22}{7} \Rightarrow t = t' ||| \pi = \frac{22}{7}",
         r"\pi > 3.15 ||| t = t",
     ),
@@ -364,6 +359,10 @@ UNPROVED: dict[str, tuple[str, ...]] = {
     ),
     "averaging-scaled-discrete": (r"\alpha_1 = 7 \text{ for } c = 1",),
     "averaging-two": (
+        r"q = \lambda(k_a+k_b) ||| n = 2",
+        r"q = 5(k_a+k_b) ||| n = 2",
+        r"q = 5(k_a+k_b) ||| n \le 10 ||| \epsilon = 1",
+        r"q = k_a ||| \epsilon = 1",
         r"q = k_a ||| \lambda > 0 ||| \lambda < -1",
         r"q = \lambda k_a ||| \lambda > 0 ||| \lambda < -1",
         r"q = \lambda(k_a+k_b) ||| \lambda \ll 1",
@@ -433,6 +432,7 @@ UNPROVED: dict[str, tuple[str, ...]] = {
         r"Z_p \ne 0 \ne P Z",
     ),
     "positions-unique": (
+        "T > 10",
         r"|t - t'| < 2\pi",
         r"2\pi k = m \Rightarrow k = m",
     ),
@@ -454,10 +454,11 @@ UNPROVED: dict[str, tuple[str, ...]] = {
         r"q_1 = \frac{\lambda}{g}\mu_a, q_2 = \lambda \mu_b",
         r"q_1 = \lambda\mu_a + s \mu_b, q_2 = \lambda\mu_b",
     ),
+    "averaging-scaled": (r"q = \lambda(\mu_a+\mu_b) ||| Var(g) = \frac12",),
 }
 
 UNREADABLE: dict[str, tuple[str, ...]] = {
-    "averaging-scaled": (r"q = \lambda(\mu_a+\mu_b) ||| Var(g) = \frac12",),
+    "averaging-scaled": (),
 }
 
 EMPTY: dict[str, tuple[str, ...]] = {

@@ -203,7 +203,7 @@ def load_exercises(folder: Path | None = None) -> dict[str, Exercise]:
     """The exercises that come with Headwright, and those in a folder; the latter win where ids agree.
 
     >>> sorted(load_exercises())[:2]
-    ['averaging-gaussian', 'averaging-scaled']
+    ['averaging-all-but-one', 'averaging-gaussian']
     """
     if folder is not None and not folder.is_dir():
         raise InputError(f"{folder} is not a folder: expected one with exercises (.toml)")
