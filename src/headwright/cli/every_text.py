@@ -114,7 +114,6 @@ def _write(model: Model, found: Sequence[HeadOnEveryText], path: Path) -> None:
 
     one, places = _strongest(found)
     layer = first_layer(model)
-    vocabulary = int(max(*model.ordinary(), *layer.tokens)) + 1
-    statement = statement_of(model.name, layer, vocabulary, one, places, "least")
+    statement = statement_of(model.name, layer, one, places, "least")
     write_whole(path, written(statement).encode())
     say(f"{path}: {statement.words()}.")

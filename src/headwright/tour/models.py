@@ -50,7 +50,7 @@ def every(out: Path) -> Chapter:
     found = every_text(model, LENGTH, heads=[0])[0]
     previous = next(places for places in found.places if places.name == "previous")
     layer = first_layer(model)
-    statement = statement_of(model.name, layer, len(layer.tokens), found, previous, "least")
+    statement = statement_of(model.name, layer, found, previous, "least")
     write_whole(path, written(statement).encode())
     check(statement, layer)
     tokens = model.encode(SENTENCE)

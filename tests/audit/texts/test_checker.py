@@ -22,7 +22,7 @@ def statements(name: str | Path = "builtin:induction", length: int = 6) -> list[
     layer = first_layer(model)
     sides: tuple[Extreme, ...] = ("least", "most")
     return [
-        statement_of("a-model", layer, 48, found, places, side)
+        statement_of("a-model", layer, found, places, side)
         for found in every_text(model, length)
         for places in found.places
         for side in sides
@@ -56,6 +56,8 @@ def test_a_bound_that_is_a_little_better_is_rejected() -> None:
     [
         ({"weights": "0" * 64}, "other weights"),
         ({"tokens": "0" * 64}, "other tokens"),
+        ({"choices": 46}, "other tokens"),
+        ({"length": 10**12, "place": 10**12 - 1}, "no place"),
         ({"held": {}}, "fixed"),
         ({"held": {0: 3}}, "fixed"),
         ({"head": 2}, "no head"),
@@ -79,7 +81,7 @@ def test_words_change_with_every_field() -> None:
     statement = statements()[0]
     changes: dict[str, object] = {
         "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
-        "left_out": 30, "places": (1, 2), "query": 5, "extreme": "most", "bound": "0.123",
+        "choices": 30, "places": (1, 2), "query": 5, "extreme": "most", "bound": "0.123",
     }  # fmt: skip
     assert set(changes) == set(vars(statement))
     for name, value in changes.items():

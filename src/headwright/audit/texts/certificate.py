@@ -26,7 +26,7 @@ DIGITS = 8
 NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
 DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
 NAMES = {
-    "model", "weights", "head", "length", "place", "held", "tokens", "left_out", "places", "query", "extreme", "bound",
+    "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "extreme", "bound",
 }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ class Statement:
     place: int
     held: dict[int, int]  # place -> token id
     tokens: str  # digest of the ids that a free place may hold
-    left_out: int  # ids of the model's vocabulary that it may not
+    choices: int  # how many these are
     places: tuple[int, ...]
     query: int | None  # the token id at `place`, or any
     extreme: Extreme
@@ -56,8 +56,8 @@ class Statement:
         return (
             f"in every text of {self.length} tokens{f' with {held}' if held else ''}, head {self.head} of the first "
             f"layer, seen from place {self.place}, {query}, gives place {where} a weight of {side} {self.bound}. "
-            f"Places are counted from 0; any other place holds any token (digest {self.tokens[:16]}; {self.left_out} "
-            f"of the vocabulary left out). For the weights with digest {self.weights[:16]}, called {self.model} "
+            f"Places are counted from 0; any other place holds any of {self.choices} tokens "
+            f"(digest {self.tokens[:16]}). For the weights with digest {self.weights[:16]}, called {self.model} "
             "where this was written, in exact arithmetic"
         )
 
@@ -102,7 +102,7 @@ def tokens_digest(layer: FirstLayer) -> str:
 
 
 def statement_of(
-    model: str, layer: FirstLayer, vocabulary: int, found: HeadOnEveryText, places: OnPlaces, extreme: Extreme
+    model: str, layer: FirstLayer, found: HeadOnEveryText, places: OnPlaces, extreme: Extreme
 ) -> Statement:
     """What was found about all query tokens, with the bound rounded to the safe side."""
     free = len(layer.tokens) - layer.only_held
@@ -114,7 +114,7 @@ def statement_of(
     name = re.sub(r"[^\w./:-]", "_", model, flags=re.ASCII)[-200:]
     return Statement(
         name, weights_digest(layer), found.head, found.length, found.place, held, tokens_digest(layer),
-        vocabulary - free, places.places, None, extreme, bound,
+        free, places.places, None, extreme, bound,
     )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def read(text: str) -> Statement:
             said["head"],
             said["length"],
             said["place"],
-            said["left_out"],
+            said["choices"],
             *said["places"],
             *said["held"].values(),
         ]

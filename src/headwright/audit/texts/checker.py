@@ -21,6 +21,7 @@ from headwright.errors import InputError
 
 UNIT = 2.0**-53
 BLOCK = 512  # query tokens at once
+LONGEST = 2**20  # tokens of a text: a certificate may ask for any number
 
 Array = Float[np.ndarray, "..."]
 
@@ -119,7 +120,7 @@ def check(statement: Statement, layer: FirstLayer) -> None:
 def _same(statement: Statement, layer: FirstLayer) -> None:
     if weights_digest(layer) != statement.weights:
         raise DoubtError("it is about other weights than those given")
-    if tokens_digest(layer) != statement.tokens:
+    if tokens_digest(layer) != statement.tokens or len(layer.tokens) - layer.only_held != statement.choices:
         raise DoubtError("it is about other tokens than those that the model's texts may hold")
     ending = statement.length - len(layer.closing)
     held = dict(enumerate(layer.opening)) | {ending + place: token for place, token in enumerate(layer.closing)}
@@ -128,7 +129,7 @@ def _same(statement: Statement, layer: FirstLayer) -> None:
 
 
 def _seen(statement: Statement, layer: FirstLayer) -> list[int]:
-    longest = statement.length if layer.places is None else len(layer.places)
+    longest = LONGEST if layer.places is None else len(layer.places)
     if not (0 <= statement.place < statement.length <= longest) or statement.place in statement.held:
         raise DoubtError(f"there is no place {statement.place} in texts of {statement.length} tokens")
     places = range(statement.length)
