@@ -1,7 +1,7 @@
 """The evidence of a bound in whole numbers: where keys stand in each constraint, and their shares.
 
-Shares that a certificate leaves to be computed are rounded to whole numbers here: every distribution gives a bound. Keys
-in balls are moved along the sum that is to be short; the kernel checks that they stay within their balls.
+Shares that a certificate leaves to be computed are rounded to whole numbers here: every distribution gives a bound.
+Keys in balls are moved along the sum that is to be short; the kernel checks that they stay within their balls.
 """
 
 from __future__ import annotations
@@ -99,10 +99,9 @@ class Scenes:
             shares = [one.distribution.get(key, NONE) / total for key in range(len(places))]
         else:
             lifts = [*part.lifts, NONE]
-            scores = [
-                place * c + lifts[self.which[key]] for key, (place, c) in enumerate(zip(places, scales, strict=True))
-            ]
-            scores[one.target] = places[one.target] * own - lifts[self.which[one.target]]
+            lifted = [lifts[entry] for entry in self.which]
+            scores = [place * c + lift for place, c, lift in zip(places, scales, lifted, strict=True)]
+            scores[one.target] = places[one.target] * own - lifted[one.target]
             shares = self._rounded(scores, one.target)
         return Standing(number, one, scales, own, shares)
 

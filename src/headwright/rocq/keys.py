@@ -27,7 +27,17 @@ def about_keys(certificate: Certificate, keys: Sequence[Keys]) -> str:
     if certificate.bound is not None:
         evidence = evidence_of(certificate, keys)
         written.append(_alone(statement, evidence) if statement.heads == 1 else _together(statement, evidence))
-    return "\n".join(written)
+    return "\n".join([*written, _ending(certificate)])
+
+
+def _ending(certificate: Certificate) -> str:
+    """All that is claimed as one theorem, and what it rests on."""
+    bound = "impossible" if certificate.statement.claim == "impossible" else "none_shorter"
+    proved = ["granted"] * bool(certificate.statement.queries) + [bound] * (certificate.bound is not None)
+    return f"""
+Definition the_statement := {"conj granted none_shorter" if len(proved) == 2 else proved[0]}.
+Print Assumptions the_statement.
+"""
 
 
 def _opening(statement: Statement, keys: Sequence[Keys]) -> str:
@@ -92,7 +102,8 @@ Proof. apply certain_keys. Qed.
     g = math.lcm(*(x.denominator for w in spreads for x in (w.low, w.high, w.ball)))
     listed = ";\n  ".join(_spread(w, e, g) for w in spreads)
     return f"""
-(** What keys may be: c k + v + E u with low <= c <= high, |v| <= ball and |u| <= 1; low, high and ball over g, the columns of E over e. *)
+(** What keys may be: c k + v + E u with low <= c <= high, |v| <= ball and |u| <= 1.
+    Low, high and ball are over g, the columns of E over e. *)
 Definition g : Z := {z(g)}.
 Definition spreads : list spread := [
   {listed}].
@@ -128,7 +139,6 @@ Proof.
   apply (granted_alone_correct {ARGUMENTS}).
   vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions granted.
 """
     return f"""
 (** The queries grant the wish. *)
@@ -140,7 +150,6 @@ Proof.
   apply (granted_correct {ARGUMENTS} {z(f)} queries).
   vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions granted.
 """
 
 
@@ -187,7 +196,6 @@ Proof.
     r moves D items _ q (grants_same _ _ _ _ _ _ _ _ _ (fun k => iff_sym (as_checked k)) G)).
   vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions impossible.
 """
     L = statement.none_shorter
     return f"""{start}
@@ -195,10 +203,10 @@ Print Assumptions impossible.
 Theorem none_shorter : forall q, grants_it q -> (IZR {z(L.numerator)} / IZR {z(L.denominator)} <= norm d q)%R.
 Proof.
   intros q G. refine (none_shorter_correct {ARGUMENTS}
-    r moves D items {z(L.numerator)} {z(L.denominator)} _ q (grants_same _ _ _ _ _ _ _ _ _ (fun k => iff_sym (as_checked k)) G)).
+    r moves D items {z(L.numerator)} {z(L.denominator)} _ q
+    (grants_same _ _ _ _ _ _ _ _ _ (fun k => iff_sym (as_checked k)) G)).
   vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions none_shorter.
 """
 
 
@@ -223,18 +231,17 @@ Proof.
   - apply Nat.ltb_lt. reflexivity.
   - vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions impossible.
 """
     return f"""{start}
 (** No {h} queries all shorter than this grant the wish. *)
-Theorem none_shorter : forall q, grant_it q -> exists j, (j < {h})%nat /\\ (IZR {z(L.numerator)} / IZR {z(L.denominator)} <= norm d (q j))%R.
+Theorem none_shorter : forall q, grant_it q ->
+  exists j, (j < {h})%nat /\\ (IZR {z(L.numerator)} / IZR {z(L.denominator)} <= norm d (q j))%R.
 Proof.
   intros q G. refine (together_longer_correct {ARGUMENTS}
     {given} {z(L.numerator)} {z(L.denominator)} {h} _ _ q {rest}).
   - apply Nat.ltb_lt. reflexivity.
   - vm_cast_no_check (eq_refl true).
 Qed.
-Print Assumptions none_shorter.
 """
 
 
