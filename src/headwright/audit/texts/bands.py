@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import Numbers, Scaled, Sweep, scores_at
+from headwright.audit.texts.sweep import STEP, Numbers, Scaled, Sweep, nothing, scores_at
 from headwright.errors import InputError
 
 
@@ -69,8 +69,8 @@ def share(inside: Scaled, outside: Scaled, doubt: Numbers) -> Between:
     return Between((1 - 2.0**-50) / (1 + above), np.minimum(1.0, (1 + 2.0**-50) / (1 + below)))
 
 
-def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Between:
-    """For pairs (query token, token at the one place of the set): the least weight there, whatever the others are."""
+def pair_band(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Band:
+    """For pairs (query token, token at the one place of the set): the weight there, whatever the others are."""
     texts, places = found.texts, found.sets[name]
     if len(places) != 1 or places[0] not in texts.free:
         raise InputError(f"{name} is not one free place: expected one, such as the previous token's")
@@ -79,33 +79,52 @@ def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pair
     if missing:
         raise InputError(f"the query token {missing[0]} was not swept: expected one of the rows")
     chosen = np.array([row[int(a)] for a in pairs[:, 0]], dtype=int)
-    queries, keys = head.queries(texts.place, places[0]), head.keys(places[0])
-    scores = (queries.rows[pairs[:, 0]] * keys.rows[pairs[:, 1]]).sum(axis=1)
-    outside = found.sums[name].outside_high
-    return share(
-        Scaled(scores, np.ones(len(scores))),
-        Scaled(outside.reference[chosen], outside.factor[chosen]),
-        found.doubt[chosen],
-    )
+    queries, keys = head.queries(texts.place, places[0], pairs[:, 0]), head.keys(places[0])
+    scores = (queries.rows * keys.rows[pairs[:, 1]]).sum(axis=1)
+    inside, sums, doubt = Scaled(scores, np.ones(len(scores))), found.sums[name], found.doubt[chosen]
+    return Band(share(inside, sums.outside_high[chosen], doubt), share(inside, sums.outside_low[chosen], doubt))
+
+
+@dataclass(frozen=True, eq=False)
+class Replaced:
+    """One text whose other tokens may be replaced, a few of them: what the places keep at least, and the worst text."""
+
+    before: float  # proved of the text as it is: not less
+    least: float  # proved: no replacement of so many tokens leaves less
+    text: Int[np.ndarray, " length"]
 
 
 def budgeted(
     head: Head, texts: Texts, text: Int[np.ndarray, " length"], places: Sequence[int], budget: int
-) -> tuple[float, Int[np.ndarray, " length"]]:
+) -> Replaced:
     """The least weight on places of one text if up to `budget` of its other tokens are replaced, and how.
 
     The weight falls with the sum over the other places, and each replacement adds its own gain to that sum: the largest
-    gains are the worst. In floating point: the text that comes back can be run through the model.
+    gains are the worst. The sum over the others with the worst replacement is the largest of sums that each grow with
+    the scores: scores off by a little leave it off by a factor. The same holds of gains that are off by a little.
     """
     table = np.array([scores_at(head, texts, at, int(text[texts.place])) for at in texts.seen])
+    asking = text[texts.place : texts.place + 1]
+    slack = max(head.queries(texts.place, at, asking).slack(head.keys(at)) for at in texts.seen)
     at_place = {at: index for index, at in enumerate(texts.seen)}
-    weights = np.exp(table - table.max())
-    present = weights[np.arange(len(texts.seen)), text[list(texts.seen)]]
+    present, largest = table[np.arange(len(table)), text[list(texts.seen)]], table[:, : head.free].max(axis=1)
+    inside = np.isin(np.array(texts.seen), list(places))
     free = np.array([at_place[at] for at in texts.free if at not in places], dtype=int)
-    gains = weights[free][:, : head.free].max(axis=1) - present[free]
+    top = largest[free].max(initial=-np.inf)  # a text holds a free token at a free place: not below what is there
+    gains = np.exp(largest[free] - top) - np.exp(present[free] - top)
     worst = free[np.argsort(-gains, kind="stable")[:budget]]
-    present[worst] = weights[worst][:, : head.free].max(axis=1)
     changed = np.array(text)
     changed[np.array(texts.seen)[worst]] = table[worst][:, : head.free].argmax(axis=1)
-    inside = present[[at_place[at] for at in places]].sum()
-    return float(inside / present.sum()), changed
+    replaced = np.where(np.isin(np.arange(len(table)), worst), largest, present)
+    doubt = np.array([np.expm1(2 * slack) + (len(table) + 8) * STEP]) * (1 + 2.0**-20)
+    least = share(_summed(replaced[inside]), _summed(replaced[~inside]), doubt).lower
+    before = share(_summed(present[inside]), _summed(present[~inside]), doubt).lower
+    return Replaced(float(before[0]), float(least[0]), changed)
+
+
+def _summed(scores: Numbers) -> Scaled:
+    """The sum of exp over places, for one query token."""
+    found = nothing(1)
+    for score in scores:
+        found = found.plus(np.array([score]))
+    return found

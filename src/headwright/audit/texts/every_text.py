@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headwright.audit.models.model import Layer, Model, Tokens
-from headwright.audit.texts.bands import Band, Between, band, pair_floor
+from headwright.audit.texts.bands import Band, Between, band, pair_band
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
@@ -169,7 +169,7 @@ def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Gua
     pairs = sorted((a, b) for a, b in adjacent if a is not None and b is not None and a in asked)
     if not pairs:
         raise InputError("the text holds no adjacent pair of ordinary tokens: give it a longer one")
-    floor = pair_floor(head, swept, "previous", np.array(pairs)).lower
+    floor = pair_band(head, swept, "previous", np.array(pairs)).least.lower
     kept = floor > HALF
     worst = [index for index in np.argsort(floor, kind="stable") if not kept[index]][:NAMED]
     ids = [(int(layer.tokens[pairs[index][0]]), int(layer.tokens[pairs[index][1]])) for index in worst]
