@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headwright.audit.texts.bands import band, budgeted, pair_band
+from headwright.audit.texts.bands import band, pair_band
+from headwright.audit.texts.budget import budgeted
 from headwright.audit.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.audit.texts.outputs import largest_output
 from headwright.audit.texts.sweep import sweep

@@ -8,14 +8,13 @@ token a with b at one place: the weight there is least where all others are larg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import STEP, Numbers, Scaled, Sweep, nothing, scores_at
+from headwright.audit.texts.head import Head
+from headwright.audit.texts.sweep import Numbers, Scaled, Sweep
 from headwright.errors import InputError
 
 
@@ -50,7 +49,7 @@ class Band:
 def band(found: Sweep, name: str) -> Band:
     """The band of the weight on one of the sets that was swept.
 
-    >>> from headwright.audit.texts.head import Placed, Vectors
+    >>> from headwright.audit.texts.head import Placed, Texts, Vectors
     >>> from headwright.audit.texts.sweep import sweep
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
     >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
@@ -83,48 +82,3 @@ def pair_band(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs
     scores = (queries.rows * keys.rows[pairs[:, 1]]).sum(axis=1)
     inside, sums, doubt = Scaled(scores, np.ones(len(scores))), found.sums[name], found.doubt[chosen]
     return Band(share(inside, sums.outside_high[chosen], doubt), share(inside, sums.outside_low[chosen], doubt))
-
-
-@dataclass(frozen=True, eq=False)
-class Replaced:
-    """One text whose other tokens may be replaced, a few of them: what the places keep at least, and the worst text."""
-
-    before: float  # proved of the text as it is: not less
-    least: float  # proved: no replacement of so many tokens leaves less
-    text: Int[np.ndarray, " length"]
-
-
-def budgeted(
-    head: Head, texts: Texts, text: Int[np.ndarray, " length"], places: Sequence[int], budget: int
-) -> Replaced:
-    """The least weight on places of one text if up to `budget` of its other tokens are replaced, and how.
-
-    The weight falls with the sum over the other places, and each replacement adds its own gain to that sum: the largest
-    gains are the worst. The sum over the others with the worst replacement is the largest of sums that each grow with
-    the scores: scores off by a little leave it off by a factor. The same holds of gains that are off by a little.
-    """
-    table = np.array([scores_at(head, texts, at, int(text[texts.place])) for at in texts.seen])
-    asking = text[texts.place : texts.place + 1]
-    slack = max(head.queries(texts.place, at, asking).slack(head.keys(at)) for at in texts.seen)
-    at_place = {at: index for index, at in enumerate(texts.seen)}
-    present, largest = table[np.arange(len(table)), text[list(texts.seen)]], table[:, : head.free].max(axis=1)
-    inside = np.isin(np.array(texts.seen), list(places))
-    free = np.array([at_place[at] for at in texts.free if at not in places], dtype=int)
-    top = largest[free].max(initial=-np.inf)  # a text holds a free token at a free place: not below what is there
-    gains = np.exp(largest[free] - top) - np.exp(present[free] - top)
-    worst = free[np.argsort(-gains, kind="stable")[:budget]]
-    changed = np.array(text)
-    changed[np.array(texts.seen)[worst]] = table[worst][:, : head.free].argmax(axis=1)
-    replaced = np.where(np.isin(np.arange(len(table)), worst), largest, present)
-    doubt = np.array([np.expm1(2 * slack) + (len(table) + 8) * STEP]) * (1 + 2.0**-20)
-    least = share(_summed(replaced[inside]), _summed(replaced[~inside]), doubt).lower
-    before = share(_summed(present[inside]), _summed(present[~inside]), doubt).lower
-    return Replaced(float(before[0]), float(least[0]), changed)
-
-
-def _summed(scores: Numbers) -> Scaled:
-    """The sum of exp over places, for one query token."""
-    found = nothing(1)
-    for score in scores:
-        found = found.plus(np.array([score]))
-    return found

@@ -10,13 +10,18 @@ and a further one would only add: then the least is over all texts. Places with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int
 
+from headwright.audit.models.model import Model
 from headwright.audit.texts.bands import Between, share
+from headwright.audit.texts.every_text import HALF, Attained, counted, run_weight, texts_for
+from headwright.audit.texts.first import head_of
 from headwright.audit.texts.head import Head, Texts
+from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_at
 from headwright.errors import InputError
 
@@ -118,3 +123,46 @@ def _all_but_one(start: Scaled, scores: list[Numbers]) -> list[Scaled]:
         found.append(before.merged(rest))
         before = before.plus(score)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class OnToken:
+    """A head's weight on all occurrences of a token, whatever the query token: least where there is one, and most."""
+
+    head: int
+    token: int
+    least: Attained
+    most: float
+    always_half: int  # query tokens for which the occurrences have more than 1/2 in every text with one
+    never_half: int  # and for which no text gives them 1/2
+    queries: int
+
+
+def on_token(
+    model: Model, length: int, token: int, *, heads: Sequence[int] | None = None, queries: Sequence[int] | None = None
+) -> list[OnToken]:  # fmt: skip
+    """For each head of the first layer, over every text of a length.
+
+    >>> from headwright.audit.models import load_model
+    >>> [found.never_half for found in on_token(load_model("builtin:induction"), 8, 5)]
+    [0, 47]
+    """
+    layer = first_layer(model)
+    texts = texts_for(model, layer, length)
+    key, rows = int(counted(layer, [token])[0]), None if queries is None else counted(layer, queries)
+    result = []
+    for number in range(len(layer.queries)) if heads is None else heads:
+        head = head_of(layer, number)
+        found = occurrences(head, texts, key, rows)
+        row = int(found.least.lower.argmin())
+        ids = layer.tokens[found.text(head, texts, row, key)]
+        places = [at for at in (*texts.free, texts.place) if int(ids[at]) == token]
+        run = run_weight(model, number, ids, texts, places)
+        least = Attained(int(ids[texts.place]), float(found.least.lower[row]), ids, run)
+        result.append(
+            OnToken(
+                number, token, least, float(found.most.upper.max()), int(found.least.above(HALF).sum()),
+                int(found.most.below(HALF).sum()), len(found.rows),
+            )
+        )  # fmt: skip
+    return result
