@@ -97,22 +97,31 @@ def sweep(
     [0.0, 1.0]
     """
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    for name, places in sets.items():
-        if not set(places) <= set(texts.seen):
-            raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
-    nothing = Scaled(np.full(len(rows), -np.inf), np.zeros(len(rows)))
-    sums = {name: [nothing] * 4 for name in sets}
+    kept = checked_sets(texts, sets)
+    sums = {name: [nothing(len(rows))] * 4 for name in kept}
     slack = np.zeros(len(rows))
     for done, at in enumerate(texts.seen):
         high, low, wrong = place_extremes(head, texts, at, rows)
         slack = np.maximum(slack, wrong)
-        for name, places in sets.items():
+        for name, places in kept.items():
             four, first = sums[name], 0 if at in places else 2
             four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
         if progress is not None:
             progress((done + 1) / len(texts.seen))
-    kept = {name: tuple(places) for name, places in sets.items()}
     return Sweep(texts, rows, kept, {name: Sums(*four) for name, four in sums.items()}, slack)
+
+
+def checked_sets(texts: Texts, sets: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """The same sets, if the query sees their places."""
+    for name, places in sets.items():
+        if not set(places) <= set(texts.seen):
+            raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
+    return {name: tuple(places) for name, places in sets.items()}
+
+
+def nothing(count: int) -> Scaled:
+    """Sums over no place."""
+    return Scaled(np.full(count, -np.inf), np.zeros(count))
 
 
 def place_extremes(
