@@ -16,8 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from headwright.check.answer import Formula
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.running.wire import to_json
 from headwright.check.verdict import Verdict
 
@@ -71,8 +70,8 @@ def listen(prepare: Callable[[], Handle], memory: int) -> None:
 
 def checker(folder: Path | None) -> Check:
     """The checking function, for the exercises of Headwright and those in the folder."""
+    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
-    from headwright.check.exercise import load_exercises
 
     exercises = load_exercises(folder)
 
