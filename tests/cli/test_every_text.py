@@ -95,12 +95,27 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--curve"], "give --every-text"),
         (["--every-text", "8", "--budget", "2"], "--text FILE"),
         (["--every-text", "8", "--key", "#99"], "token 99"),
+        (["--every-text", "8", "--layer", "1"], "--text FILE"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
     ran = headwright("audit", "builtin:induction", *options)
     assert ran.code == 2
     assert sentence in " ".join(ran.err.split())
+
+
+def test_a_deeper_layer_recombines_the_keys_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the quick brown fox jumps over the quick dog")
+    options = ["--every-text", "20", "--layers", "0-1", "--text", str(text)]
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 0
+    assert "20 tokens of the text" in ran.out and "firm" in ran.out
+    heads = json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["heads"]
+    assert [(head["layer"], head["head"]) for head in heads] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert heads[0]["places"][1]["kind"] == "firm"
+    ran = headwright("audit", "builtin:induction", *options, "--key", "e")
+    assert ran.code == 2 and "--key is about the first layer" in " ".join(ran.err.split())
 
 
 def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:

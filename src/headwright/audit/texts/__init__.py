@@ -12,6 +12,7 @@ curves     the same for T = 2, 4, 8, ...
 pairs      a query token and a key token at a distance, whatever else the text holds
 occurrences  the weight on every occurrence of a token
 budget     one text, a few of whose tokens may be replaced
+deeper     heads above the first layer, whatever recombination of a text's keys surrounds them
 attractors which tokens draw a head
 outputs    the range of a head's output along a direction
 first      a first layer as numbers; reading and networks take them from models

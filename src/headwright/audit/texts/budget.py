@@ -14,7 +14,7 @@ from headwright.audit.texts.every_text import Attained, counted, run_weight, tex
 from headwright.audit.texts.first import head_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.sweep import STEP, Numbers, Scaled, nothing, scores_at
+from headwright.audit.texts.sweep import doubt_of, scores_at, summed
 from headwright.errors import InputError
 
 
@@ -49,18 +49,10 @@ def budgeted(
     changed = np.array(text)
     changed[np.array(texts.seen)[worst]] = table[worst][:, : head.free].argmax(axis=1)
     replaced = np.where(np.isin(np.arange(len(table)), worst), largest, present)
-    doubt = np.array([np.expm1(2 * slack) + (len(table) + 8) * STEP]) * (1 + 2.0**-20)
-    least = share(_summed(replaced[inside]), _summed(replaced[~inside]), doubt).lower
-    before = share(_summed(present[inside]), _summed(present[~inside]), doubt).lower
+    doubt = doubt_of(np.array([2 * slack]), len(table) + 8)
+    least = share(summed(replaced[inside][:, None]), summed(replaced[~inside][:, None]), doubt).lower
+    before = share(summed(present[inside][:, None]), summed(present[~inside][:, None]), doubt).lower
     return Replaced(float(before[0]), float(least[0]), changed)
-
-
-def _summed(scores: Numbers) -> Scaled:
-    """The sum of exp over places, for one query token."""
-    found = nothing(1)
-    for score in scores:
-        found = found.plus(np.array([score]))
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,9 +87,7 @@ class Sweep:
     @property
     def doubt(self) -> Numbers:
         """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each place."""
-        with np.errstate(over="ignore"):
-            found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
-        return found
+        return doubt_of(self.slack, len(self.texts.seen))
 
 
 def sweep(
@@ -128,6 +126,19 @@ def checked_sets(texts: Texts, sets: Mapping[str, Sequence[int]]) -> dict[str, t
         if not set(places) <= set(texts.seen):
             raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
     return {name: tuple(places) for name, places in sets.items()}
+
+
+def doubt_of(slack: Numbers, places: int) -> Numbers:
+    """A sum over places of exp of scores that are off by the slack, and the exact one, differ by 1 + this at most."""
+    with np.errstate(over="ignore"):
+        found: Numbers = (np.expm1(slack) + places * STEP) * (1 + 2.0**-20)
+    return found
+
+
+def summed(scores: Float[np.ndarray, "places queries"]) -> Scaled:
+    """The sum over places of exp: the exponentials err by 2^-47 and n roundings of the sum by n 2^-53."""
+    reference = scores.max(axis=0, initial=-np.inf)
+    return Scaled(reference, _exp(scores - reference).sum(axis=0)) if len(scores) else nothing(scores.shape[1])
 
 
 def nothing(count: int) -> Scaled:
