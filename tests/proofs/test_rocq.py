@@ -103,8 +103,6 @@ def _covered(folder: str) -> dict[str, str]:
 
 
 ACCEPTED, REJECTED = _covered("accept"), _covered("reject")
-# What the trusted checker is too coarse to accept, and the kernel is not: their statements are true.
-BEYOND = {"shares-too-small-to-count", "lift-beyond-what-is-checked"}
 
 
 def test_every_kind_of_certificate_but_random_keys_is_covered() -> None:
@@ -140,7 +138,7 @@ def test_a_certificate_rests_on_the_axioms_of_the_reals_alone(accepts: Callable[
 @needs_rocq
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in sorted(set(REJECTED) - BEYOND)],
+    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in sorted(REJECTED)],
 )
 def test_a_rejected_certificate_is_not_accepted_by_the_kernel(accepts: Callable[[str], bool], name: str) -> None:
     assert not accepts(REJECTED[name])
