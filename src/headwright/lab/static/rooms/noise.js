@@ -139,7 +139,7 @@ function build(main, state) {
     const found = near(answer);
     const exact = proven(found);
     head.replaceChildren(h("b", { class: "big" }, rate(found)), ` within ${values.tolerance} of the average`);
-    known.replaceChildren(exact ? h("span", {}, h("b", { class: "proved" }, "Proven"), ` between ${down(exact[0], 8)} and ${up(exact[1], 8)}. `) : `Not proven: ${found.why_not_exact}. `,
+    known.replaceChildren(exact ? h("span", {}, h("b", {}, "Exactly"), ` between ${down(exact[0], 8)} and ${up(exact[1], 8)} (ball arithmetic). `) : `Not known exactly: ${found.why_not_exact}. `,
       `Sampled: ${shown(found.probability, 4)} (95% interval ${found.interval.map((x) => shown(x, 4)).join(" to ")}, ${answer.samples} draws).`);
     if (name === "robust") {
       const [low, high] = reach(values);
@@ -231,7 +231,7 @@ open({
   name: "noise", fields, presets, build,
   steps: [
     ["#one", "Ten orthonormal keys; keys 0 and 1 should be averaged. Key 0 comes out longer or shorter by chance. One query that asks for both then copies one of them, nearly always."],
-    ["#two", "With a head for each key the mean is right whenever both heads find their key. That is much better, and it is proven how much."],
+    ["#two", "With a head for each key the mean is right whenever both heads find their key. That is much better, and it is known exactly how much."],
     ["#curve", "Longer queries do not help one head at all. Two heads come up to the dashed line and no further: beyond it, key 0 points backwards."],
     ["#robust", "One head can do it after all. This query was designed, and proved, for every length of key 0 within four deviations: instead of asking for these two, it can push the other keys away."],
   ],
