@@ -248,6 +248,7 @@ def test_a_budget_is_shared() -> None:
         Inner(v, Product((x, x))),
         sigma(Name("nobody")),
         Matrix((Listing((v, x)),)),
+        Name("I", num(-1)),
     ],
 )
 def test_what_has_no_value_is_named(node: Node) -> None:

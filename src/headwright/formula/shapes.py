@@ -55,22 +55,13 @@ def plain(node: Node) -> str:
     match node:
         case Number(value):
             return str(value)
-        case Name(base, None, primes):
-            return base + "'" * primes
-        case Name(base, index, primes) if index is not None:
-            inner = plain(index)
-            return f"{base}_{inner if inner.isalnum() else '{' + inner + '}'}" + "'" * primes
-        case _:
-            return _compound(node)
-
-
-def _compound(node: Node) -> str:
-    match node:
+        case Name(base, index, primes):
+            inner = "" if index is None else plain(index)
+            return base + (f"_{inner if inner.isalnum() else '{' + inner + '}'}" if inner else "") + "'" * primes
         case Negative(body):
             return f"-{plain(body)}"
         case Sum(terms):
-            text = "+".join(plain(term) for term in terms)
-            return text.replace("+-", "-")
+            return "+".join(plain(term) for term in terms).replace("+-", "-")
         case Product(factors):
             return " ".join(plain(factor) for factor in factors)
         case Listing(items):
@@ -215,38 +206,25 @@ def _remedy(typer: Typer, first: Term, other: Term) -> str:
 
 def with_ones(term: Term, tall: Term, typer: Typer) -> Term:
     """1 b next to a matrix of T rows is ones b: b in each row."""
-    if typer.sizes.known(term.rows) != 1 or not _starts_with_one(term.node):
+    sizes, new = typer.sizes, _ones_first(term.node)
+    if new is None or sizes.known(term.rows) != 1 or typer.is_scalar(term):
         return term
-    if not typer.is_scalar(term) and typer.sizes.known(term.columns) != typer.sizes.known(tall.columns):
+    ones = typer.known(Name("ones")) if sizes.known(term.columns) == sizes.known(tall.columns) else None
+    if ones is None or ones.columns != 1 or not sizes.same(ones.rows, tall.rows):
         return term
-    ones = typer.known(Name("ones"))
-    if ones is None or typer.is_scalar(term) or ones.columns != 1 or not typer.sizes.same(ones.rows, tall.rows):
-        return term
-    return Term(_ones_first(term.node), ones.rows, term.columns)
+    return Term(new, ones.rows, term.columns)
 
 
-def _starts_with_one(node: Node) -> bool:
+def _ones_first(node: Node) -> Node | None:
+    """The same with the vector of ones for a 1 at its beginning; None where there is no such 1."""
     match node:
-        case Negative(body):
-            return _starts_with_one(body)
-        case Quotient(over, _):
-            return _starts_with_one(over)
-        case Product(factors):
-            return isinstance(factors[0], Number) and factors[0].value == Fraction(1)
-        case _:
-            return False
-
-
-def _ones_first(node: Node) -> Node:
-    match node:
-        case Negative(body):
-            return Negative(_ones_first(body), span=node.span)
-        case Quotient(over, under):
-            return Quotient(_ones_first(over), under, span=node.span)
-        case Product(factors):
-            return Product((Name("ones", span=factors[0].span), *factors[1:]), span=node.span)
-        case _:
-            return node
+        case Negative(body) if (inner := _ones_first(body)) is not None:
+            return Negative(inner, span=node.span)
+        case Quotient(over, under) if (inner := _ones_first(over)) is not None:
+            return Quotient(inner, under, span=node.span)
+        case Product((Number(1) as one, *others)):
+            return Product((Name("ones", span=one.span), *others), span=node.span)
+    return None
 
 
 def is_zero(node: Node) -> bool:
@@ -299,20 +277,21 @@ def _with_a_number_closed(terms: list[Term], typer: Typer) -> list[Term] | None:
 
 def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> FormulaError:
     at = place if isinstance(place, int) else len(terms) - 1
-    left = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term))
-    right = terms[at]
-    span = left.node.span.to(right.node.span)
-    said = f"{typer.text(left)} times {typer.text(right)}: the sizes that meet differ"
-    if left.columns == right.columns == 1 and typer.sizes.known(left.rows) == typer.sizes.known(right.rows):
-        said = f"{typer.text(left)} times {typer.text(right)}: two columns have no product"
-        names = [
-            plain(term.node) if isinstance(term.node, Name) else text for term, text in ((left, "k_i"), (right, "q"))
-        ]
-        return unfit(said, span=span, fix=rf"write {names[0]}^\top {names[1]} for the inner product")
-    ways = ((left.rows, right.rows, "left"), (left.columns, right.columns, "right"))
-    side = next((side for a, b, side in ways if typer.sizes.known(a) == typer.sizes.known(b)), "")
-    turned = {"left": left, "right": right}.get(side)
-    return unfit(said, span=span, fix="" if turned is None else rf"is {plain(turned.node)}^\top meant?")
+    left, right = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term)), terms[at]
+    known = typer.sizes.known
+    said, fix = "the sizes that meet differ", ""
+    if left.columns == right.columns == 1 and known(left.rows) == known(right.rows):
+        said = "two columns have no product"
+        one, other = (
+            plain(term.node) if isinstance(term.node, Name) else name for term, name in ((left, "k_i"), (right, "q"))
+        )
+        fix = rf"write {one}^\top {other} for the inner product"
+    elif known(left.rows) == known(right.rows):
+        fix = rf"is {plain(left.node)}^\top meant?"
+    elif known(left.columns) == known(right.columns):
+        fix = rf"is {plain(right.node)}^\top meant?"
+    said = f"{typer.text(left)} times {typer.text(right)}: {said}"
+    return unfit(said, span=left.node.span.to(right.node.span), fix=fix)
 
 
 _OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
