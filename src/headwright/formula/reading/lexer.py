@@ -24,7 +24,7 @@ _LETTERS = re.compile(r"[A-Za-z]+")
 _PHRASES: Final = tuple((re.compile(pattern), meaning) for pattern, meaning in spellings.PHRASES)
 _EVERY = frozenset({"all", "every", "each", "any", "some"})
 _KNOWN_WORDS: Final = sorted({*NAMES, *FUNCTIONS, *spellings.SPOKEN})
-_STARTS: Final = tuple({*FUNCTIONS, *spellings.GREEK} - {"Pr", "Pi", "Xi"})
+_STARTS: Final = sorted({*FUNCTIONS, *spellings.GREEK} - {"Pr", "Pi", "Xi"}, reverse=True)  # longer ones first
 _PLAIN_ARGUMENT = re.compile(r"\s*\{([^{}\\$]*)\}")
 _SHORT_ARGUMENT = re.compile(r"\s*\{\s*(\\?[A-Za-z]+|[01])\s*\}")
 _ONE = re.compile(r"\s*(?:\{\s*([01])\s*\}|([01])(?![0-9]))")

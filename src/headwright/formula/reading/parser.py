@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final, Literal, NoReturn, TypeVar, cast
@@ -126,21 +127,16 @@ class Parser:
         self.depth -= 1
         return found
 
-    def within(self, read: Callable[[], Read], bar: str = "") -> Read:
-        """What is read where other bars count."""
-        self.bars.append(bar)
-        found = read()
-        self.bars.pop()
-        return found
-
-    def enclosed(self, read: Callable[[], Read]) -> Read:
+    @contextmanager
+    def enclosed(self) -> Iterator[None]:
         """What is read between the bracket that comes next and its partner."""
         self.take()
-        found = self.within(read)
+        self.bars.append("")
+        yield
+        self.bars.pop()
         if self.next.kind != "close":
             self.unexpected()
         self.take()
-        return found
 
     # What is wrong
 
@@ -454,16 +450,17 @@ class Parser:
         if word.text in "([" and (self.last.kind, self.last.text[-2:]) == ("relation", "in"):
             return self.interval()
         if word.text == "[" and self.is_rows():
-            rows = self.enclosed(lambda: self.separated(self.listed))
+            with self.enclosed():
+                rows = self.separated(self.listed)
             return self.table(rows, self.since(start))
         if self.pairs[self.at] == self.at + 1:
             place = word.span.to(self.found[self.at + 1].span)
             self.fail("nothing stands inside the bracket", place, "fill it, or remove it")
-        if word.text in ("|", "||"):
-            node = self.enclosed(self.expression)
-            self.no_aside()
-            return Norm(node, span=self.since(start))
-        return replace(self.enclosed(self.inside), span=self.since(start))
+        is_norm = word.text in ("|", "||")
+        with self.enclosed():
+            node = self.expression() if is_norm else self.inside()
+        self.no_aside()
+        return Norm(node, span=self.since(start)) if is_norm else replace(node, span=self.since(start))
 
     def is_rows(self) -> bool:
         """Whether a bracket holds nothing but brackets: [[1, 0], [0, 1]]."""
@@ -485,7 +482,8 @@ class Parser:
 
     def listed(self) -> list[Node]:
         """Expressions with commas between them, in brackets."""
-        return self.enclosed(lambda: self.separated(self.expression))
+        with self.enclosed():
+            return self.separated(self.expression)
 
     def interval(self) -> Node:
         """[0, 1) after 'in'; several numbers in round brackets are a list."""
@@ -501,8 +499,10 @@ class Parser:
     def norm(self) -> Node:
         """|x|, ||x||."""
         opener = self.take()
-        node = self.within(self.expression, opener.text)
+        self.bars.append(opener.text)
+        node = self.expression()
         self.no_aside()
+        self.bars.pop()
         if opener.text == "|" and self.shown(self.next) == "||":  # |a||b|: the first half closes
             return Norm(node, span=opener.span.to(self.cut("bar", "|")))
         if (self.next.kind, self.next.text) != ("bar", opener.text):
@@ -514,7 +514,14 @@ class Parser:
     def angle(self) -> Node:
         """<a, b>, however the angles are written."""
         opener = self.take()
-        left, right = self.within(lambda: self.two_sides(opener))
+        self.bars.append("")
+        left = self.expression()
+        if not self.takes(","):
+            message = "an inner product has two sides with a comma between them"
+            self.fail(message, opener.span, "write \\langle a, b \\rangle")
+        right = self.expression()
+        self.no_aside()
+        self.bars.pop()
         word = self.next
         if opener.kind == "open" and word.kind != "close":
             self.unexpected()
@@ -526,36 +533,23 @@ class Parser:
             self.take()
         return Inner(left, right, span=self.since(opener.span.start))
 
-    def two_sides(self, opener: Word) -> tuple[Node, Node]:
-        """a, b."""
-        left = self.expression()
-        if not self.takes(","):
-            message = "an inner product has two sides with a comma between them"
-            self.fail(message, opener.span, "write \\langle a, b \\rangle")
-        right = self.expression()
-        self.no_aside()
-        return left, right
-
     def matrix(self) -> Node:
         r"""\begin{pmatrix} a & b \\ c & d \end{pmatrix}."""
         start = self.next.span.start
-        rows = self.enclosed(self.matrix_rows)
-        return self.table([row for row in rows if row], self.since(start))
-
-    def matrix_rows(self) -> list[list[Node]]:
-        r"""a & b \\ c & d."""
         rows: list[list[Node]] = [[]]
-        while self.next.kind != "close":
-            if self.next.kind == "line":
-                self.take()
-                rows.append([])
-                continue
-            if rows[-1] and self.take().kind != "amp":
-                self.at -= 1
-                self.unexpected()
-            rows[-1].append(self.expression())
-            self.no_aside()
-        return rows
+        with self.enclosed():
+            while self.next.kind != "close":
+                if self.next.kind == "line":
+                    self.take()
+                    rows.append([])
+                    continue
+                if rows[-1]:
+                    if self.next.kind != "amp":
+                        self.unexpected()
+                    self.take()
+                rows[-1].append(self.expression())
+                self.no_aside()
+        return self.table([row for row in rows if row], self.since(start))
 
     def table(self, rows: list[list[Node]], span: Span) -> Node:
         """Rows of one length."""
@@ -567,7 +561,13 @@ class Parser:
     def cases(self) -> Node:
         r"""\begin{cases} a & c = 1 \\ b & \text{otherwise} \end{cases}; without conditions, statements side by side."""
         start = self.next.span.start
-        rows = self.enclosed(self.branches)
+        rows: list[Quantified] = []
+        with self.enclosed():
+            while self.next.kind != "close":
+                if self.next.kind == "line":
+                    self.take()
+                else:
+                    rows.append(self.branch(rows))
         span = self.since(start)
         if not 0 < len(rows) <= _MOST_CASES:
             self.fail(f"there are {len(rows)} cases", span, f"write 1 to {_MOST_CASES} values with their conditions")
@@ -577,16 +577,6 @@ class Parser:
         if any(isinstance(row.body, STATEMENTS) or not row.conditions for row in rows):
             self.fail("every case needs a value and its condition", span, "write 1 & i = j \\\\ 0 & i \\ne j")
         return Cases(tuple(rows), span=span)
-
-    def branches(self) -> list[Quantified]:
-        """The rows of the cases."""
-        rows: list[Quantified] = []
-        while self.next.kind != "close":
-            if self.next.kind == "line":
-                self.take()
-            else:
-                rows.append(self.branch(rows))
-        return rows
 
     def branch(self, others: list[Quantified]) -> Quantified:
         """One row of the cases."""
@@ -704,7 +694,8 @@ class Parser:
             place = word.span.to(self.found[self.at + 1].span)
             self.fail(f"{self.shown(word)} has no argument", place, "write it in the brackets")
         if word.text == "P":
-            return (self.enclosed(self.inside),), None
+            with self.enclosed():
+                return (self.inside(),), None
         found = self.listed()
         if word.text == "sqrt" and opener.text == "[" and (self.next.kind, self.next.text) == ("open", "{"):
             return (self.bracket(),), found[0]
@@ -751,8 +742,8 @@ class Parser:
         """What is written under the sign: i, i=1, i != j, or several with commas."""
         if (self.next.kind, self.next.text) != ("open", "{"):
             return [self.index()]
-        first, *others = self.enclosed(lambda: self.separated(self.chain))
-        found = list(first)
+        with self.enclosed():
+            found, *others = self.separated(self.chain)
         for further in others:
             last = found[-1]
             if isinstance(last, Relation) and last.comparisons == ("!=",) and not isinstance(further[0], Relation):
@@ -965,7 +956,7 @@ class Parser:
             self.at += 3
             return Name(label, span=word.span)
         items: list[Node] = []
-        for node in self.enclosed(lambda: self.separated(self.expression)):
+        for node in self.listed():
             letters = isinstance(node, Product) and all(_is_letter(part) for part in node.factors)
             items.extend(node.factors if isinstance(node, Product) and letters else [node])
         return items[0] if len(items) == 1 else Listing(tuple(items), span=self.since(start))

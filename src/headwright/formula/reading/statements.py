@@ -145,7 +145,8 @@ def related(items: list[Item]) -> list[Node]:
             found.extend(_with_list(terms, signs, follow[:count], item))
             place += count
         else:
-            found.extend(_one(terms, signs, item))
+            said = [_limit(terms, signs, item.limits)] if item.limits else chain(terms, signs) if signs else terms
+            found.extend(_negated(said, item.negated))
     if bare:
         found.append(_listed(bare))
     return found
@@ -253,12 +254,6 @@ def _brackets(item: Item, other: Item, terms: list[Node]) -> bool:
         and terms[-1] != other.terms[0]
         and any(item.signs[0] in signs and other.signs[0] in signs for signs in (_RISING, _FALLING))
     )
-
-
-def _one(terms: list[Node], signs: list[str], item: Item) -> list[Node]:
-    if item.limits:
-        return _negated([_limit(terms, signs, item.limits)], item.negated)
-    return _negated(chain(terms, signs) if signs else terms, item.negated)
 
 
 def _negated(nodes: list[Node], times: int) -> list[Node]:
