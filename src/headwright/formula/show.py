@@ -281,7 +281,7 @@ class _Writer:
     def bigsum(self, node: BigSum | BigCall) -> str:
         sign = self.called("sum" if isinstance(node, BigSum) else node.word)
         index = self.base(node.index.rstrip("'")) + "'" * node.index.count("'")
-        ranges = [self.relation(condition) for condition in node.conditions]
+        ranges = [self.at(condition, RELATION) for condition in node.conditions]
         if node.lower is not None:
             ranges.insert(0, f"{index} = {self.at(node.lower, SUM)}")
         elif not node.conditions or next(candidates(node.conditions[0]), None) != node.index:

@@ -772,14 +772,14 @@ class Parser:
         fix = "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}"
         lower: Node | None = None
         indices: list[str] = []
-        conditions: list[Relation] = []
+        conditions: list[Node] = []
         for part in ranges:
             is_set = isinstance(part, Relation) and part.comparisons == ("=",)
             if isinstance(part, Relation) and is_set and _is_letter(part.terms[0]):
                 if lower is not None:
                     self.fail("two lower bounds on one sum", part.span, "write two sums")
                 lower = part.terms[1]
-            elif isinstance(part, Relation):
+            elif isinstance(part, Relation) or _of_a_set(part):
                 conditions.append(part)
             elif isinstance(part, STATEMENTS):
                 self.fail("this is not read under a sum", part.span, fix)
@@ -999,11 +999,25 @@ def _is_letter(node: Node) -> bool:
     return isinstance(node, Name) and node.index is None
 
 
+def _of_a_set(node: Node) -> bool:
+    """i in S, or i not in S, where S is a name."""
+    match node:
+        case Logic("not", (Bond("in", Name(_, None), Name(_, None)),)) | Bond("in", Name(_, None), Name(_, None)):
+            return True
+        case _:
+            return False
+
+
 def candidates(part: Node) -> Iterator[str]:
     """The names that can be the index of a sum; in 1 <= i <= n, the one in the middle first."""
     terms: tuple[Node, ...] = (part,)
-    if isinstance(part, Relation):
-        terms = (part.terms[1], *part.terms) if len(part.terms) == 3 else part.terms
+    match part:
+        case Bond(_, left) | Logic("not", (Bond(_, left),)):
+            terms = (left,)
+        case Relation((_, middle, _)):
+            terms = (middle, *part.terms)
+        case Relation(terms):
+            pass
     for term in terms:
         if isinstance(term, Name) and term.index is None and term.base not in FUNCTIONS:
             yield term.base + "'" * term.primes

@@ -315,7 +315,7 @@ function build(main, state) {
     queryPlane.caption.lastElementChild.textContent = none ? "There is nothing to draw here: every query fails."
       : values.heads > 1 ? "One query for each head; the mean of their patterns grants the wish."
         : values.noise === "gauss" ? "Keys are random: the region is not drawn, the query grants the wish with a proven probability."
-          : `All queries that grant the wish; the region runs on without end.${values.d > 2 ? " A slice through the shortest query." : ""} The dashed circle has the shortest length.`;
+          : `All queries that grant the wish${region?.some((point) => Math.max(...point.map(Math.abs)) > queryPlane.reach) ? "; they go on beyond the frame" : ""}.${values.d > 2 ? " A slice through the shortest query." : ""} The dashed circle has the shortest length.`;
     queryPlane.say(none ? "No query grants the wish." : query && fresh ? `The shortest query has length ${up(answer.norm)}.` : "");
   }
 
@@ -332,7 +332,7 @@ function build(main, state) {
       if (wished.has(i)) bars.append(s("line", { class: "wanted", x1: x, x2: x + step, y1: y0 - height * wished.get(i), y2: y0 - height * wished.get(i) }));
       if (values.n <= 30 || wished.has(i)) bars.append(s("text", { class: wished.has(i) ? "label" : "tick", x: x + step / 2, y: y0 + 15, "text-anchor": "middle" }, String(i)));
     });
-    const said = own() ? "of your query" : current() ? `of the shortest quer${values.heads > 1 ? "ies, on average" : "y"}` : "without a query: even";
+    const said = own() ? "of your query" : current() ? (values.heads > 1 ? "of the queries found, on average" : "of the shortest query") : "without a query: even";
     barWords.lastElementChild.textContent = `${said}, in floating point. A line across a bar is what is wished for.`;
     put(bars, { "aria-label": `Pattern ${said}: ${listed(weights.map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 5).map(([w, i]) => `key ${i} ${shown(w)}`))}` });
   }
@@ -399,7 +399,7 @@ function build(main, state) {
     const badge = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved out of reach."], undecided: ["undecided", "Undecided."] }[answer.verdict];
     const plural = answer.queries.length > 1;
     const head = {
-      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
+      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
       impossible: () => `No query whatever gives ${listed(targets)} that much.`,
       longer: () => `Only queries longer than ${down(answer.norm_lower_bound ?? 0)} could do it.`,
       undecided: () => "Neither a query nor a proof that there is none was found.",
@@ -452,7 +452,7 @@ open({
   name: "design", fields, presets, build,
   steps: [
     [".planes figure:first-child", "These are the keys. A head scores each of them against its query; the softmax of the scores is its pattern. The orange key is wished for: the head should attend to it."],
-    [".planes figure:last-child", "Every point here is a query. The green ones give the wished-for key what it should get. They go on without end, since longer queries attend more sharply."],
+    [".planes figure:last-child", "Every point here is a query. The green ones give the wished-for key what it should get. Here they go on without end: along such a direction, longer queries attend more sharply."],
     ["#verdict", "One of them is shortest: the dashed circle just touches the region. That it is enough, and that none shorter is, was proved on the server a moment ago."],
     ["#mine", "Drag the round handle to try a query of your own. The dotted line leads to the nearest query that would do."],
     ["#pattern", "What the head attends to. The line across a bar is what was wished for."],
