@@ -119,7 +119,7 @@ def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     OUT.print(
         "On the text: the mean over rows. Floor: the median over rows of the least weight, proved for these queries "
         "and keys as exact numbers. Held fixed: a row's query and its own key, the keys of the first place and of "
-        "special tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys of the text surround "
+        "special tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys surround "
         "them; by context: most have it on the text only. Keys that the text does not have are not spoken of.",
         markup=False,
     )
