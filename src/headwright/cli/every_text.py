@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness
+OF_TEXT = "@text"
 LISTED = 20  # pairs on a screen
 
 
@@ -187,7 +188,7 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.pairs import kept_by_pairs
 
     length, heads = asked.length, asked.heads
-    queries = None if asked.query is None else [_token(model, asked.query, "--query")]
+    queries = None if asked.query is None else _queries(model, asked.query, asked.text)
     key = None if asked.key is None else _token(model, asked.key, "--key")
     pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
     tokens = None if asked.text is None else model.encode(asked.text)
@@ -227,6 +228,16 @@ def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
         parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
         yield parts
     parts.clear()
+
+
+def _queries(model: Model, word: str, text: str | None) -> list[int]:
+    """One token, or those of the text (@text)."""
+    if word != OF_TEXT:
+        return [_token(model, word, "--query")]
+    if text is None:
+        raise InputError(f"--query {OF_TEXT}: expected the text whose tokens are meant, --text FILE")
+    ordinary = {int(token) for token in model.ordinary()}
+    return [token for token in dict.fromkeys(map(int, model.encode(text))) if token in ordinary]
 
 
 def _token(model: Model, word: str, option: str) -> int:
