@@ -79,7 +79,7 @@ def show(model: Model, asked: Asked) -> None:
     if asked.json:
         show_json(_data(model, found))
     else:
-        _print(model, found)
+        _print(model, found, "may stand there" if asked.query is None else "were asked about there")
     if asked.plot is not None:
         save_picture(asked.plot, _picture(model, found.curves))
     if asked.certificate is not None:
@@ -271,13 +271,13 @@ def _pairs(model: Model, text: str) -> list[Pair]:
     return found
 
 
-def _print(model: Model, answered: Answered) -> None:
+def _print(model: Model, answered: Answered, there: str) -> None:
     from rich.table import Table
 
     found = answered.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
-    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens may stand there", highlight=False)
+    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens {there}", highlight=False)
     table = Table(box=None, pad_edge=False)
     for name in ("head", "place", "least", "most", "never 1/2", "always 1/2"):
         table.add_column(name, no_wrap=True, justify="left" if name == "place" else "right")
