@@ -446,7 +446,7 @@ class Parser:
         span = self.since(word.span.start)
         if word.text == "inner" and len(arguments) == 2:
             return self.new(Inner(*arguments, span=span))
-        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N"):
+        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N", "Cov"):
             self.fail(
                 f"{self.shown(word)} takes one argument, and here are {len(arguments)}", span, "remove the others"
             )

@@ -39,7 +39,7 @@ NAMES: Final[dict[str, str]] = {
 FUNCTIONS: Final[dict[str, str]] = {
     **{
         word: word
-        for word in _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var norm inner transpose")
+        for word in _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var Cov norm inner transpose")
     },
     "log": "ln", "tr": "trace", "Tr": "trace", "ReLU": "relu", "RELU": "relu", "Relu": "relu", "Pr": "P",
     "expectation": "E",
