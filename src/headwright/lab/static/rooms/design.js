@@ -388,9 +388,10 @@ function build(main, state) {
     const targets = wish(values).map(([target]) => `key ${target}`);
     const badge = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved out of reach."], undecided: ["undecided", "Undecided."] }[answer.verdict];
     const plural = answer.queries.length > 1;
+    const world = { none: "", ball: ", wherever the keys are within their balls", stretch: ", however the keys are stretched", gauss: " with probability 0.95" }[values.noise];
     const head = {
-      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
-      impossible: () => `No query whatever gives ${listed(targets)} that much.`,
+      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it${world}, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it${world}; nothing is proved about shorter ones.`),
+      impossible: () => `No query whatever gives ${listed(targets)} that much${world}.`,
       longer: () => `Only queries longer than ${down(answer.norm_lower_bound ?? 0)} could do it.`,
       undecided: () => "Neither a query nor a proof that there is none was found.",
     }[answer.verdict]();
