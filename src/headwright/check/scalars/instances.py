@@ -147,9 +147,7 @@ HALVINGS = 60
 DOUBLINGS = 40
 
 
-def smallest(
-    left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, name: str
-) -> arb | None:
+def smallest(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, name: str) -> arb | None:
     """A ball around the border: the comparison certainly fails at its lower end and certainly holds at its upper end.
 
     It is the smallest value from which on the comparison holds where there is only one such border, as in all

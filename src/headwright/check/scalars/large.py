@@ -460,9 +460,7 @@ def _enough(
     return dict.fromkeys(names, least) if prove(left, comparison, right, enough) else {}
 
 
-def never(
-    left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]
-) -> bool:
+def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:
     """Whether it is proved that the comparison fails for all large enough values of the large names.
 
     >>> from headwright.check.scalars import POSITIVE, exp, parameter
