@@ -17,6 +17,13 @@ def test_what_differs_may_have_one_limit() -> None:
     assert decide(x * never_zero, "!=", number(0), WHERE, VANISHING).word != "refuted"
 
 
+def test_what_cannot_grow_is_not_refuted_by_its_limit() -> None:
+    where = Where({"n": Range(2, integer=True), "t": Range(1)})
+    bounded = where.given((where.name("t"), "<=", where.name("n")))
+    found = decide(sin(1 / t), ">=", sin(1 / n), bounded, Tending(large=("t",)))  # sines grow on [0, 1]
+    assert found.word != "refuted"
+
+
 def test_limits_that_break_an_inequality_refute_it() -> None:
     found = decide(x + 1 / n, ">=", number(Fraction(1, 3)), WHERE, VANISHING)
     assert (found.word, found.values) == ("refuted", {"n": 4})

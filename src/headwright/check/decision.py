@@ -301,14 +301,15 @@ def _for_large(case: Case) -> Decision:
         return Decision("refuted", "the two are the same")
     found = counterexample(left, sign, right, where, large=large) or _by_continuity(case)
     if found is not None:
-        ends = (end if end.is_finite() else None for end in (found.left, found.right))
-        return Decision("refuted", "", "", found.values, *ends)
+        left_end, right_end = (end if end.is_finite() else None for end in (found.left, found.right))
+        return Decision("refuted", "", values=found.values, left=left_end, right=right_end)
     return Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
 
 
 def _by_continuity(case: Case) -> Instance | None:
     """Where the limits of both sides break it, the one large name entering as its inverse only."""
-    if len(case.large) != 1 or case.sign == "!=":  # what is different may well have one limit
+    tied = frozenset().union(*(a.names() | b.names() for a, _, b in case.where.all_hypotheses()))
+    if len(case.large) != 1 or case.large[0] in tied or case.sign == "!=":  # what is different may have one limit
         return None
     try:
         sides = [side.put({case.large[0]: 1 / parameter(GONE, POSITIVE)}) for side in (case.left, case.right)]
@@ -340,15 +341,18 @@ def _close(case: Case) -> Decision:
         if found.word == "proved":
             return Decision("proved", f"the two sides differ by at most {float(NEAR):g}: {found.reason}", found.used)
         said = found.reason or f"the two sides differ by more than {float(NEAR):g}"
-        known = found.word == "refuted"
-        sides = (side.value(found.values) if known and side.names() <= set(found.values) else None
-                 for side in (left, right))  # fmt: skip
-        return Decision(found.word, said, found.used, found.values, *sides)
+        one, other = (
+            side.value(found.values) if found.word == "refuted" and side.names() <= set(found.values) else None
+            for side in (left, right)
+        )
+        return Decision(found.word, said, found.used, found.values, one, other)
     end = limit(gap, where, large)
     if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
-        said = [f"{n.of} goes to 0" if isinstance(n, Symbol) and n.kind == "inverse" else f"{told(n)} grows"
-                for n in large]  # fmt: skip
-        return Decision("proved", f"the difference tends to 0 as {' and '.join(said)}", used="dominant growth")
+        going = " and ".join(
+            f"{name.of} goes to 0" if isinstance(name, Symbol) and name.kind == "inverse" else f"{told(name)} grows"
+            for name in large
+        )
+        return Decision("proved", f"the difference tends to 0 as {going}", used="dominant growth")
     for values in _places(case.names, where, large, MOST_LIMITS):
         ends = put_in(values, gap, left, right)
         if ends is None:
@@ -358,8 +362,8 @@ def _close(case: Case) -> Decision:
             return Decision("refuted", f"the difference goes to {end}", values=values)
         if end is not None and not end.names() and not end.value().contains(0):
             both = (limit(side, where.put(values), large) for side in ends[1:])
-            balls = (one.value() if isinstance(one, Scalar) and not one.names() else None for one in both)
-            return Decision("refuted", "", "", values, *balls)
+            one, other = (end.value() if isinstance(end, Scalar) and not end.names() else None for end in both)
+            return Decision("refuted", "", values=values, left=one, right=other)
     return Decision("undecided", "the limit could not be found")
 
 
