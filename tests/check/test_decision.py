@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from headwright.check.decision import Tending, decide, decide_all
-from headwright.check.scalars import POSITIVE, Range, Where, cos, exp, number, parameter, sin
+from headwright.check.scalars import POSITIVE, Range, Scalar, Where, absolute, cos, exp, number, parameter, sin
 
 WHERE = Where({"x": POSITIVE, "y": Range(), "n": Range(2, integer=True), "t": POSITIVE})
 x, y, n, t = (WHERE.name(name) for name in ("x", "y", "n", "t"))
@@ -33,6 +35,11 @@ def test_what_is_continuous_at_zero_tends_to_its_value_there() -> None:
     wave = cos(x) + sin(x)  # how it grows in 1/x is not understood
     assert decide(wave, "->", number(1), WHERE, VANISHING).word == "proved"
     assert decide(wave, "->", number(2), WHERE, VANISHING).word == "refuted"
+
+
+@pytest.mark.parametrize("gap", [y - 7, (y - 7) ** 2, absolute(y - 7)])
+def test_what_has_a_gap_at_zero_does_not_tend_to_its_value_beside_it(gap: Scalar) -> None:
+    assert decide(gap / (gap + x), "->", number(1), WHERE, VANISHING).word != "proved"  # it is 0 where y is 7
 
 
 def test_it_must_hold_however_two_names_grow() -> None:

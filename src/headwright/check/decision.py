@@ -38,7 +38,8 @@ from headwright.check.scalars.instances import (
     put_in,
     reach_large,
 )
-from headwright.check.scalars.numbers import Symbol, told
+from headwright.check.scalars.numbers import Range, Symbol, told
+from headwright.check.scalars.proving import needs
 from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -376,12 +377,16 @@ def _places(names: Iterable[str], where: Where, large: Sequence[str], most: int)
 
 
 def _at_zero(case: Case, shrinking: Iterable[str]) -> Decision | None:
-    """What is defined at 0 is continuous there."""
+    """What is defined for all numbers from 0 on is continuous at 0; y/(y + x) is not, where y may be 0."""
     if case.where.hypotheses:
         return None
     try:
         there = case.put(dict.fromkeys(shrinking, number(0)))
+        closed = case.put({name: parameter(name, Range(0)) for name in shrinking})
     except InputError:
+        return None
+    where = replace(closed.where, ranges={**closed.where.ranges, **dict.fromkeys(shrinking, Range(0))})
+    if not all(prove(value, sign, 0, where) for value, sign in needs(closed.left, closed.right)):
         return None
     found = _for_all(replace(there, sign="="))
     if found.word == "refuted":
