@@ -1,4 +1,6 @@
-"""Comparisons of two exact scalars: proved, refuted by the smallest instance, or left open.
+"""The seam: a comparison of two exact scalars is a Case, and becomes a Decision that every setting tells in its words.
+
+It is proved, refuted by the smallest instance, or left open.
 
 A comparison may have names that go to infinity (`large`). An inequality is then about all sufficiently large values,
 and 'approximately' about the limit; an equation is about all values all the same.

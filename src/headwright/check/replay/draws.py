@@ -39,7 +39,7 @@ STAGES = 3  # of a sequence
 MOST_KEYS = 40  # that are written out
 WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
 SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
-PLAIN = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
+USUAL = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
 LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1), (4, 1), (20, 1)))
 TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
 KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
@@ -228,7 +228,7 @@ def _world(
     for name, known in exercise.parameters.items():
         numbers[name] = _parameter(known, random, number)
     for name in sorted(question.own):
-        numbers[name] = random.choice(PLAIN)
+        numbers[name] = random.choice(USUAL)
     for name in grows:
         numbers[name] = Fraction((5, 12, 30)[stage]) if name == "n" else Fraction(10 ** (1 + 2 * stage))
     for name in shrinks:
@@ -258,7 +258,7 @@ def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
         return low + (steps[number] if number < len(steps) else random.choice(steps))
     if isinstance(limits.upper, Fraction):
         return low + (limits.upper - low) * random.choice(SHARES)
-    return low + random.choice(PLAIN)
+    return low + random.choice(USUAL)
 
 
 def _keys(
@@ -277,9 +277,9 @@ def _keys(
     if setting.are == "separated":
         keys = [_apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
     if setting.are == "any":
-        plain = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
-        alike, one = random.random() < 0.5, random.choice(plain)
-        others = [one if alike else random.choice(plain) for _ in keys]
+        usual = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
+        alike, one = random.random() < 0.5, random.choice(usual)
+        others = [one if alike else random.choice(usual) for _ in keys]
         top = max(others[1:])
         above = random.choice((*TOPS, 2 * much, 3 * much, 3 * much))
         keys = [column([ball(score)]) for score in (top + above, *others[1:])]

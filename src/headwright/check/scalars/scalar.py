@@ -322,9 +322,9 @@ class Scalar:
         return scalar(base) ** self
 
     def __str__(self) -> str:
-        from headwright.check.scalars.text import plain
+        from headwright.check.scalars.text import written
 
-        return plain(self)
+        return written(self)
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -773,7 +773,7 @@ def together(parts: tuple[Factor, ...], sign: int) -> Scalar:
     return total
 
 
-PLAIN = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
+LONGEST = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
 FACTORED = 80  # binary digits of numbers that are factored completely
 
 
@@ -816,18 +816,18 @@ def exp(value: Scalar | Number) -> Scalar:
 def _exp_of_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
     if len(monomial) == 1:
         atom, exponent = monomial[0]
-        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_plain(coefficient):
+        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_short(coefficient):
             return power(atom.body, coefficient)
-    if not _is_plain(coefficient):
+    if not _is_short(coefficient):
         monomial = times(monomial, ((Function("sum", number(coefficient)), Fraction(1)),))
         coefficient = Fraction(1)
     return of_atom(Exp(monomial), coefficient)
 
 
-def _is_plain(number: Fraction) -> bool:
+def _is_short(number: Fraction) -> bool:
     if number.denominator == 1:
         return abs(number) <= EXPONENT
-    return abs(number.numerator) <= PLAIN and number.denominator <= PLAIN
+    return abs(number.numerator) <= LONGEST and number.denominator <= LONGEST
 
 
 def ln(value: Scalar | Number) -> Scalar:
@@ -900,7 +900,7 @@ def power(value: Scalar, exponent: Fraction) -> Scalar:
         return value
     if interval(value).negative:
         raise InputError(f"({value})^({exponent}) was asked for, expected a base that is not negative")
-    if not _is_plain(exponent):
+    if not _is_short(exponent):
         return exp(exponent * ln(value))
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:

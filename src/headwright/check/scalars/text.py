@@ -193,12 +193,12 @@ def _join(result: Terms, rest: Monomial, group: list[tuple[Monomial, Function, F
 TIDY = 40  # terms; longer sums are written as they stand
 
 
-def plain(value: Scalar) -> str:
+def written(value: Scalar) -> str:
     """The number in plain text.
 
     >>> from headwright.check.scalars import Range, exp, ln, parameter
     >>> n, eps = parameter("n", Range(2)), parameter("epsilon", Range(0, 1, True, True))
-    >>> plain(2 * ln((n - 2) / eps)), plain(n / (2 * n + (n - 2) * eps))
+    >>> written(2 * ln((n - 2) / eps)), written(n / (2 * n + (n - 2) * eps))
     ('2 ln((n - 2)/epsilon)', 'n/(2 n + (n - 2) epsilon)')
     """
     return _scalar(value).text

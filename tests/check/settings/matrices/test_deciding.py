@@ -8,7 +8,7 @@ import pytest
 
 from headwright.check import check
 from headwright.check.settings.matrices import Given, decide
-from headwright.check.settings.matrices.inequalities import ABEL, PLAIN, SQUARED
+from headwright.check.settings.matrices.inequalities import ABEL, SQUARED, TERMS
 from headwright.errors import InputError
 from headwright.formula.errors import FormulaError
 from headwright.formula.shapes import Shape
@@ -281,7 +281,7 @@ def test_what_cannot_be_decided_is_left_open_and_says_what_was_tried() -> None:
 
 
 def test_every_term_nonnegative_needs_no_solver() -> None:
-    assert FREE.decision(r"\|A\|_F^2 \ge 0").used == PLAIN
+    assert FREE.decision(r"\|A\|_F^2 \ge 0").used == TERMS
 
 
 def test_the_same_question_has_the_same_answer() -> None:
