@@ -28,7 +28,8 @@ def test_what_cannot_grow_is_not_refuted_by_its_limit() -> None:
 
 def test_limits_that_break_an_inequality_refute_it() -> None:
     found = decide(x + 1 / n, ">=", number(Fraction(1, 3)), WHERE, VANISHING)
-    assert (found.word, found.values) == ("refuted", {"n": 4})
+    assert found.word == "refuted"
+    assert found.values == {"n": 4}
 
 
 def test_what_is_continuous_at_zero_tends_to_its_value_there() -> None:
