@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from headwright.check import check
-from headwright.check.exercise import BUILT_IN, load_exercises, parse_exercise
+from headwright.check.catalogue import BUILT_IN
+from headwright.check.exercise import load_exercises, parse_exercise
 from headwright.errors import InputError
 
 COPY = r"""

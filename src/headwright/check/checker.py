@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from headwright.check.answer import (
     Answer,
-    Formula,
     MisfitError,
     MissingError,
     Said,
@@ -25,7 +24,7 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition

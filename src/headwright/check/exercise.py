@@ -15,13 +15,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from headwright.check.catalogue import load_exercises
 from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
 from headwright.formula.tree import Node
 
-BUILT_IN = Path(__file__).parent / "exercises"
-MOST_BYTES, MOST_FILES = 100_000, 200
+__all__ = ["Exercise", "Keys", "Parameter", "load_exercises", "parse_exercise", "parsed", "read_exercise"]
+MOST_BYTES = 100_000
 
 
 @lru_cache(maxsize=4096)
@@ -57,7 +58,7 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+$", max_length=12)]
 class Strict(BaseModel):
     """Unknown fields are refused: a misspelt one would silently change the exercise."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Parameter(Strict):
@@ -197,24 +198,6 @@ class Exercise(Strict):
     def names(self) -> tuple[str, ...]:
         """What an answer names, for a table."""
         return self.answer or (("a condition",) if self.condition else self.about)
-
-
-def load_exercises(folder: Path | None = None) -> dict[str, Exercise]:
-    """The exercises that come with Headwright, and those in a folder; the latter win where ids agree.
-
-    >>> sorted(load_exercises())[:2]
-    ['averaging-all-but-one', 'averaging-gaussian']
-    """
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder} is not a folder: expected one with exercises (.toml)")
-    files = sorted(BUILT_IN.glob("*.toml"))
-    if folder is not None:
-        own = sorted(folder.glob("*.toml"))
-        if not own:
-            raise InputError(f"{folder} has no exercises: expected files that end in .toml")
-        files += own[:MOST_FILES]
-    found = [read_exercise(path) for path in files]
-    return {exercise.id: exercise for exercise in found}
 
 
 def read_exercise(path: Path) -> Exercise:

@@ -54,7 +54,7 @@ class _FreePlaces:
     ) -> None:
         self._head, self._texts, self._rows, self._products = head, texts, rows, products
         self._device = torch.device(device)
-        self._turning = (head, self._moved(head.query.rows, head.key.rows)) if isinstance(head, Rotary) else None
+        self._turning = (head, self._moved(head.query.rows[rows], head.key.rows)) if isinstance(head, Rotary) else None
 
     def summed(self, places: Sequence[int], progress: Callable[[float], None] | None) -> tuple[Scaled, Scaled, Numbers]:
         """The sums over places of exp of the largest and the smallest scores, and the slack of these scores."""
@@ -72,7 +72,9 @@ class _FreePlaces:
             rotary, moved = self._turning
             turns = self._turns(rotary, [place])
         else:
-            moved = self._moved(self._head.queries(self._texts.place, place).rows, self._head.keys(place).rows)
+            moved = self._moved(
+                self._head.queries(self._texts.place, place, self._rows).rows, self._head.keys(place).rows
+            )
             turns = Turns.none(1, moved.query.shape[1], self._device)
         high, low, wrong = (part[0].cpu().numpy() for part in moved.extremes(turns))
         return high, low, wrong + self._exact(place)
@@ -90,12 +92,10 @@ class _FreePlaces:
 
     def _exact(self, place: int) -> float:
         """What the vectors in float64 are themselves wrong by; it hardly depends on the place where they turn."""
-        return self._head.queries(self._texts.place, place).slack(self._head.keys(place)) * (1 + 2.0**-20)
+        return self._head.queries(self._texts.place, place, self._rows).slack(self._head.keys(place)) * (1 + 2.0**-20)
 
     def _moved(self, queries: np.ndarray, keys: np.ndarray) -> Device:
-        query, key = (
-            torch.tensor(part, device=self._device) for part in (queries[self._rows], keys[: self._head.free])
-        )
+        query, key = (torch.tensor(part, device=self._device) for part in (queries, keys[: self._head.free]))
         return Device.of(query, key, self._products)
 
     def _turns(self, head: Rotary, places: Sequence[int]) -> Turns:

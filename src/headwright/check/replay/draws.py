@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from random import Random
 
 from flint import arb, arb_mat
@@ -56,7 +57,7 @@ class Question:
     values: Mapping[str, Fraction] = field(default_factory=dict)  # of a counterexample
     along: Mapping[str, Path] = field(default_factory=dict)  # names that grow with others there
 
-    @property
+    @cached_property
     def definitions(self) -> dict[str, Node]:
         """What is given, and what the answer defines."""
         tokens = self.exercise.tokens
@@ -65,7 +66,7 @@ class Question:
         known |= {name: said.node for name, said in self.answer.definitions.items()}
         return known | {name: part.terms[1] for name, part in redefined(self.under, self.exercise).items()}
 
-    @property
+    @cached_property
     def conditions(self) -> list[Node]:
         """What must hold where the claim is looked at, but for what grows and which keys are meant."""
         instead = redefined(self.under, self.exercise).values()
@@ -108,7 +109,7 @@ class Question:
         ]
         return frozenset(_name(name) for part in much for name in names_in(part)) & self.own
 
-    @property
+    @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names that grow, and those that vanish."""
         grows: set[str] = set()
@@ -134,7 +135,7 @@ class Question:
         """The sign of the claim."""
         return self.node.comparisons[0] if isinstance(self.node, Relation) and self.node.comparisons else ""
 
-    @property
+    @cached_property
     def own(self) -> set[str]:
         """The names that the answer brings along."""
         exercise, defined = self.exercise, self.definitions
