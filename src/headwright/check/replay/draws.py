@@ -91,34 +91,36 @@ class Question:
             and all(isinstance(t, Number) or (isinstance(t, Name) and t.index is None) for t in node.terms)
         )
 
-    @property
+    @cached_property
     def falling(self) -> frozenset[str]:
         """The names that go to -infinity."""
-        said = [part for one in (*self.under, *(one.node for one in self.answer.conditions)) for part in walk(one)]
-        falls = [part for part in said if isinstance(part, Relation) and _tends(part) and _falls(part)]
-        return frozenset(_name(part.terms[0]) for part in falls)
+        return frozenset(_name(part.terms[0]) for part in self._going if _name(part.terms[1]) == "-infinity")
 
-    @property
+    @cached_property
     def strained(self) -> frozenset[str]:
         """The names of the answer's own in what is said to be large: e^t >> n."""
-        much = [
-            part
-            for condition in self.conditions
-            for part in walk(condition)
-            if isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
-        ]
-        return frozenset(_name(name) for part in much for name in names_in(part)) & self.own
+        return frozenset(_name(name) for part in self.much for name in names_in(part)) & self.own
+
+    @cached_property
+    def much(self) -> list[Relation]:
+        """What is said to be much larger than something else."""
+        said = (part for condition in self.conditions for part in walk(condition) if isinstance(part, Relation))
+        return [part for part in said if set(part.comparisons) & {">>", "<<"}]
+
+    @cached_property
+    def _going(self) -> list[Relation]:
+        """What is said of where names go."""
+        said = (*self.under, *(one.node for one in self.answer.conditions))
+        return [part for one in said for part in walk(one) if isinstance(part, Relation) and _tends(part)]
 
     @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names that grow, and those that vanish."""
         grows: set[str] = set()
         shrinks: set[str] = set()
-        for node in (*self.under, *(one.node for one in self.answer.conditions)):
-            for part in walk(node):
-                if isinstance(part, Relation) and _tends(part):
-                    big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
-                    (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
+        for part in self._going:
+            big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
+            (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
         held = {_name(n) for one in self.conditions for n in names_in(one)}
         if self.comparison not in ("=", "!="):
             grows |= self.own - held
@@ -181,6 +183,9 @@ def names_in(node: Node) -> Iterator[Name]:
 
 
 def _name(node: Node) -> str:
+    """The name that a node is, perhaps with a minus in front."""
+    if isinstance(node, Negative) and isinstance(node.body, Name):
+        return f"-{full_name(node.body)}"
     return full_name(node) if isinstance(node, Name) else ""
 
 
@@ -192,10 +197,6 @@ def _tends(node: Node) -> bool:
     return isinstance(big, Name)
 
 
-def _falls(node: Relation) -> bool:
-    return isinstance(node.terms[1], Negative) and _name(node.terms[1].body) == "infinity"
-
-
 def _about_scores(node: Node) -> bool:
     names = {name.base for name in names_in(node)}
     return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, Name | Negative)
@@ -204,21 +205,13 @@ def _about_scores(node: Node) -> bool:
 def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
     """So many sequences of worlds; of one world where nothing grows or vanishes."""
     grows, shrinks = question.tending
-    stages = range(STAGES) if grows or shrinks or _much(question) else range(1)
+    stages = range(STAGES) if grows or shrinks or question.much else range(1)
     for number in range(count):
         seed = random.randrange(2**32)
         with precision():
             worlds = [_world(question, Random(seed), number, stage, grows, shrinks) for stage in stages]  # noqa: S311
         if all(world is not None for world in worlds):
             yield [replace(world, tends=len(worlds) > 1) for world in worlds if world is not None]
-
-
-def _much(question: Question) -> bool:
-    return any(
-        isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
-        for condition in question.conditions
-        for part in walk(condition)
-    )
 
 
 def _world(

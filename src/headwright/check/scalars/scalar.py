@@ -226,34 +226,24 @@ class Scalar:
             small_rational(coefficient)
         for coefficient in under.values():
             small_rational(coefficient)
-        self._over = over
-        self._under = under
-
-    @property
-    def over(self) -> Terms:
-        """The terms above the bar (a copy)."""
-        return dict(self._over)
-
-    @property
-    def under(self) -> Terms:
-        """The terms below the bar (a copy); {UNIT: 1} where there is none."""
-        return dict(self._under)
+        self.over = over  # the terms above the bar; never changed
+        self.under = under  # those below; {UNIT: 1} where there is none
 
     @cached_property
     def key(self) -> str:
         """A text that says all there is to it."""
-        over = _terms_key(self._over)
-        return over if self.whole else f"({over})/({_terms_key(self._under)})"
+        over = _terms_key(self.over)
+        return over if self.whole else f"({over})/({_terms_key(self.under)})"
 
     @cached_property
     def depth(self) -> int:
         """How deep functions are nested."""
-        return max((depth_of(monomial) for terms in (self._over, self._under) for monomial in terms), default=0)
+        return max((depth_of(monomial) for terms in (self.over, self.under) for monomial in terms), default=0)
 
     @property
     def whole(self) -> bool:
         """Whether there is no sum below the bar."""
-        return len(self._under) == 1
+        return len(self.under) == 1
 
     @property
     def rational(self) -> Fraction | None:
@@ -262,10 +252,10 @@ class Scalar:
         >>> number(Fraction(1, 2)).rational
         Fraction(1, 2)
         """
-        if not self._over:
+        if not self.over:
             return Fraction(0)
-        if self.whole and len(self._over) == 1:
-            return self._over.get(UNIT)
+        if self.whole and len(self.over) == 1:
+            return self.over.get(UNIT)
         return None
 
     def __eq__(self, other: object) -> bool:
@@ -281,16 +271,16 @@ class Scalar:
 
     def __add__(self, other: Scalar | Number) -> Scalar:
         other = scalar(other)
-        if self._under == other._under:
-            over = terms_sum(self._over, other._over)
-            return Scalar(over, self._under) if self.whole else quotient(over, self._under)
-        upper = _product(self._over, other._under) + _product(other._over, self._under)
-        return quotient_of(upper, _product(self._under, other._under))
+        if self.under == other.under:
+            over = terms_sum(self.over, other.over)
+            return Scalar(over, self.under) if self.whole else quotient(over, self.under)
+        upper = _product(self.over, other.under) + _product(other.over, self.under)
+        return quotient_of(upper, _product(self.under, other.under))
 
     __radd__ = __add__
 
     def __neg__(self) -> Scalar:
-        return Scalar({monomial: -coefficient for monomial, coefficient in self._over.items()}, self._under)
+        return Scalar({monomial: -coefficient for monomial, coefficient in self.over.items()}, self.under)
 
     def __sub__(self, other: Scalar | Number) -> Scalar:
         return self + -scalar(other)
@@ -300,10 +290,10 @@ class Scalar:
 
     def __mul__(self, other: Scalar | Number) -> Scalar:
         other = scalar(other)
-        over = _product(self._over, other._over)
+        over = _product(self.over, other.over)
         if self.whole and other.whole:
             return over
-        return quotient_of(over, _product(self._under, other._under))
+        return quotient_of(over, _product(self.under, other.under))
 
     __rmul__ = __mul__
 
@@ -332,7 +322,7 @@ class Scalar:
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
         found: dict[Atom, None] = {}
-        for terms in (self._over, self._under):
+        for terms in (self.over, self.under):
             for monomial in terms:
                 _collect(monomial, found)
         yield from found
@@ -356,8 +346,8 @@ class Scalar:
         if not self.names() & values.keys():
             return self
         instead = _Substitution({name: scalar(value) for name, value in values.items()})
-        upper = instead.terms(self._over)
-        return upper if self.whole else upper / instead.terms(self._under)
+        upper = instead.terms(self.over)
+        return upper if self.whole else upper / instead.terms(self.under)
 
     def value(self, values: Mapping[str, arb | Number] | None = None, *, bits: int = 128) -> arb:
         """A ball that certainly contains the number (not finite where it is undefined, or could be).
@@ -570,8 +560,8 @@ ONE: Terms = {UNIT: Fraction(1)}
 def quotient_of(over: Scalar, under: Scalar) -> Scalar:
     """over / under of two scalars that most often have no denominators of their own."""
     if over.whole and under.whole:
-        return quotient(over._over, under._over)
-    return over * quotient(under._under, under._over)
+        return quotient(over.over, under.over)
+    return over * quotient(under.under, under.over)
 
 
 def terms_sum(left: Terms, right: Terms) -> Terms:
@@ -668,7 +658,7 @@ def quotient(over: Terms, under: Terms) -> Scalar:
     under = terms_product(under, unit)
     upper = _product(over, unit)
     if upper.whole:
-        return Scalar(upper._over, under)
+        return Scalar(upper.over, under)
     return quotient_of(upper, Scalar(under, ONE))
 
 
@@ -1108,8 +1098,8 @@ class _Evaluation:
         self.memory: dict[Atom, arb] = {}
 
     def scalar(self, value: Scalar) -> arb:
-        upper = self.terms(value._over)
-        return upper if value.whole else upper / self.terms(value._under)
+        upper = self.terms(value.over)
+        return upper if value.whole else upper / self.terms(value.under)
 
     def terms(self, terms: Terms) -> arb:
         return sum((ball_of(value) * self.monomial(monomial) for monomial, value in terms.items()), arb(0))
