@@ -70,6 +70,9 @@ def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scal
             powers = profile(body, algebra).powers
             for first, last, size in places:
                 yield factor * size * algebra.members(powers, first), first, last, True
+            if places and not any(algebra.sizes.at_most(first, last) for first, last, _ in places):
+                first, last, _ = places[0]
+                yield ZERO, last + 1, first, len(places) == 1  # no place may be left: then the norm is 0
             return
     except NoForm:
         pass
