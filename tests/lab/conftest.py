@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,13 @@ class Room:
         self.page.goto(self.address + path)
         self.page.wait_for_selector("html[data-ready=yes]")
         return self.page
+
+    def address_has(self, part: str) -> None:
+        """The address says so, or will in a moment."""
+        expect(self.page).to_have_url(re.compile(re.escape(part)))
+
+    def address_lacks(self, part: str) -> None:
+        expect(self.page).not_to_have_url(re.compile(re.escape(part)))
 
     def settled(self) -> None:
         """What was asked is answered."""

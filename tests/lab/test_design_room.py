@@ -44,22 +44,22 @@ def test_a_key_that_is_dragged_moves_and_is_undone(room: Room) -> None:
     before = page.locator("#verdict .headline").inner_text()
     drag(page, "g.key >> nth=1 >> .dot", -60, 60)
     room.settled()
-    assert "moved=1:" in page.url
+    room.address_has("moved=1:")
     assert page.locator("#verdict .headline").inner_text() != before
     page.keyboard.press("Control+z")
     room.settled()
-    assert "moved" not in page.url
+    room.address_lacks("moved")
     assert page.locator("#verdict .headline").inner_text() == before
     page.keyboard.press("Control+Shift+z")
     room.settled()
-    assert "moved=1:" in page.url
+    room.address_has("moved=1:")
 
 
 def test_a_click_wishes_for_a_key(room: Room) -> None:
     page = room.enter("/design")
     page.locator("g.key >> nth=2 >> .dot").click()
     room.settled()
-    assert "targets=1,2" in page.url
+    room.address_has("targets=1,2")
     expect(page.locator("#wishes")).to_contain_text("key 2 gets at least")
 
 
@@ -81,18 +81,18 @@ def test_a_query_that_is_dragged_says_what_stops_it(room: Room) -> None:
     expect(page.locator("#mine-words")).to_contain_text("and should get at least")
     expect(page.locator("#mine-words")).to_contain_text("away")
     page.get_by_role("button", name="Back to the shortest").click()
-    assert "query" not in page.url
+    room.address_lacks("query")
 
 
 def test_keys_can_be_moved_and_wished_for_without_a_mouse(room: Room) -> None:
     page = room.enter("/design")
     page.locator("g.key[tabindex='0']").focus()
     page.keyboard.press("ArrowUp")
-    assert "moved=0:" in page.url
+    room.address_has("moved=0:")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
     page.keyboard.press("Enter")
-    assert "targets=1,2" in page.url
+    room.address_has("targets=1,2")
 
 
 def test_a_link_restores_everything(room: Room) -> None:
@@ -137,4 +137,4 @@ def test_dragging_two_hundred_keys_is_fluid(room: Room) -> None:
     room.settled()
     frames = page.evaluate(DRAG)
     assert frames == 20
-    assert "moved=9:" in page.url
+    room.address_has("moved=9:")

@@ -39,7 +39,7 @@ def test_projector_and_dark_are_a_key_and_a_button_away(room: Room, name: str) -
     page.locator("h1").click()
     page.keyboard.press("p")
     expect(page.locator(".controls").first).to_be_hidden()
-    assert "view=projector" in page.url
+    room.address_has("view=projector")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Light or dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before

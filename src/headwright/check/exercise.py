@@ -100,11 +100,19 @@ class KeyScale(Strict):
     normal: NormalLaw | None = None
 
 
+class Front(Strict):
+    """The first keys, as many as a parameter says, play one part: sums to m, sums over S, 'for all i <= m'."""
+
+    size: str
+    set: str = ""  # a name for their indices: S
+
+
 class Keys(Strict):
-    """n keys, some of them named; queries, patterns and outputs follow."""
+    """n keys, some of them named, or the first m of them; queries, patterns and outputs follow."""
 
     are: Literal["orthonormal", "separated", "any"]
-    named: tuple[Label, ...] = Field(min_length=1)
+    named: tuple[Label, ...] = ()
+    first: Front | None = None  # instead of names
     also: tuple[str, ...] = ()  # letters for the directions of the keys besides k: mu_a
     directions: dict[str, Label] = {}  # names for single directions: u = the direction of k_1
     scales: dict[Label, KeyScale] = {}
@@ -235,6 +243,13 @@ def parse_exercise(text: str) -> Exercise:
     settings = [exercise.keys, exercise.tokens, exercise.matrices, exercise.integers]
     if sum(setting is not None for setting in settings) != 1:
         raise InputError("expected exactly one of the settings [keys], [tokens], [matrices], [integers]")
+    keys = exercise.keys
+    if keys is not None:
+        first = keys.first
+        if (first is None) == (not keys.named) or (first is not None and keys.are != "orthonormal"):
+            raise InputError("keys: expected the names of some keys (named), or the first of orthonormal ones (first)")
+        if first is not None and first.size not in exercise.parameters:
+            raise InputError(f"keys.first: {first.size} is not one of the parameters")
     return exercise
 
 

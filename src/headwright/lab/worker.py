@@ -5,6 +5,7 @@ It reads a job a line as JSON and writes a reply a line, like the process that c
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib import import_module
 from typing import Any
@@ -31,7 +32,7 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
     call = CALLS[job["call"]]
     try:
         asked = call.asks.model_validate(job["given"])
-        return {"answer": call.answer(asked)}
+        return {"answer": json.loads(json.dumps(call.answer(asked), allow_nan=False))}  # or it is no answer
     except HeadwrightError as error:
         return {"error": str(error), "kind": "unusable", "where": about(str(error), call.asks)}
     except MemoryError:

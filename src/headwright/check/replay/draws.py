@@ -238,6 +238,9 @@ def _world(
         for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too
             lengths = scale.one_of or LENGTHS
             numbers.setdefault(scale.name, lengths[number % len(lengths)])
+        first = exercise.keys.first
+        if first is not None and first.size not in question.values and "n" in numbers:
+            numbers[first.size] = Fraction(random.randint(1, max(1, int(numbers["n"]) - 1)))
         return _keys(question, exercise.keys, numbers, random, Fraction(10 ** (1 + stage)))
     if exercise.tokens is not None:
         return TokensWorld(question.definitions, numbers, setting=exercise.tokens, tokens=tuple(exercise.tokens.tokens))
@@ -262,8 +265,13 @@ def _keys(
     letters = sorted(question.letters(setting))
     if n.denominator != 1 or not len(setting.named) + len(letters) <= n <= MOST_KEYS:
         return None
+    if setting.first is not None and not numbers[setting.first.size] < n:
+        return None
     size = int(n)
-    places = {name: place for place, name in enumerate((*setting.named, *letters), 1)}
+    order = list(range(1, size + 1))
+    if setting.first is not None:
+        random.shuffle(order)  # a letter may stand for one of the first keys, or for one of the others
+    places = dict(zip((*setting.named, *letters), order, strict=False))
     keys = [unit(size, place) for place in range(size)]
     for which, scale in setting.scales.items():
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])

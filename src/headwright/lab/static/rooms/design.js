@@ -1,5 +1,5 @@
 // Design: drag the keys, wish by clicking them; every query that grants the wish, the shortest one, and the proof.
-import { h, listed, put, s, shown, speak } from "../shared/dom.js";
+import { down, h, listed, put, s, shown, speak, up } from "../shared/dom.js";
 import { choice, list, number, rows, text } from "../shared/state.js";
 import { button, choose, forgive, group, line, refusals, refuse, slider } from "../shared/controls.js";
 import { Asker } from "../shared/ask.js";
@@ -38,17 +38,6 @@ const presets = [
 ];
 
 const NOISES = [["none", "none"], ["ball", "ball"], ["stretch", "stretch"], ["gauss", "Gaussian"]];
-const up = (x, digits = 5) => shownTo(x, digits, Math.ceil);
-const down = (x, digits = 5) => shownTo(x, digits, Math.floor);
-function shownTo(x, digits, round) {
-  if (!Number.isFinite(x) || x === 0) return shown(x);
-  const unit = 10 ** (Math.floor(Math.log10(Math.abs(x))) - digits + 1);
-  const wrong = round === Math.ceil ? (y) => y < x : (y) => y > x; // what is proved is never shown as more than that
-  let text = (round(x / unit) * unit).toPrecision(digits);
-  if (wrong(Number(text))) text = (Number(text) + (round === Math.ceil ? unit : -unit)).toPrecision(digits);
-  return text.includes("e") ? text : String(Number(text));
-}
-
 function build(main, state) {
   let keys = [];
   let answer = null; // of the server, for the question below
@@ -93,14 +82,14 @@ function build(main, state) {
     return targets.map((target) => [target, values.least[target]?.[0] ?? Number((0.9 / targets.length).toFixed(3))]);
   };
   const scaleOf = (values) => { const [top, bottom = "1"] = values.scale.split("/"); return Number(top) / Number(bottom); };
-  const uncertain = ({ noise, amount: by }) => ({ none: null, ball: { ball: by }, stretch: { scale: [Number((1 - by).toFixed(6)), Number((1 + by).toFixed(6))] }, gauss: { isotropic: by } })[noise];
+  const uncertain = ({ noise, amount: by }) => ({ none: null, ball: { ball: by }, stretch: { scale: { between: [Number((1 - by).toFixed(6)), Number((1 + by).toFixed(6))] } }, gauss: { isotropic: by } })[noise];
   function question(values) {
     const targets = values.targets.filter((target) => target < values.n);
     const body = { keys, scale: values.scale || "1", heads: values.heads };
     if (values.mode === "least") body.at_least = Object.fromEntries(wish(values).map(([target, weight]) => [String(target), String(weight)]));
     else { body.eps = String(values.eps); if (targets.length === 1) [body.copy] = targets; else body.average = targets; }
     const world = uncertain(values);
-    if (world) body.uncertain = world;
+    if (world) body.world = [{ key: "*", ...world }];
     return body;
   }
   const asker = new Asker("design", {
@@ -315,7 +304,7 @@ function build(main, state) {
     queryPlane.caption.lastElementChild.textContent = none ? "There is nothing to draw here: every query fails."
       : values.heads > 1 ? "One query for each head; the mean of their patterns grants the wish."
         : values.noise === "gauss" ? "Keys are random: the region is not drawn, the query grants the wish with a proven probability."
-          : `All queries that grant the wish; the region runs on without end.${values.d > 2 ? " A slice through the shortest query." : ""} The dashed circle has the shortest length.`;
+          : `All queries that grant the wish${region?.some((point) => Math.max(...point.map(Math.abs)) > queryPlane.reach) ? "; they go on beyond the frame" : ""}.${values.d > 2 ? " A slice through the shortest query." : ""} The dashed circle has the shortest length.`;
     queryPlane.say(none ? "No query grants the wish." : query && fresh ? `The shortest query has length ${up(answer.norm)}.` : "");
   }
 
@@ -332,7 +321,7 @@ function build(main, state) {
       if (wished.has(i)) bars.append(s("line", { class: "wanted", x1: x, x2: x + step, y1: y0 - height * wished.get(i), y2: y0 - height * wished.get(i) }));
       if (values.n <= 30 || wished.has(i)) bars.append(s("text", { class: wished.has(i) ? "label" : "tick", x: x + step / 2, y: y0 + 15, "text-anchor": "middle" }, String(i)));
     });
-    const said = own() ? "of your query" : current() ? `of the shortest quer${values.heads > 1 ? "ies, on average" : "y"}` : "without a query: even";
+    const said = own() ? "of your query" : current() ? (values.heads > 1 ? "of the queries found, on average" : "of the shortest query") : "without a query: even";
     barWords.lastElementChild.textContent = `${said}, in floating point. A line across a bar is what is wished for.`;
     put(bars, { "aria-label": `Pattern ${said}: ${listed(weights.map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 5).map(([w, i]) => `key ${i} ${shown(w)}`))}` });
   }
@@ -399,7 +388,7 @@ function build(main, state) {
     const badge = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved out of reach."], undecided: ["undecided", "Undecided."] }[answer.verdict];
     const plural = answer.queries.length > 1;
     const head = {
-      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
+      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
       impossible: () => `No query whatever gives ${listed(targets)} that much.`,
       longer: () => `Only queries longer than ${down(answer.norm_lower_bound ?? 0)} could do it.`,
       undecided: () => "Neither a query nor a proof that there is none was found.",
@@ -429,14 +418,14 @@ function build(main, state) {
     const { values } = state;
     const targets = values.targets.filter((target) => target < values.n);
     const said = values.mode === "least" ? `at_least({${wish(values).map(([target, weight]) => `${target}: "${weight}"`).join(", ")}})` : targets.length === 1 ? `copy(${targets[0]}, eps="${values.eps}")` : `average([${targets}], eps="${values.eps}")`;
-    const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${uncertain({ noise: "stretch", amount: values.amount }).scale.join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
+    const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${uncertain({ noise: "stretch", amount: values.amount }).scale.between.join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
     return `import numpy as np\nfrom headwright.design import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${matrix()}\n])\nfound = design(keys, ${said}, scale="${values.scale}", heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.verdict, found.words)\nprint(found.queries)\n`;
   }
   function command() {
     const { values } = state;
     const targets = values.targets.filter((target) => target < values.n);
     const said = values.mode === "least" ? `--at-least ${wish(values).map(([target, weight]) => `${target}=${weight}`).join(",")}` : targets.length === 1 ? `--copy ${targets[0]} --eps ${values.eps}` : `--average ${targets} --eps ${values.eps}`;
-    const law = { ball: `ball = ${values.amount}`, stretch: `scale = { between = [${uncertain({ noise: "stretch", amount: values.amount }).scale.join(", ")}] }`, gauss: `isotropic = ${values.amount}` }[values.noise];
+    const law = { ball: `ball = ${values.amount}`, stretch: `scale = { between = [${uncertain({ noise: "stretch", amount: values.amount }).scale.between.join(", ")}] }`, gauss: `isotropic = ${values.amount}` }[values.noise];
     const world = law ? `cat > world.toml <<'END'\n[[noise]]\nkey = "*"\n${law}\nEND\n` : "";
     return `cat > keys.csv <<'END'\n${keys.map((key) => key.join(",")).join("\n")}\nEND\n${world}headwright design --keys keys.csv ${said}${values.scale === "1" ? "" : ` --scale ${values.scale}`}${values.heads > 1 ? ` --heads ${values.heads}` : ""}${law ? " --world world.toml" : ""} --out certificate.json\nheadwright verify certificate.json\n`;
   }
@@ -452,7 +441,7 @@ open({
   name: "design", fields, presets, build,
   steps: [
     [".planes figure:first-child", "These are the keys. A head scores each of them against its query; the softmax of the scores is its pattern. The orange key is wished for: the head should attend to it."],
-    [".planes figure:last-child", "Every point here is a query. The green ones give the wished-for key what it should get. They go on without end, since longer queries attend more sharply."],
+    [".planes figure:last-child", "Every point here is a query. The green ones give the wished-for key what it should get. Here they go on without end: along such a direction, longer queries attend more sharply."],
     ["#verdict", "One of them is shortest: the dashed circle just touches the region. That it is enough, and that none shorter is, was proved on the server a moment ago."],
     ["#mine", "Drag the round handle to try a query of your own. The dotted line leads to the nearest query that would do."],
     ["#pattern", "What the head attends to. The line across a bar is what was wished for."],
