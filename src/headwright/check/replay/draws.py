@@ -17,7 +17,7 @@ from headwright.check.answer import Answer, full_name, label, redefined
 from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
-from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
+from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
 from headwright.check.scalars.numbers import Symbol
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.shapes import mapped
@@ -112,6 +112,9 @@ class Question:
     @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names that grow, and those that vanish."""
+        noisy = self.exercise.keys is not None and self.exercise.keys.noise == "vanishing"
+        if noisy and VARIANCE in map(_name, names_in(self.node)):
+            return frozenset(), frozenset({VARIANCE})  # for any query
         grows: set[str] = set()
         shrinks: set[str] = set()
         for node in (*self.under, *(one.node for one in self.answer.conditions)):

@@ -678,7 +678,7 @@ class Parser:
         span = self.since(word.span.start)
         if word.text == "inner" and len(arguments) == 2:
             return Inner(*arguments, span=span)
-        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N"):
+        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N", "Cov"):
             message = f"{self.shown(word)} takes one argument, and here are {len(arguments)}"
             self.fail(message, span, "remove the others")
         if word.text == "norm":
