@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest.
+From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest Whole.
 
 Print Assumptions gibbs.
 Print Assumptions granted_by_the_others.
@@ -25,3 +25,6 @@ Print Assumptions none_shorter_correct.
 Print Assumptions impossible_correct.
 Print Assumptions together_longer_correct.
 Print Assumptions together_impossible_correct.
+Print Assumptions kept_correct.
+Print Assumptions none_smaller_correct.
+Print Assumptions no_matrix_correct.
