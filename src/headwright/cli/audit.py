@@ -64,6 +64,10 @@ def audit(
     budget: Annotated[
         int | None, typer.Option(metavar="R", help="With --every-text and --text: the worst R replacements in it.")
     ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(metavar="AB", help="With --every-text, of two layers: what they keep of a pair that repeats."),
+    ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="With --every-text: T = 2, 4, 8, ... as a curve.")] = False,
     plot: Annotated[
         Path | None, typer.Option(help="With --every-text: draw the curve into this file (.svg, .png, .html).")
@@ -94,7 +98,7 @@ def audit(
     given = None if text is None else read_text(text, "text")
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
     about = {"query": query, "offset": offset, "certificate": certificate, "pairs": pairs, "key": key, "plot": plot,
-             "budget": budget, "curve": curve or None}  # fmt: skip
+             "budget": budget, "curve": curve or None, "repeat": repeat}  # fmt: skip
     if every_text is None and any(value is not None for value in about.values()):
         named = next(name for name, value in about.items() if value is not None)
         raise InputError(f"--{named} is about every text: give --every-text T, too")
@@ -107,8 +111,9 @@ def audit(
 
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
-            every_text, chosen, mine, offset, query, key, given, listed, budget, curve, plot, certificate, device.value,
-            json,
+            every_text, chosen, mine, offset, query, key, given, listed, budget, repeat, curve, plot, certificate,
+            Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
+            resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):
