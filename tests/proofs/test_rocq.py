@@ -261,7 +261,8 @@ ODD: dict[str, tuple[list[list[float]], dict[int, str]]] = {
 
 @needs_rocq
 def test_the_kernel_and_the_trusted_checker_agree_at_the_edges(accepts: Callable[[str], bool]) -> None:
-    yes, no = {}, {}
+    yes: dict[str, str] = {}
+    no: dict[str, str] = {}
     for name, (keys, wish) in ODD.items():
         text = _granting(keys, wish)
         (yes if verify(text).word == "verified" else no)[re.sub(r"\W+", "_", name)] = from_document(text)
