@@ -112,7 +112,8 @@ def audit(
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
             every_text, chosen, mine, offset, query, key, given, listed, budget, repeat, curve, plot, certificate,
-            device.value, json,
+            Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
+            resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):
