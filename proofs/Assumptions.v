@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Checking.
+From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest.
 
 Print Assumptions gibbs.
 Print Assumptions granted_by_the_others.
@@ -18,6 +18,10 @@ Print Assumptions rounding.
 Print Assumptions equivariant.
 Print Assumptions averaging_two.
 Print Assumptions published_answer_fails.
+Print Assumptions around_scores.
 Print Assumptions granted_correct.
+Print Assumptions granted_alone_correct.
 Print Assumptions none_shorter_correct.
 Print Assumptions impossible_correct.
+Print Assumptions together_longer_correct.
+Print Assumptions together_impossible_correct.
