@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design import at_least, design
 from headwright.audit.documents import Document
 from headwright.audit.findings.away import Away, rows_away
 from headwright.audit.findings.rounding import Looked, looked_at
 from headwright.audit.models.model import Layer, Model
+from headwright.design import at_least, design
 from headwright.errors import InputError
 
 KEYS = 6  # of a row that are shown
