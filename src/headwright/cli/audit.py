@@ -54,7 +54,10 @@ def audit(
     every_text: Annotated[
         int | None, typer.Option(metavar="T", help="Instead: the first layer on every text of T tokens, proved.")
     ] = None,
-    query: Annotated[str | None, typer.Option(help="With --every-text: only with this token at the end.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(help="With --every-text: only with this token at the end (@text: with those of the text)."),
+    ] = None,
     offset: Annotated[int | None, typer.Option(help="With --every-text: ask about one more place back.")] = None,
     pairs: Annotated[
         Path | None,
@@ -112,7 +115,8 @@ def audit(
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
             every_text, chosen, mine, offset, query, key, given, listed, budget, repeat, curve, plot, certificate,
-            device.value, json,
+            Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
+            resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
+    from headwright.audit.engine.cluster import Source
     from headwright.audit.models.model import Model
     from headwright.audit.texts.budget import OnBudget
     from headwright.audit.texts.curves import Curve
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness
+OF_TEXT = "@text"
 LISTED = 20  # pairs on a screen
 
 
@@ -43,7 +46,10 @@ class Asked:
     curve: bool = False
     plot: Path | None = None
     certificate: Path | None = None
-    device: str = "cpu"
+    source: Source | None = None
+    on_workers: bool = False
+    scheduler: str | None = None
+    resume: bool = False
     json: bool = False
 
 
@@ -68,11 +74,12 @@ def show(model: Model, asked: Asked) -> None:
         return
     if asked.budget is not None and asked.text is None:
         raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")
-    found = _answered(model, asked)
+    with _sweeper(model, asked) as sweeper:
+        found = _answered(model, asked, sweeper)
     if asked.json:
         show_json(_data(model, found))
     else:
-        _print(model, found)
+        _print(model, found, "may stand there" if asked.query is None else "were asked about there")
     if asked.plot is not None:
         save_picture(asked.plot, _picture(model, found.curves))
     if asked.certificate is not None:
@@ -109,19 +116,20 @@ def _repeated(model: Model, asked: Asked, words: str) -> None:
         })  # fmt: skip
         return
     a, b = model.words(np.array(tokens[:2]))
-    OUT.print(f"{model.name}, two layers, every text of {asked.length} tokens that ends in {a}, with {a} {b} once before "
-              f"and no other {a}", markup=False)  # fmt: skip
+    kind = f"every text of {asked.length} tokens that ends in {a}, with {a} {b} once before and no other {a}"
+    OUT.print(f"{model.name}, two layers, {kind}", markup=False)
     for one in found:
         last = one.place == asked.length - 2
         before = (
             f"{b} is before the last {a}" if last
             else f"more than 1/2 for {len(one.kept)} of {one.before} tokens before the last {a}"
         )  # fmt: skip
+        words = " ".join(model.words(one.least.text))
         OUT.print(
             f"Head 1.{one.head} gives {b} at place {one.place} at least {shown_below(one.least.bound, DIGITS)}; "
-            f"{before}. {' '.join(model.words(one.least.text))}: {one.least.run:.4g}", markup=False, soft_wrap=True)  # fmt: skip
-    OUT.print("Proved for the weights in exact arithmetic, whatever the other tokens are. The text at the end of a line "
-              "is where the bound is lowest, with the weight that the model has on it: a bound, not attained.",
+            f"{before}. {words}: {one.least.run:.4g}", markup=False, soft_wrap=True)  # fmt: skip
+    OUT.print("Proved for the weights in exact arithmetic, whatever the other tokens are. The text at the end of a "
+              "line is where the bound is lowest, with the weight that the model has on it: a bound, not attained.",
               markup=False)  # fmt: skip
 
 
@@ -172,15 +180,15 @@ def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     )
 
 
-def _answered(model: Model, asked: Asked) -> Answered:
+def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.budget import on_budget
     from headwright.audit.texts.curves import curves
     from headwright.audit.texts.every_text import every_text
     from headwright.audit.texts.occurrences import on_token
     from headwright.audit.texts.pairs import kept_by_pairs
 
-    length, heads, sweeper = asked.length, asked.heads, _sweeper(asked.device)
-    queries = None if asked.query is None else [_token(model, asked.query, "--query")]
+    length, heads = asked.length, asked.heads
+    queries = None if asked.query is None else _queries(model, asked.query, asked.text)
     key = None if asked.key is None else _token(model, asked.key, "--key")
     pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
     tokens = None if asked.text is None else model.encode(asked.text)
@@ -202,14 +210,34 @@ def _answered(model: Model, asked: Asked) -> Answered:
     )  # fmt: skip
 
 
-def _sweeper(device: str) -> Sweeper:
-    if device == "cpu":
-        from headwright.audit.texts.sweep import sweep
+@contextmanager
+def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
+    """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
+    if asked.source is not None and asked.source.device != "cpu":
+        from headwright.audit.texts.gpu import sweep_on_gpu
 
-        return sweep
-    from headwright.audit.texts.gpu import sweep_on_gpu
+        if asked.on_workers:
+            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
+        yield sweep_on_gpu
+        return
+    from headwright.audit.engine.kept import cache_folder
+    from headwright.audit.texts.parts import InParts
+    from headwright.workers import executor
 
-    return sweep_on_gpu
+    with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:
+        parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
+        yield parts
+    parts.clear()
+
+
+def _queries(model: Model, word: str, text: str | None) -> list[int]:
+    """One token, or those of the text (@text)."""
+    if word != OF_TEXT:
+        return [_token(model, word, "--query")]
+    if text is None:
+        raise InputError(f"--query {OF_TEXT}: expected the text whose tokens are meant, --text FILE")
+    ordinary = {int(token) for token in model.ordinary()}
+    return [token for token in dict.fromkeys(map(int, model.encode(text))) if token in ordinary]
 
 
 def _token(model: Model, word: str, option: str) -> int:
@@ -243,13 +271,13 @@ def _pairs(model: Model, text: str) -> list[Pair]:
     return found
 
 
-def _print(model: Model, answered: Answered) -> None:
+def _print(model: Model, answered: Answered, there: str) -> None:
     from rich.table import Table
 
     found = answered.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
-    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens may stand there", highlight=False)
+    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens {there}", highlight=False)
     table = Table(box=None, pad_edge=False)
     for name in ("head", "place", "least", "most", "never 1/2", "always 1/2"):
         table.add_column(name, no_wrap=True, justify="left" if name == "place" else "right")

@@ -29,6 +29,7 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     Span,
+    conjuncts,
 )
 
 
@@ -77,8 +78,7 @@ def parse_lines(
     >>> [len(chain.terms) for chain in parse_lines(r"a &= b \\ &= c \\ d &= e")]
     [3, 2]
     """
-    node = parse(source, names=names, macros=macros)
-    return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+    return conjuncts(parse(source, names=names, macros=macros))
 
 
 def _understood(reader: Parser | None, error: FormulaError) -> str:

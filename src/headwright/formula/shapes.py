@@ -40,6 +40,7 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
     called,
+    has_dots,
     walk,
 )
 from headwright.formula.tree import mapped as mapped
@@ -299,7 +300,7 @@ def typed_call(node: Call, typer: Typer) -> Term:
     match node:
         case Call("diag", (BigSum(), Name("I", size))) if size is not None:  # it is typed already
             return Term(node, plain(size), plain(size))
-        case Call("diag", arguments) if any(isinstance(part, Dots) for part in arguments):
+        case Call("diag", arguments) if has_dots(arguments):
             return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):

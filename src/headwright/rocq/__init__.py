@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headwright.errors import InputError
+from headwright.rocq.heads import about_whole_heads
 from headwright.rocq.keys import about_keys
 from headwright.trusted.certificate import about_heads, document, read
+from headwright.trusted.heads.head import check_heads
 from headwright.trusted.keys import Keys
 
 
@@ -19,7 +21,7 @@ def from_document(text: str, files: Sequence[bytes] = ()) -> str:
     """The file for a certificate's document; the keys that it does not hold are given, contents of .npy."""
     said, proof = document(text)
     if about_heads(said):
-        raise InputError("this certificate is about whole heads, which files for Rocq do not cover yet")
+        return about_whole_heads(said, proof, check_heads(said, proof))
     certificate = read(said, proof)
     given = {(keys.n, keys.d, keys.digest): keys for keys in map(Keys.of_npy, files)}
     named = certificate.statement.keys

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.rocq.writing import over, whole
+from headwright.rocq.writing import over, rounded, whole
 from headwright.trusted.certificate import Bound, Certificate, Constraint, Part, Spread, Statement
 from headwright.trusted.keys import Keys
 from headwright.trusted.world import CERTAIN
 
 FINE = 80  # binary digits of shares that are rounded here, for least weights of few digits
-SMALLEST = Fraction(-700)  # exponents below have no share worth a digit
 DIRECTION = 2**160  # parts of a direction in which keys are moved
 ONE, NONE = Fraction(1), Fraction(0)
 
@@ -109,14 +108,8 @@ class Scenes:
         """The distribution of these scores, over a power of two; with several heads among the target and the others."""
         among = self.bound.among or ()
         here = [key for key in range(len(scores)) if key == target or key not in among]
-        top = max(scores[key] for key in here)
-        weights = [0.0] * len(scores)
-        for key in here:
-            weights[key] = math.exp(scores[key] - top) if scores[key] - top > SMALLEST else 0.0
-        total, unit = Fraction(math.fsum(weights)), 2 ** (FINE + digits(self.statement))
-        counts = [int(Fraction(weight) / total * unit) for weight in weights]
-        counts[weights.index(max(weights))] += unit - sum(counts)
-        return [Fraction(count, unit) for count in counts]
+        found = dict(zip(here, rounded([scores[key] for key in here], FINE + digits(self.statement)), strict=True))
+        return [found.get(key, NONE) for key in range(len(scores))]
 
 
 def evidence_of(certificate: Certificate, keys: Sequence[Keys]) -> Evidence:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from headwright.errors import InputError
 
+SMALLEST = Fraction(-700)  # exponents below have no share worth a digit
 SHORT = 10**20  # whole numbers from here on are written in hexadecimal digits, which are read in linear time
 
 
@@ -64,3 +65,17 @@ def whole(them: Sequence[Fraction]) -> tuple[int, list[int]]:
 def over(common: int, them: Iterable[Fraction]) -> list[int]:
     """The numerators over a common denominator that fits all."""
     return [number.numerator * (common // number.denominator) for number in them]
+
+
+def rounded(scores: Sequence[Fraction], bits: int) -> list[Fraction]:
+    """The pattern of these scores over 2^bits, summing to 1.
+
+    >>> rounded([Fraction(0), Fraction(0)], 4)
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+    top, unit = max(scores), 2**bits
+    weights = [math.exp(score - top) if score - top > SMALLEST else 0.0 for score in scores]
+    total = Fraction(math.fsum(weights))
+    counts = [int(Fraction(weight) / total * unit) for weight in weights]
+    counts[weights.index(max(weights))] += unit - sum(counts)
+    return [Fraction(count, unit) for count in counts]

@@ -123,17 +123,22 @@ def _alone(plan: Plan, piece: Piece) -> tuple[Plan, Piece]:
 
 def _worked(source: Source, expected: tuple[str, str, str], plan: Plan, piece: Piece) -> list[tuple[int, Summary]]:
     """What a worker does with a piece, if it has the model, its settings and the code that are expected."""
+    with _busy:
+        return list(parts(expected_model(source, expected), plan, piece))
+
+
+def expected_model(source: Source, expected: tuple[str, str, str]) -> Model:
+    """On a worker: the model, if it and the code here are those that the work began with (digest, settings, code)."""
     digest, settings, mine = expected
     workers.same_code(mine)
-    with _busy:
-        model = source.model()
-        if model.digest != digest:
-            raise InputError(f"{source.name} is another model on a worker: its parameters have the sha256 "
-                             f"{model.digest[:12]}..., expected {digest[:12]}...")  # fmt: skip
-        if model.settings != settings:
-            raise InputError(f"{source.name} has another configuration on a worker than where the audit was started: "
-                             "copy the folder as a whole")  # fmt: skip
-        return list(parts(model, plan, piece))
+    model = source.model()
+    if model.digest != digest:
+        raise InputError(f"{source.name} is another model on a worker: its parameters have the sha256 "
+                         f"{model.digest[:12]}..., expected {digest[:12]}...")  # fmt: skip
+    if model.settings != settings:
+        raise InputError(f"{source.name} has another configuration on a worker than where the audit was started: "
+                         "copy the folder as a whole")  # fmt: skip
+    return model
 
 
 @lru_cache(maxsize=1)

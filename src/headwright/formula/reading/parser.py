@@ -43,6 +43,9 @@ from headwright.formula.tree import (
     Span,
     Sum,
     Transpose,
+    conjuncts,
+    has_dots,
+    is_letter,
     put,
     walk,
 )
@@ -312,7 +315,7 @@ class Parser:
         terms = self.below(self.terms)
         if len(terms) == 1:
             return terms[0]
-        if any(isinstance(term, Dots) for term in terms):
+        if has_dots(terms):
             return written_out(terms, self.since(start))
         return Sum(tuple(terms), span=self.since(start))
 
@@ -605,13 +608,13 @@ class Parser:
         node = self.inside()
         if isinstance(node, Quantified) and isinstance(node.body, Gap):
             return node.conditions
-        return _all_of(node)
+        return conjuncts(node)
 
     def plain_cases(self) -> Node:
         """cases(1 for i = j; 0 for i != j)."""
         word = self.take()
         node = self.bracket() if self.next.kind == "open" else self.missing()
-        rows = _all_of(node)
+        rows = conjuncts(node)
         branches = tuple(row for row in rows if isinstance(row, Quantified))
         if len(branches) != len(rows) or len(rows) > _MOST_CASES:
             self.fail("every case needs a value and its condition", node.span, "write cases(1 for i = j; 0 for i != j)")
@@ -675,7 +678,7 @@ class Parser:
         span = self.since(word.span.start)
         if word.text == "inner" and len(arguments) == 2:
             return Inner(*arguments, span=span)
-        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N"):
+        if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N", "Cov"):
             message = f"{self.shown(word)} takes one argument, and here are {len(arguments)}"
             self.fail(message, span, "remove the others")
         if word.text == "norm":
@@ -767,7 +770,7 @@ class Parser:
         """The sum, or sums inside one another where several indices were written."""
         match ranges:
             case [Bond("in", Name(index, None, 0), Listing(values))] if word.text == "sum" and top is None:
-                if not any(isinstance(part, Dots) for part in values) and fits([body], len(values)):
+                if not has_dots(values) and fits([body], len(values)):
                     return Sum(tuple(put(body, index, part) for part in values), span=span)
         fix = "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}"
         lower: Node | None = None
@@ -775,7 +778,7 @@ class Parser:
         conditions: list[Node] = []
         for part in ranges:
             is_set = isinstance(part, Relation) and part.comparisons == ("=",)
-            if isinstance(part, Relation) and is_set and _is_letter(part.terms[0]):
+            if isinstance(part, Relation) and is_set and is_letter(part.terms[0]):
                 if lower is not None:
                     self.fail("two lower bounds on one sum", part.span, "write two sums")
                 lower = part.terms[1]
@@ -957,7 +960,7 @@ class Parser:
             return Name(label, span=word.span)
         items: list[Node] = []
         for node in self.listed():
-            letters = isinstance(node, Product) and all(_is_letter(part) for part in node.factors)
+            letters = isinstance(node, Product) and all(is_letter(part) for part in node.factors)
             items.extend(node.factors if isinstance(node, Product) and letters else [node])
         return items[0] if len(items) == 1 else Listing(tuple(items), span=self.since(start))
 
@@ -985,18 +988,9 @@ def _domain(word: Word) -> Domain:
     return Domain(cast("Literal['R', 'Z', 'N']", word.text), span=word.span)
 
 
-def _all_of(node: Node) -> tuple[Node, ...]:
-    """The items of an 'and'."""
-    return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
-
-
 def _is_word(text: str) -> bool:
     """perm, new: no Greek letter, and none with an accent."""
     return text.isalpha() and text not in NAMES and not text.endswith(("hat", "tilde", "bar", "star"))
-
-
-def _is_letter(node: Node) -> bool:
-    return isinstance(node, Name) and node.index is None
 
 
 def _of_a_set(node: Node) -> bool:

@@ -34,7 +34,7 @@ NAMES: Final = {word: word for word in GREEK} | _spelt({
     "pi": "varpi", "kappa": "varkappa", "ell": "ell", "infinity": "infty infinity oo", "ones": "ones",
 })  # fmt: skip
 
-_FUNCTIONS = _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var norm inner transpose")
+_FUNCTIONS = _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var Cov norm inner transpose")
 FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
     {"ln": "log", "trace": "tr Tr", "relu": "ReLU RELU Relu", "P": "Pr", "E": "expectation"}
 )

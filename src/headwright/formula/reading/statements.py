@@ -7,7 +7,7 @@ q perp k is <q, k> = 0, and what is said for i = a or i in {a, b} is said of k_a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
@@ -35,6 +35,9 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     Span,
+    conjuncts,
+    has_dots,
+    is_letter,
     put,
     walk,
 )
@@ -96,11 +99,6 @@ class _Chunk:
 def spanned(nodes: Sequence[Node]) -> Span:
     """From the first to the last."""
     return nodes[0].span.to(nodes[-1].span)
-
-
-def has_dots(nodes: Iterable[Node]) -> bool:
-    """Whether something is left out between them."""
-    return any(isinstance(node, Dots) for node in nodes)
 
 
 def refuse(message: str, span: Span, fix: str = "") -> NoReturn:
@@ -166,7 +164,7 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
         if not _is_apart(items, place):
             continue
         first = place
-        while first > start + 1 and items[first - 1].is_bare and _is_letter(items[first - 1].terms[0]):
+        while first > start + 1 and items[first - 1].is_bare and is_letter(items[first - 1].terms[0]):
             first -= 1  # s, t in {0, ..., T - 1}
         letters = {item.terms[0] for item in items[first : place + 1]}
         if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
@@ -187,7 +185,7 @@ def _indices(node: Node) -> set[Node]:
 def _is_apart(items: list[Item], place: int) -> bool:
     """i != a, i in {a, b} or i = 1, ..., n after a comma, with a letter on the left."""
     item = items[place]
-    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not _is_letter(item.terms[0]):
+    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not is_letter(item.terms[0]):
         return False
     match item.signs[0], item.terms[1]:
         case ("in" | "!in", _) | ("!=", Name() | Number() | Listing()):
@@ -199,13 +197,9 @@ def _is_apart(items: list[Item], place: int) -> bool:
 
 def _sets(item: Item) -> bool:
     """c = 3/2: a name and a number."""
-    if item.signs != ["="] or item.negated or item.limits or not _is_letter(item.terms[0]):
+    if item.signs != ["="] or item.negated or item.limits or not is_letter(item.terms[0]):
         return False
     return not any(isinstance(part, Name | Dots) for part in walk(item.terms[1]))
-
-
-def _is_letter(node: Node) -> bool:
-    return isinstance(node, Name) and node.index is None
 
 
 def _listed(items: list[Node]) -> Node:
@@ -226,7 +220,7 @@ def _taken(left: Node, follow: list[Node], ends: bool) -> int:
     if wanted:
         return wanted if len(follow) >= wanted else 0
     dots = next((place for place, part in enumerate(follow) if isinstance(part, Dots)), None)
-    if dots is not None and _is_letter(left):
+    if dots is not None and is_letter(left):
         return min(dots + 2, len(follow))  # i = 1, ..., n
     return len(follow) if ends else 0
 
@@ -321,7 +315,7 @@ def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
     if isinstance(right, Listing) and not isinstance(left, Listing):
         if sign == "!=" and alone:
             return _apart(left, right.items)
-        if sign == "=" and _is_letter(left) and (ends := _ends(right)):
+        if sign == "=" and is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
     return None
 
@@ -468,8 +462,7 @@ def assembled(parts: list[Part]) -> Node:
     for statement, _ in _split(parts, ("semi", "line")):
         node = _implied(statement)
         # items joined by commas are already one 'and': the whole is one list of statements
-        plain = isinstance(node, Logic) and node.word == "and" and len(statement) > 1
-        statements.extend(node.children() if plain else [node])
+        statements.extend(conjuncts(node) if len(statement) > 1 else [node])
     for run in reasons:
         node = _implied(run)
         if isinstance(node, STATEMENTS):
@@ -590,8 +583,7 @@ def _conditions(run: list[Part]) -> list[Node]:
         if isinstance(node, Quantified) and isinstance(node.body, Gap):  # (for all i != a), in brackets
             found.extend(node.conditions)
             continue
-        inner = isinstance(node, Logic) and node.word == "and"
-        for part in node.children() if inner else (node,):
+        for part in conjuncts(node):
             found.extend(part.items if isinstance(part, Listing) else (part,))
     return found
 

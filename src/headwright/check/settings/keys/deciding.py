@@ -15,7 +15,7 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, Tending, decide, decide_all
+from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
@@ -33,11 +33,19 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
     decide_event,
     decide_moment,
     is_output,
     speaks_of_output,
+)
+from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
+from headwright.check.settings.keys.laws import (
+    decide_exactly,
+    is_vanishing_noise,
+    speaks_of_moments,
+    speaks_of_variance,
 )
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
@@ -47,15 +55,10 @@ from headwright.check.settings.keys.scene import (
     ZERO,
     Classes,
     Hypothesis,
-    Meant,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
     closeness_name,
-    free_indices,
-    meant,
-    places_keys,
     score_name,
 )
 from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
@@ -64,13 +67,11 @@ from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
 
-TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-
 
 def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
-    for one, other, turned in ((left, right, sign), (right, left, TURNED.get(sign, sign))):
+    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
         if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
         value, name = _number(other), full_name(one)
@@ -248,6 +249,8 @@ class Decider:
     def _told(self, link: Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
+        if is_vanishing_noise(link, self.scene):
+            return self  # that is given
         found = way(link, self._still, self.scene.definitions, self._read)
         if found is not None:
             return self._tending(found)
@@ -288,7 +291,7 @@ class Decider:
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         for one in meant(claim.link, claim.under, self.scene):
             for finding in here._link(one):
-                yield _denied(finding) if claim.negated else finding
+                yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
@@ -386,8 +389,8 @@ class Decider:
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
-        if isinstance(left, Call) and left.function in ("E", "Var"):
-            return decide_moment(self, left, sign, right)
+        if speaks_of_moments(link) or speaks_of_variance(link, self.scene):
+            return self._moments(link)
         if self._leaves_to_chance(link):
             return self._almost_surely(link)
         try:
@@ -407,6 +410,32 @@ class Decider:
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
         return decide(a, sign, b, where, self._tends(large, self.small(given)))
+
+    def _moments(self, link: Relation) -> Decision | None:
+        """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
+        (left, right), (sign,) = link.terms, link.comparisons
+        moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
+        if isinstance(left, Call) and moving and not speaks_of_moments(right):
+            return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
+        given = self.given(Reader(self.scene, {}))
+        if given is None:
+            return None
+        where, _ = self.where([], given)
+        return decide_exactly(self.scene, link, given, where)
+
+    def _as_noise_vanishes(self, link: Relation, moment: Call) -> Decision | None:
+        """Weights are bounded and continuous in the keys: where only noise is random, their moments have limits.
+
+        As the noise vanishes, the mean tends to what the weight is at the means of the keys, and the variance to 0.
+        """
+        setting, sign = self.scene.setting, link.comparisons[0]
+        (what,) = moment.arguments if len(moment.arguments) == 1 else (moment,)
+        plainly = is_output(what) or (isinstance(what, Name) and what.base == "alpha")
+        if setting.noise != "vanishing" or setting.scales or sign not in ("~", "->") or not plainly:
+            return None
+        if moment.function == "Var":
+            what = Number(Fraction(0))
+        return self._decided(Relation((what, link.terms[1]), link.comparisons, span=link.span))
 
     def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
         return Tending(large, self.vanishing, small, frozenset(self.scene.exercise.parameters))
@@ -486,15 +515,6 @@ class Decider:
 
 def _unpicked(scene: Scene) -> Classes:
     return replace(scene.classes, picked={})
-
-
-def _denied(finding: Finding) -> Finding:
-    said = finding.decision
-    if said.word == "refuted":
-        return replace(finding, decision=Decision("proved", said.reason or "they tend to different limits"))
-    if said.word == "proved":
-        return replace(finding, decision=Decision("refuted", "the two tend to the same limit"))
-    return finding
 
 
 def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
@@ -17,7 +18,6 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
-    among,
     closeness_name,
     score_name,
 )
@@ -104,8 +104,10 @@ class Reader:
     def name(self, node: Name) -> Value:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
-        if full in scene.vectors:
-            return scene.vectors[full]
+        if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
+            vector = scene.vectors[full]
+            picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
+            return replace(vector, coordinates={**picked, **vector.coordinates})
         defined = scene.definitions.get(full)
         if defined is not None and full not in scene.fixed:
             if self.depth > DEEPEST:

@@ -123,7 +123,7 @@ function build(main, state) {
   function nodeFor(index) {
     if (nodes[index]) return nodes[index];
     const node = { halo: s("circle", { class: "halo" }), ring: s("circle", { class: "ring", r: 13 }), dot: s("circle", { class: "dot" }), label: s("text", { class: "label", "text-anchor": "middle" }) };
-    node.group = s("g", { class: "key", role: "button" }, node.halo, node.ring, node.dot, node.label);
+    node.group = s("g", { class: "key", role: "button", "aria-label": `Key ${index}` }, node.halo, node.ring, node.dot, node.label);
     draggable(keyPlane, node.group, {
       grabbed() { chosen = index; showChosen(); },
       moved(point, by) {
@@ -219,8 +219,9 @@ function build(main, state) {
       const [x, y] = keyPlane.at(points[i]);
       put(node.group, {
         class: `key${wished.has(i) ? " target" : ""}${i === chosen ? " chosen" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, tabindex: i === chosen ? 0 : -1,
-        "aria-pressed": String(wished.has(i)), "aria-label": `Key ${i}, weight ${shown(weights[i])}${wished.has(i) ? ", wished for" : ""}. Arrow keys move it, Enter wishes for it, Page Down goes to the next.`,
+        "aria-pressed": String(wished.has(i)),
       });
+      if (fresh) put(node.group, { "aria-label": `Key ${i}, weight ${shown(weights[i])}${wished.has(i) ? ", wished for" : ""}. Arrow keys move it, Enter wishes for it, Page Down goes to the next.` });
       put(node.halo, { r: (4 + 34 * Math.sqrt(weights[i])).toFixed(1) });
       put(node.dot, { r: wished.has(i) ? (small ? 6 : 7.5) : small ? 3.5 : 5.5 });
       const [px, py] = points[i];
@@ -279,7 +280,7 @@ function build(main, state) {
       scale: factor, ball: values.noise === "ball" ? values.amount : 0, low: values.noise === "stretch" ? 1 - values.amount : 1, high: values.noise === "stretch" ? 1 + values.amount : 1,
     });
     const axis = query ? times(seen(query), 1 / (length(seen(query)) || 1)) : [1, 0];
-    region = f ? outline(f, length(axis) > 0.5 ? axis : [1, 0], queryPlane.reach, values.n > 80 ? 48 : 72) : null;
+    region = f ? outline(f, length(axis) > 0.5 ? axis : [1, 0], queryPlane.reach, fresh ? 72 : 32) : null;
     put(regionPath, { d: region ? queryPlane.path(region) : "" });
     const [cx, cy] = queryPlane.at([0, 0]);
     const close = region && !fresh ? nearest(region, [0, 0]) : null; // while a key is dragged: an estimate
@@ -387,9 +388,10 @@ function build(main, state) {
     const targets = wish(values).map(([target]) => `key ${target}`);
     const badge = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved out of reach."], undecided: ["undecided", "Undecided."] }[answer.verdict];
     const plural = answer.queries.length > 1;
+    const world = { none: "", ball: ", wherever the keys are within their balls", stretch: ", however the keys are stretched", gauss: " with probability 0.95" }[values.noise];
     const head = {
-      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
-      impossible: () => `No query whatever gives ${listed(targets)} that much.`,
+      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it${world}, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it${world}; nothing is proved about shorter ones.`),
+      impossible: () => `No query whatever gives ${listed(targets)} that much${world}.`,
       longer: () => `Only queries longer than ${down(answer.norm_lower_bound ?? 0)} could do it.`,
       undecided: () => "Neither a query nor a proof that there is none was found.",
     }[answer.verdict]();
