@@ -85,6 +85,8 @@ def test_the_length_of_a_key_has_its_share() -> None:
     assert _scaled(r"g \sim N(1, \frac12)", r"k_b \sim N(\mu_b, a I)").word == "proved"
     assert _scaled(r"g \sim N(1, \frac14)").word == "refuted"
     assert _scaled(r"k_a \sim N(\mu_a, a I)").word == "refuted"
+    under = r"g = 1 \Rightarrow \operatorname{Var}(k_a^\top q) = 2 a \lambda^2"  # true: the length is no longer random
+    assert _scaled(under).word == "undecided"
 
 
 @pytest.mark.parametrize("name", [r"\alpha", r"\sigma^2", "s"])
