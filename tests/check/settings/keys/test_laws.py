@@ -129,9 +129,9 @@ def test_a_law_is_what_it_says_of_mean_and_variance() -> None:
     assert plain(said) == "(expectation(k_i) = mu_i and Var(k_i) = a I) for i != a"
 
 
-def test_nothing_is_random_where_keys_are_given() -> None:
+def test_keys_that_are_given_have_no_law() -> None:
     found = check_answer(
         EXERCISES["averaging-two"], [Formula(r"q = \lambda(k_a + k_b)", 1), Formula(r"\mathbb{E}[k_a] = 0", 2)]
     )
     assert found.word == "undecided"
-    assert "nothing is random" in found.reason
+    assert "keys with normal noise only" in found.reason

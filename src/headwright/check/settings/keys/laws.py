@@ -311,7 +311,7 @@ def decide_exactly(scene: Scene, link: Relation, given: Sequence[Hypothesis], wh
     """Decide what is said of means and variances of linear forms, for every length of the query and of the noise."""
     (left, right), (sign,) = link.terms, link.comparisons
     if scene.setting.noise != "vanishing":
-        raise MisfitError("nothing is random in this exercise", link)
+        raise MisfitError("means and variances are known of keys with normal noise only", link)
     if scene.random & set(scene.fixed) or any(scene.random & (x.names() | y.names()) for x, _, y in given):
         return Decision("undecided", "means and variances under a condition on the random length are not known")
     laws = Laws(scene)
