@@ -135,3 +135,9 @@ def test_keys_that_are_given_have_no_law() -> None:
     )
     assert found.word == "undecided"
     assert "keys with normal noise only" in found.reason
+
+
+def test_the_variance_of_the_noise_is_given() -> None:
+    assert _noisy("a > 0", r"a \to 0").word == "proved"
+    assert _noisy("a = 0").word == "undecided"
+    assert _noisy("a > 1").word != "proved"

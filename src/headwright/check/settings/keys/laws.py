@@ -16,8 +16,8 @@ from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import Range, Scalar, Where, number
-from headwright.check.settings.keys.meaning import VARIANCE, Reader
-from headwright.check.settings.keys.scene import ONE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
 from headwright.check.settings.matrices.known import names_in
 from headwright.formula.tree import (
     Bond,
