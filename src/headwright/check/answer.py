@@ -19,6 +19,7 @@ from headwright.formula.tree import (
     Call,
     Domain,
     Exists,
+    Inner,
     Listing,
     Logic,
     Name,
@@ -30,6 +31,7 @@ from headwright.formula.tree import (
     Quantified,
     Quotient,
     Relation,
+    Sum,
     Transpose,
     mapped,
     walk,
@@ -230,6 +232,8 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     """
     sorter = _Sorter(exercise, known)
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
+    if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
+        read = replace(read, statements=tuple(_with_output(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
     answer = sorter.finished()
@@ -252,6 +256,31 @@ def _paired_indices(node: Node) -> Node:
             return replace(node, index=Listing((one, other), span=index.span))
         case _:
             return mapped(node, _paired_indices)
+
+
+def _with_output(statement: Statement) -> Statement:
+    return statement if statement.node is None else replace(statement, node=_output(statement.node))
+
+
+def _output(node: Node) -> Node:
+    """With c for sum_i alpha_i v_i, which is its definition, and without what is multiplied by 0."""
+    match node:
+        case BigSum(index, Product(factors), None | Number(Fraction(numerator=1, denominator=1)), _, ()) if (
+            set(factors) == {Name("alpha", Name(index)), Name("v", Name(index))} and node.upper in (None, Name("n"))
+        ):
+            return Name("c", span=node.span)
+        case Inner(left, Number() as number) | Inner(Number() as number, left):
+            return left if number.value == 1 else Product((number, left), span=node.span)
+        case Sum(terms):
+            kept = [term for term in map(_output, terms) if not _is_nothing(term)]
+            return kept[0] if len(kept) == 1 else Sum(tuple(kept) or node.terms, span=node.span)
+        case _:
+            return mapped(node, _output)
+
+
+def _is_nothing(term: Node) -> bool:
+    body = term.body if isinstance(term, BigSum) else term
+    return isinstance(body, Product) and any(isinstance(one, Number) and one.value == 0 for one in body.factors)
 
 
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:

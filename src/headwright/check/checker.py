@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from headwright.check.answer import (
     Answer,
@@ -37,9 +38,11 @@ from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Logic, Node, Quantified, Relation
+from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
+
+ZERO = Number(Fraction(0))
 
 
 def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
@@ -125,8 +128,31 @@ class _Bench:
 
     def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
         """Claims decided, and looked at twice."""
-        judgements = [one for claim in found for one in court.decide(claim)]
-        return looked_at_twice(self.exercise, answer, judgements, self.seed)
+        judgements: list[Judged] = []
+        for claim in found:
+            decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
+            if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
+                decided = self._outgrown(court, answer, claim) or decided
+            judgements += decided
+        return judgements
+
+    def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
+        """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
+        match claim.node:
+            case Relation((large, small), (">>",)) | Relation((small, large), ("<<",)) if not claim.negated:
+                ratio = Relation((Quotient(small, large), ZERO), ("~",), span=claim.node.span)
+            case _:
+                return []
+        found: list[Judged] = []
+        for node in (Relation((large, ZERO), (">",), span=claim.node.span), ratio):
+            try:
+                found += self.decided(court, answer, [replace(claim, node=node)])
+            except (MisfitError, FormulaError, UndeterminedError):
+                return []
+        if any(one.decision.word != "proved" for one in found):
+            return []
+        reason = f"{plain(small)} becomes negligible beside {plain(large)}"
+        return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
 
     def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
         return claims(node, role, said, whole=self.setting.whole)
@@ -255,6 +281,9 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
         return []
     if said.unknown:
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        return []
+    if said.statement is not None and said.statement.loose:
+        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
         return []
     if said.perhaps:
         again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))

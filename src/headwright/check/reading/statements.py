@@ -12,9 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from headwright.check.reading.cases import as_cases
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
+from headwright.check.reading.references import differences, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
@@ -49,6 +51,7 @@ class Statement:
     sentence: str = ""
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
+    loose: bool = False  # read from words that leave some room: never called false
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
 
@@ -110,6 +113,7 @@ class _Discourse:
     def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro]) -> None:
         self.found: list[Statement] = []
         self.own: set[str] = set()
+        self.heads: dict[str, int] = {}  # names that were given to the weights of heads
         self.denied, self.denied_line = "", 0
         self._names = names
         self._commands = own_commands
@@ -120,7 +124,9 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
-        sentence = _as_case(sentence)
+        named, kept = weights_named(as_cases(sentence.tokens))
+        self.heads |= named
+        sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
         words = [token.text for token in sentence.tokens if token.kind == "word"]
@@ -143,18 +149,6 @@ class _Discourse:
         )
 
     _open = False
-
-
-_CASE = re.compile(r"\s*[a-zA-Z]\s*=\s*(?:\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|\d+(?:[./]\d+)?)\s*")
-
-
-def _as_case(sentence: Sentence) -> Sentence:
-    """'$c = 3/2$: ...' begins a case, as 'Case $c = 3/2$: ...' does."""
-    match sentence.tokens:
-        case (Token("formula", text, line), Token("mark", ":"), *_) if _CASE.fullmatch(text):
-            return replace(sentence, tokens=(Token("word", "case", line), *sentence.tokens))
-        case _:
-            return sentence
 
 
 _COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
@@ -328,7 +322,7 @@ class _Sentence:
             if denied and node is not None:
                 node = flipped(node)
             self.all.found.append(
-                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
+                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose)
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
@@ -367,7 +361,8 @@ class _Sentence:
 
     def _parsed(self, text: str) -> list[tuple[Node | None, FormulaError | None]]:
         found = parse_each(_tidy(text), names=self.all._names, macros=self.all._commands)
-        return [(None, one) if isinstance(one, FormulaError) else (one, None) for one in found]
+        heads = self.all.heads
+        return [(None, one) if isinstance(one, FormulaError) else (with_heads(one, heads), None) for one in found]
 
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []
@@ -471,7 +466,8 @@ class _Sentence:
             last = self.all._supposed.pop()  # 'suppose a = b with c > 0'
             self.all._supposed.append(replace(last, nodes=(*last.nodes, *self._nodes(clause))))
             return
-        if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+        case = clause.formulas and not any(_nearly(node) for node in self._nodes(clause))
+        if self.front and not self.last and case and not self._unread(replace(clause, part="if", cue="if")):
             self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
             return
         before = len(self.all.found)
@@ -753,6 +749,11 @@ def _plain_condition(node: Node) -> bool:
             return all(isinstance(item, Name | Number) for item in flat)
         case _:
             return False
+
+
+def _nearly(node: Node) -> bool:
+    """'under the condition above, where alpha_j ~ 1': no condition, which must be exact, but what follows from it."""
+    return isinstance(node, Relation) and "~" in node.comparisons
 
 
 def _mentions(clause: Clause) -> bool:
