@@ -291,13 +291,17 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
     names |= {name: Name(name + OWN) for name in free if known(Name(name))}
     names |= _two_places(read, exercise)
+    bounded = _bounded(read, exercise)
+    names |= {name: Name(name + OWN) for name in bounded}
     if not names:
         return read.statements
 
     def own(node: Node) -> Node:
         return _renamed(node, names)
 
-    return tuple(
+    meant = [replace(one, node=Relation((named(name), names[name]), ("=",)), role="definition", under=())
+             for name, one in bounded.items()]  # fmt: skip
+    return tuple(meant) + tuple(
         replace(
             one,
             node=None if one.node is None else own(one.node),
@@ -306,6 +310,18 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
         )
         for one in read.statements
     )
+
+
+def _bounded(read: Read, exercise: Exercise) -> dict[str, Statement]:
+    """What is asked for and only bounded, 'tau >= n/epsilon': then every value within the bound is meant to do."""
+    found: dict[str, Statement] = {}
+    for one in read.statements:
+        for link in comparisons(one.node) if isinstance(one.node, Relation) and not one.why else ():
+            for name in (full_name(term) for term in link.terms if isinstance(term, Name)):
+                if name in exercise.answer and link.comparisons[0] in ("<", ">", "<=", ">="):
+                    found.setdefault(name, one)
+    defined = {full_name(name) for one in read.statements for name in _defined(one.node)}
+    return {name: one for name, one in found.items() if name not in defined}
 
 
 def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:

@@ -23,6 +23,9 @@ SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
 LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use", "under"})
 
 
+_LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")
+
+
 @dataclass
 class Clause:
     """A stretch of a sentence whose formulas play one part."""
@@ -155,9 +158,7 @@ class _Cutter:
     def _is_limit(self, at: int) -> bool:
         for place, token in enumerate(self._tokens[at : at + 6], at):
             if token.kind == "formula":
-                return any(
-                    sign in token.text for sign in (r"\to", "->", "→", r"\rightarrow", r"\infty", r"\longrightarrow")
-                )
+                return _LIMIT.search(token.text) is not None
             if token.kind == "term":
                 words = self._words_at(place + 1)
                 return any(lexicon().adjective(words[start:]) for start in range(min(3, len(words))))
