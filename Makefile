@@ -51,10 +51,8 @@ proof:  ## let Rocq's kernel accept the theorems, and print what they rest on
 	  $(BIN)/headwright verify out/certificate.json --rocq out/certificate.v && \
 	  coqc -Q proofs Headwright out/certificate.v && echo "out/certificate.v: accepted"; fi
 
-lab: $(VENV)/core.stamp  ## read the tour in a browser, with its pictures
-	@$(BIN)/headwright tour --out out
-	@echo "Open http://127.0.0.1:8000/ (Ctrl-C ends it)"
-	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory out
+lab: $(VENV)/lab.stamp  ## open the lab in a browser
+	@$(BIN)/headwright lab
 
 lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check .

@@ -36,7 +36,7 @@ def main(topics: list[str]) -> None:
         contenders: list[Contender] = module.CONTENDERS
         with console.status(module.TITLE):
             measured = {c.name: measure(f"bench.{name}", c) for c in contenders}
-        console.print(_table(module.TITLE, contenders, measured))
+        console.print(_table(module.TITLE, contenders, measured, getattr(module, "RATIO", "times ours")))
         results[name] = {key: vars(value) for key, value in measured.items()}
     out = Path("out")
     out.mkdir(exist_ok=True)
@@ -44,9 +44,9 @@ def main(topics: list[str]) -> None:
     console.print("The figures are in out/bench.json.")
 
 
-def _table(title: str, contenders: list[Contender], measured: dict[str, Measurement]) -> Table:
+def _table(title: str, contenders: list[Contender], measured: dict[str, Measurement], ratio_to: str) -> Table:
     table = Table(title=title, title_justify="left")
-    for heading in ("", "seconds", "times ours", "peak MB", "what it said"):
+    for heading in ("", "seconds", ratio_to, "peak MB", "what it said"):
         table.add_column(heading, justify="left" if heading in ("", "what it said") else "right")
     for c in contenders:
         m = measured[c.name]

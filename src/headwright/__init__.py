@@ -16,6 +16,7 @@
     enclosure   numbers known from both sides
     files       arrays in, files out
     tour        a story of all this, with pictures
+    lab         rooms to drag it, break it and share it: a page on this machine
     cli         the command line
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.

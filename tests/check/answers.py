@@ -134,6 +134,14 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"q = \lambda(\mu_a + \mu_b + \mu_c) ||| \alpha_a = \alpha_b = \frac{e^\lambda}{3 e^\lambda + n - 3}",
         r"q = \log(t)(k_a+k_b+k_c), t \gg n ||| c \approx \frac{1}{3}(v_a+v_b+v_c)",
     ),
+    "averaging-many": (
+        r"q = \lambda \sum_{i=1}^{m} k_i",
+        r"q = \ln(n/\epsilon) \sum_{i \in S} k_i ||| \|q\| = \sqrt{m} \ln(n/\epsilon)",
+        r"q = \ln\frac{n-m}{\epsilon} \sum_{i \le m} k_i ||| \alpha_i = \frac{1}{m+\epsilon} \text{ for all } i \le m",
+        r"q = -\lambda \sum_{i > m} k_i",
+        r"q = \log(t) \sum_{i=1}^m \mu_i, t \gg n ||| c \approx \frac{1}{|S|} \sum_{i \in S} v_i",
+        r"q = \frac{\lambda}{\sqrt{m}} \sum_{i=1}^m k_i ||| \|q\| = \lambda",
+    ),
     "averaging-all-but-one": (
         r"q = -\lambda k_1",
         r"q = \lambda \sum_{i \ne 1} k_i",
@@ -359,6 +367,15 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"q = \lambda \sum_i k_i",
         r"q = \lambda(k_a + k_b + k_c) ||| \alpha_a = \frac13",
     ),
+    "averaging-many": (
+        r"q = \frac{1}{m} \sum_{i=1}^{m} k_i",
+        r"q = \frac{1}{\sqrt{m}} \sum_{i \in S} k_i",
+        r"q = \ln(m/\epsilon) \sum_{i \in S} k_i",
+        r"q = \lambda \sum_{i=1}^{n} k_i",
+        r"q = \lambda \sum_{i=1}^{m} k_i ||| c = \frac1m \sum_{i=1}^{m} v_i",
+        r"q = \lambda \sum_{i=1}^{m} k_i ||| \|q\| = \lambda m",
+        r"q = 0",
+    ),
     "averaging-all-but-one": (
         r"q = \lambda k_1",
         r"q = 0",
@@ -463,6 +480,10 @@ EMPTY: dict[str, tuple[str, ...]] = {
     "averaging-three": (
         r"\alpha_a \ge 0",
         r"p = \lambda(k_a+k_b+k_c)",
+    ),
+    "averaging-many": (
+        r"\sum_{i=1}^{n} \alpha_i = 1",
+        r"p = \lambda \sum_{i=1}^{m} k_i",
     ),
     "averaging-all-but-one": (
         r"\alpha_i \ge 0",

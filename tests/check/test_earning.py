@@ -81,6 +81,37 @@ def test_what_something_is_must_be_said_in_every_case(exercise: str, answer: lis
     assert missing in verdict.reason
 
 
+ENERGY = r"\|A\|_F^2 = \sum_{i=1}^d \sigma_i^2"
+KTH = r"\sigma_k \le \|A\|_F/\sqrt{k}"
+TRUE_AND_IDLE = [  # a true step that goes nowhere, beside what was to be shown
+    ("energy", r"\operatorname{tr}(S) = \sum_{i=1}^d S_{ii}", ENERGY),
+    ("energy", r"\operatorname{tr}(A^\top A) = \sum_{i=1}^n \sum_{j=1}^d A_{ij}^2", ENERGY),
+    ("energy", r"\operatorname{tr}(S^2) = \operatorname{tr}(S^2) + \sum_{i=1}^d S_{ii} - \sum_{i=1}^d S_{ii}", ENERGY),
+    ("kth-singular-value", r"\sigma_k \le \sigma_k", KTH),
+    ("kth-singular-value", r"\|A\|_F/\sqrt{k} \ge \|A\|_F/\sqrt{k}", KTH),
+    ("kth-singular-value", r"k \sigma_k^2 \le k \sigma_k^2 + \|A\|_F^2 - \sum_i \sigma_i^2", KTH),
+    ("kth-singular-value", r"k \sigma_k^2 \le \frac12 (k \sigma_k^2 + \sum_i \sigma_i^2)", KTH),
+    ("permutation", r"H_p = P P^\top H_p", "Z_p = P Z"),
+    ("permutation", "Q_p = P Q", "Z_p = P Z"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "step", "goal"), TRUE_AND_IDLE)
+def test_a_true_step_that_leads_nowhere_makes_no_argument_of_a_restatement(exercise: str, step: str, goal: str) -> None:
+    verdict = check(exercise, step, goal)
+    assert verdict.word == "no answer", verdict.reason
+
+
+def test_a_trace_that_was_written_out_may_be_taken_for_what_is_known_of_it() -> None:
+    steps = r"\|A\|_F^2 = \sum_{i=1}^n \sum_{j=1}^d A_{ij}^2 = \operatorname{tr}(A^\top A) = \sum_i \sigma_i^2"
+    assert check("energy", steps).word == "proved"
+    assert check("energy", steps.replace("A_{ij}^2", "A_{ij}")).word == "refuted"
+
+
+def test_half_of_an_inequality_is_a_step() -> None:
+    assert check("kth-singular-value", r"\sum_{i=1}^k \sigma_i^2 \ge k \sigma_k^2", KTH).word == "proved"
+
+
 def test_terms_that_are_equal_one_by_one_are_a_step() -> None:
     steps = r"\|A\|_F^2 = \|A V\|_F^2 = \sum_i \|A v_i\|^2 = \sum_i \|\sigma_i u_i\|^2 = \sum_i \sigma_i^2"
     assert check("energy", steps).word == "proved"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headwright.check import check
-from headwright.check.exercise import BUILT_IN, load_exercises, parse_exercise
+from headwright.check.exercise import load_exercises, parse_exercise
 from headwright.errors import InputError
 
 COPY = r"""
@@ -26,8 +26,8 @@ LISTED = (
     "copying copying-separated averaging-two averaging-two-bounded averaging-gaussian averaging-scaled "
     "averaging-scaled-discrete two-heads two-heads-scaled two-heads-discrete taking-apart self-attention-copy "
     "self-attention-route permutation positions-help positions-unique energy kth-singular-value low-rank "
-    "averaging-three averaging-all-but-one averaging-varies temperature-cold temperature-hot convex-hull "
-    "weights-distribution causal-mask causal-previous same-word relative-positions"
+    "averaging-three averaging-many averaging-all-but-one averaging-varies temperature-cold temperature-hot "
+    "convex-hull weights-distribution causal-mask causal-previous same-word relative-positions"
 )
 
 
@@ -83,7 +83,3 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_an_unknown_exercise_is_named() -> None:
     with pytest.raises(InputError, match="no exercise 'averaging-to'"):
         check("averaging-to", "q = k_a")
-
-
-def test_built_in_files_are_named_after_their_ids() -> None:
-    assert sorted(path.stem for path in BUILT_IN.glob("*.toml")) == sorted(load_exercises())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check.answer import Formula
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
+from headwright.check.reading.written import Formula
 
 RATIO = r"\alpha_1/\alpha_2 = \begin{cases} \sqrt{n/\epsilon} & c = %s \\ \sqrt{\epsilon/n} & c = %s \end{cases}"
 Q = r"q = \lambda(k_a + k_b), \lambda \gg n"

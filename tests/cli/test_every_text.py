@@ -39,6 +39,50 @@ def test_json_has_the_witness_in_words(headwright: Headwright) -> None:
     assert least["bound"] <= least["run"] + 1e-9
 
 
+def test_pairs_a_token_a_budget_and_the_curve(headwright: Headwright, tmp_path: Path) -> None:
+    pairs, text, picture = tmp_path / "pairs.txt", tmp_path / "text.txt", tmp_path / "curve.svg"
+    pairs.write_text("u q\n\nb\t \t3\n")
+    text.write_text("the quick brown fox")
+    options = [
+        "--heads",
+        "0",
+        "--pairs",
+        str(pairs),
+        "--key",
+        "e",
+        "--text",
+        str(text),
+        "--budget",
+        "2",
+        "--plot",
+        str(picture),
+    ]
+    ran = headwright("audit", "builtin:induction", "--every-text", "8", *options, "--json")
+    found = json.loads(ran.out)
+    near, far = found["pairs"]
+    assert near["least"]["bound"] > 0.8 and near["least"]["words"][-2:] == ["q", "u"]
+    assert far["pair"]["distance"] == 3 and far["least"]["words"][-4] == "␣" and far["most"]["bound"] < 0.1
+    assert found["token"][0]["least"]["words"].count("e") == 1
+    budget = found["budget"][0]
+    assert sum(a != b for a, b in zip(budget["before"]["words"], budget["after"]["words"], strict=True)) <= 2
+    assert budget["after"]["bound"] <= budget["after"]["run"] + 1e-9
+    assert [point["length"] for point in found["curves"][1]["points"]] == [2, 4, 8]
+    assert picture.read_text().startswith("<svg")
+    ran = headwright("audit", "builtin:induction", "--every-text", "8", *options)
+    assert "q, 1 before a final u, keeps 0.9" in ran.out
+    assert "with any 2 other tokens replaced" in " ".join(ran.out.split())
+
+
+def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.txt"
+    for line, sentence in (("u", "expected a query token"), ("u q -1", "expected a"), ("u qq", "is 2 tokens"),
+                           ("u q 70", "distance 70"), ("u q 0", "distance 0"), ("", "no pair")):  # fmt: skip
+        path.write_text(line + "\n")
+        ran = headwright("audit", "builtin:induction", "--every-text", "8", "--pairs", str(path))
+        assert ran.code == 2
+        assert sentence in " ".join(ran.err.split())
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -48,12 +92,30 @@ def test_json_has_the_witness_in_words(headwright: Headwright) -> None:
         (["--every-text", "8", "--query", "ab"], "expected one"),
         (["--every-text", "8", "--offset", "20"], "expected a place"),
         (["--query", "e"], "give --every-text"),
+        (["--curve"], "give --every-text"),
+        (["--every-text", "8", "--budget", "2"], "--text FILE"),
+        (["--every-text", "8", "--key", "#99"], "token 99"),
+        (["--every-text", "8", "--layer", "1"], "--text FILE"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
     ran = headwright("audit", "builtin:induction", *options)
     assert ran.code == 2
     assert sentence in " ".join(ran.err.split())
+
+
+def test_a_deeper_layer_recombines_the_keys_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the quick brown fox jumps over the quick dog")
+    options = ["--every-text", "20", "--layers", "0-1", "--text", str(text)]
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 0
+    assert "20 tokens of the text" in ran.out and "firm" in ran.out
+    heads = json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["heads"]
+    assert [(head["layer"], head["head"]) for head in heads] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert heads[0]["places"][1]["kind"] == "firm"
+    ran = headwright("audit", "builtin:induction", *options, "--key", "e")
+    assert ran.code == 2 and "--key is about the first layer" in " ".join(ran.err.split())
 
 
 def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:

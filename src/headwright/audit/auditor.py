@@ -31,7 +31,7 @@ from headwright.errors import InputError
 
 ENGINE = 0.8  # about the engine's part of the work, for a bar that tells the truth
 Engine = Callable[[Model, Plan, Progress | None, Kept | None], Summary]
-LIBRARIES = ("headwright", "numpy", "torch", "transformers", "safetensors")
+LIBRARIES = ("headwright", "numba", "numpy", "torch", "transformers", "safetensors")
 
 
 @dataclass(frozen=True, eq=False)

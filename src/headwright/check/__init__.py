@@ -42,8 +42,8 @@ def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: in
     >>> verdict.word, verdict.counterexample["n"], verdict.counterexample["left"]
     ('refuted', 3, '0.4011')
     """
+    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import Formula, check_answer
-    from headwright.check.exercise import load_exercises
     from headwright.errors import InputError
 
     known = load_exercises(exercises)

@@ -10,6 +10,7 @@ from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, is_index, with_index
+from headwright.check.reading.written import MOST_FORMULAS, Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
@@ -108,21 +109,6 @@ def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
     said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
     return {full_name(one.terms[0]): one for one in said
             if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
-
-
-MOST_FORMULAS = 200
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula as it was written, and the line of its file (counted from 1).
-
-    >>> Formula("q = k_a", 3).line
-    3
-    """
-
-    text: str
-    line: int
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from headwright.check.answer import (
     Answer,
-    Formula,
     MisfitError,
     MissingError,
     Said,
@@ -26,11 +25,11 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.settings.keys.court import KeysSetting
+from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
@@ -64,7 +63,7 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
         return Verdict("unreadable", str(error.shown()))
     if not found.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _checked(exercise, found, seed)
+    verdict = _checked(exercise, without_sets(found, exercise), seed)
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
 
 

@@ -79,7 +79,7 @@ def _isolated(condition: Hypothesis) -> str:
     for name in sorted(left.names()):
         free = parameter(name)  # as if nothing were known of it: only the form matters
         rest = free - left.put({name: free})
-        if (rest + right).rational is not None:
+        if name not in (rest + right).names():
             return f"{name} {comparison} {rest + right}"
     return f"{left} {comparison} {right}"
 

@@ -170,12 +170,13 @@ def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) 
         return verdict
     aims = [Aim(parsed(source), parsed(target), given) for source, target in exercise.derive]
     steps = [link for said in answer.claims for link in _steps(said.node)]
-    small = [link for link in steps if not any(aim.is_leap(link) for aim in aims)]
+    leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
+    small = [link for link in steps if link not in leaps]
     if any(aim.leads(small) for aim in aims):
         return verdict
     first, last = plain(aims[0].start), plain(aims[0].end)
-    if len(small) < len(steps) and any(aim.leads(steps) for aim in aims):
-        if any(aim.follows(small) for aim in aims):
+    if leaps and any(aim.leads(steps) for aim in aims):
+        if any(aim.follows(small, leaps) for aim in aims):
             return verdict
         return _no_answer(verdict, f"this restates what is to be shown: write the steps from {first} to {last}")
     said = "every step is right, but the steps do not lead" if steps else "no step leads"

@@ -15,13 +15,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from headwright.check.catalogue import load_exercises
 from headwright.check.scalars import Range
 from headwright.errors import InputError
 from headwright.formula import FormulaError, parse
 from headwright.formula.tree import Node
 
-BUILT_IN = Path(__file__).parent / "exercises"
-MOST_BYTES, MOST_FILES = 100_000, 200
+__all__ = ["Exercise", "Keys", "Parameter", "load_exercises", "parse_exercise", "parsed", "read_exercise"]
+MOST_BYTES = 100_000
 
 
 @lru_cache(maxsize=4096)
@@ -57,7 +58,7 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+$", max_length=12)]
 class Strict(BaseModel):
     """Unknown fields are refused: a misspelt one would silently change the exercise."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Parameter(Strict):
@@ -99,11 +100,19 @@ class KeyScale(Strict):
     normal: NormalLaw | None = None
 
 
+class Front(Strict):
+    """The first keys, as many as a parameter says, play one part: sums to m, sums over S, 'for all i <= m'."""
+
+    size: str
+    set: str = ""  # a name for their indices: S
+
+
 class Keys(Strict):
-    """n keys, some of them named; queries, patterns and outputs follow."""
+    """n keys, some of them named, or the first m of them; queries, patterns and outputs follow."""
 
     are: Literal["orthonormal", "separated", "any"]
-    named: tuple[Label, ...] = Field(min_length=1)
+    named: tuple[Label, ...] = ()
+    first: Front | None = None  # instead of names
     also: tuple[str, ...] = ()  # letters for the directions of the keys besides k: mu_a
     directions: dict[str, Label] = {}  # names for single directions: u = the direction of k_1
     scales: dict[Label, KeyScale] = {}
@@ -199,24 +208,6 @@ class Exercise(Strict):
         return self.answer or (("a condition",) if self.condition else self.about)
 
 
-def load_exercises(folder: Path | None = None) -> dict[str, Exercise]:
-    """The exercises that come with Headwright, and those in a folder; the latter win where ids agree.
-
-    >>> sorted(load_exercises())[:2]
-    ['averaging-all-but-one', 'averaging-gaussian']
-    """
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder} is not a folder: expected one with exercises (.toml)")
-    files = sorted(BUILT_IN.glob("*.toml"))
-    if folder is not None:
-        own = sorted(folder.glob("*.toml"))
-        if not own:
-            raise InputError(f"{folder} has no exercises: expected files that end in .toml")
-        files += own[:MOST_FILES]
-    found = [read_exercise(path) for path in files]
-    return {exercise.id: exercise for exercise in found}
-
-
 def read_exercise(path: Path) -> Exercise:
     """One exercise from its file."""
     try:
@@ -252,6 +243,13 @@ def parse_exercise(text: str) -> Exercise:
     settings = [exercise.keys, exercise.tokens, exercise.matrices, exercise.integers]
     if sum(setting is not None for setting in settings) != 1:
         raise InputError("expected exactly one of the settings [keys], [tokens], [matrices], [integers]")
+    keys = exercise.keys
+    if keys is not None:
+        first = keys.first
+        if (first is None) == (not keys.named) or (first is not None and keys.are != "orthonormal"):
+            raise InputError("keys: expected the names of some keys (named), or the first of orthonormal ones (first)")
+        if first is not None and first.size not in exercise.parameters:
+            raise InputError(f"keys.first: {first.size} is not one of the parameters")
     return exercise
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +13,7 @@ from headwright.check.answer import Answer, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import told
-from headwright.check.verdict import Part, Verdict, worst
+from headwright.check.verdict import Part, Verdict, by_what, worst
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import Name, Relation
 
@@ -153,38 +152,6 @@ def at(values: Mapping[str, Fraction | str]) -> str:
         f"{told(name)} = {value if isinstance(value, str) else plain_number(value)}" for name, value in values.items()
     ]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
-
-
-METHODS = {
-    "exact algebra": "exact algebra",
-    "z3": "the solver z3",
-    "normal forms": "comparing normal forms",
-    "limits": "limits",
-    "dominant growth": "comparing growth",
-    "dominant terms": "comparing the largest terms",
-    "the normal law in balls": "the normal law, enclosed",
-}
-
-
-def by_what(*used: str) -> str:
-    """What proved a statement, or several: each method once, in words.
-
-    >>> by_what("exact algebra", "exact algebra and z3"), by_what("every term is nonnegative"), by_what("")
-    (' (by exact algebra and the solver z3)', ' (every term is nonnegative)', '')
-    """
-    said: dict[str, None] = {}
-    for one in used:
-        pieces = re.split(", | and ", one)
-        said |= dict.fromkeys([METHODS[piece] for piece in pieces] if set(pieces) <= set(METHODS) else [one])
-    methods = [text for text in said if text in METHODS.values()]
-    others = [text for text in said if text and text not in methods]
-    told = [f"by {' and '.join([*filter(None, [', '.join(methods[:-1])]), methods[-1]])}"] if methods else []
-    told += [text if _sentence(text) else f"by {text}" for text in others]
-    return f" ({'; '.join(told)})" if told else ""
-
-
-def _sentence(text: str) -> bool:
-    return (" is " in text or " are " in text) and " that " not in text
 
 
 def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:

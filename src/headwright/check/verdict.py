@@ -10,6 +10,7 @@ undecided   out of time, or beyond what can be decided here
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -96,3 +97,35 @@ def worst(words: list[Word]) -> Word:
     'refuted'
     """
     return min(words, key=WORST_FIRST.index)
+
+
+METHODS = {
+    "exact algebra": "exact algebra",
+    "z3": "the solver z3",
+    "normal forms": "comparing normal forms",
+    "limits": "limits",
+    "dominant growth": "comparing growth",
+    "dominant terms": "comparing the largest terms",
+    "the normal law in balls": "the normal law, enclosed",
+}
+
+
+def by_what(*used: str) -> str:
+    """What proved a statement, or several: each method once, in words.
+
+    >>> by_what("exact algebra", "exact algebra and z3"), by_what("every term is nonnegative"), by_what("")
+    (' (by exact algebra and the solver z3)', ' (every term is nonnegative)', '')
+    """
+    said: dict[str, None] = {}
+    for one in used:
+        pieces = re.split(", | and ", one)
+        said |= dict.fromkeys([METHODS[piece] for piece in pieces] if set(pieces) <= set(METHODS) else [one])
+    methods = [text for text in said if text in METHODS.values()]
+    others = [text for text in said if text and text not in methods]
+    told = [f"by {' and '.join([*filter(None, [', '.join(methods[:-1])]), methods[-1]])}"] if methods else []
+    told += [text if _sentence(text) else f"by {text}" for text in others]
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def _sentence(text: str) -> bool:
+    return (" is " in text or " are " in text) and " that " not in text

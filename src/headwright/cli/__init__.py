@@ -22,6 +22,7 @@ from headwright.cli.check import check
 from headwright.cli.console import OUT, complain, hush
 from headwright.cli.design import design
 from headwright.cli.exercises import exercises
+from headwright.cli.lab import lab
 from headwright.cli.lowrank import lowrank
 from headwright.cli.positions import positions
 from headwright.cli.simulate import simulate
@@ -39,7 +40,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (design, verify, check, exercises, attend, audit, simulate, positions, lowrank, tour):
+for command in (design, verify, check, exercises, attend, audit, simulate, positions, lowrank, lab, tour):
     app.command()(command)
 
 

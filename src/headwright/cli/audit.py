@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_writable, progress, say, show_json
+from headwright.cli.console import OUT, TALK, check_picture, check_writable, progress, say, show_json
 from headwright.cli.options import Json, Seed, read_text
 from headwright.errors import InputError
 
@@ -53,7 +53,7 @@ def audit(
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
     tokens: Annotated[int | None, typer.Option(help="Measure on so many random tokens that repeat.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Cut documents to so many tokens.")] = None,
-    layers: Annotated[str | None, typer.Option(help="Only these layers, such as 0,4-7.")] = None,
+    layers: Annotated[str | None, typer.Option("--layers", "--layer", help="Only these layers, such as 0,4-7.")] = None,
     heads: Annotated[str | None, typer.Option(help="Only these heads of each layer.")] = None,
     device: Annotated[Device, typer.Option(help="Where the model runs.")] = Device.cpu,
     dtype: Annotated[DType | None, typer.Option(help="The number type it runs in.", show_default="float32")] = None,
@@ -63,6 +63,18 @@ def audit(
     ] = None,
     query: Annotated[str | None, typer.Option(help="With --every-text: only with this token at the end.")] = None,
     offset: Annotated[int | None, typer.Option(help="With --every-text: ask about one more place back.")] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="With --every-text: a file of pairs, a line each: query token, key token, distance (1)."),
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="With --every-text: the weight on all occurrences of it.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="R", help="With --every-text and --text: the worst R replacements in it.")
+    ] = None,
+    curve: Annotated[bool, typer.Option("--curve", help="With --every-text: T = 2, 4, 8, ... as a curve.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --every-text: draw the curve into this file (.svg, .png, .html).")
+    ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
     ] = None,
@@ -91,16 +103,24 @@ def audit(
     check_writable(out, "--out")
     given = None if text is None else read_text(text, "text")
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
+    about = {"query": query, "offset": offset, "certificate": certificate, "pairs": pairs, "key": key, "plot": plot,
+             "budget": budget, "curve": curve or None}  # fmt: skip
+    if every_text is None and any(value is not None for value in about.values()):
+        named = next(name for name, value in about.items() if value is not None)
+        raise InputError(f"--{named} is about every text: give --every-text T, too")
+    check_writable(certificate, "--certificate")
+    check_picture(plot)
     with TALK.status(f"loading {model}"):
         loaded = load_model(model, device=device.value, dtype=None if dtype is None else dtype.value)
     if every_text is not None:
-        from headwright.cli.every_text import show
+        from headwright.cli.every_text import Asked, show
 
-        check_writable(certificate, "--certificate")
-        show(loaded, every_text, mine, offset, query, given, certificate, json=json)
+        listed = None if pairs is None else read_text(pairs, "pairs")
+        show(loaded, Asked(
+            every_text, chosen, mine, offset, query, key, given, listed, budget, curve, plot, certificate, device.value,
+            json,
+        ))  # fmt: skip
         return
-    if query is not None or offset is not None or certificate is not None:
-        raise InputError("--query, --offset and --certificate are about every text: give --every-text T, too")
     if given is None and tokens is None and model.startswith(BUILT_IN):
         tokens = TOKENS
     if explain is not None:

@@ -67,7 +67,7 @@ def check(
     for option, path in (("--gradescope", gradescope), ("--html", html)):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{option} {path}: there is no folder {path.parent}")
-    from headwright.check.exercise import load_exercises
+    from headwright.check.catalogue import load_exercises
 
     with warm(exercises) as worker:  # it starts while the answers are read
         known = load_exercises(exercises)
@@ -94,13 +94,11 @@ def check(
 def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint], list[Note]]:
-    from headwright.check.answer import Formula
-    from headwright.check.sheets.document import read_document
+    from headwright.check.reading.written import MOST_FORMULAS, Formula
     from headwright.check.sheets.handed import Complaint, Handed, find
-    from headwright.check.sheets.sheet import MOST_FORMULAS
     from headwright.check.sheets.text import clean
 
-    wanted = None if exercise is None else find(exercise, known).id
+    wanted = None if exercise is None else find(exercise, {one: one for one in known})
     if bool(sheets) == bool(formulas):
         raise InputError("expected answer sheets, or --formula with --exercise: headwright check ANSWERS.md")
     if formulas:
@@ -110,6 +108,8 @@ def _answers(
             raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
         given = tuple(Formula(clean(text), number + 1) for number, text in enumerate(formulas))
         return [Handed("--formula", 1, wanted, given)], [], []
+    from headwright.check.sheets.document import read_document
+
     answers: list[Handed] = []
     complaints: list[Complaint] = []
     notes: list[Note] = []
@@ -209,10 +209,11 @@ def _write(
     html: Path | None,
     plot: Path | None,
 ) -> None:
+    titles: dict[str, str] = {}
     if gradescope is not None or html is not None:
         from headwright.files import write_whole  # it brings NumPy along
 
-    titles = {exercise.id: exercise.title for exercise in known.values()}
+        titles = {exercise.id: exercise.title for exercise in known.values()}
     if gradescope is not None:
         from headwright.check.autograder.assignment import Assignment
         from headwright.check.autograder.gradescope import as_bytes, grade

@@ -97,6 +97,7 @@ def _finish_query(
     found: Design, keys: Path, world: Path | None, out: Path | None, *, json: bool, plot: Path | None
 ) -> None:
     """Write what is asked for, and say what was found."""
+    from headwright.design.wire import to_json
     from headwright.files import write_whole
 
     written = None
@@ -104,46 +105,12 @@ def _finish_query(
         write_whole(out, found.certificate.encode())
         written = str(out)
     if json:
-        show_json(_as_json(found, written))
+        show_json(to_json(found, written))
     else:
         _print(found, written, keys, world)
     if plot is not None:
         save_picture(plot, found.picture())
     raise typer.Exit(EXIT[found.verdict])
-
-
-def _as_json(found: Design, written: str | None) -> dict[str, Any]:
-    finite = math.isfinite(found.norm)
-    return {
-        "verdict": found.verdict,
-        "queries": found.queries.tolist(),
-        "norm": found.norm if finite else None,
-        "norm_lower_bound": found.norm_lower_bound if math.isfinite(found.norm_lower_bound) else None,
-        "gap": found.gap if finite and math.isfinite(found.gap) else None,
-        "pattern": {str(key): least for key, least in found.pattern.items()},
-        "heads": [{"head": share.head, "targets": list(share.targets)} for share in found.shares],
-        "best_eps": found.best_eps[1] if found.best_eps else None,
-        "best_eps_interval": list(found.best_eps) if found.best_eps else None,
-        "probability": _probability(found),
-        "checker": found.checker if found.certificate is not None else None,
-        "certificate": written,
-        "words": found.words,
-    }
-
-
-def _probability(found: Design) -> dict[str, Any] | None:
-    chance = found.probability
-    if chance is None:
-        return None
-    return {
-        "proven_at_least": float(found.question.confidence),
-        "probability": chance.probability,
-        "interval": list(chance.interval),
-        "samples": chance.samples,
-        "conservative": chance.conservative,
-        "exact_enclosure": [chance.exact.lower, chance.exact.upper] if chance.exact else None,
-        "drawn_evenly": chance.evenly,
-    }
 
 
 def _print(found: Design, written: str | None, keys: Path, world: Path | None) -> None:

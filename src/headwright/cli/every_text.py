@@ -2,47 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import OUT, progress, say, show_json
+from headwright.cli.console import OUT, progress, save_picture, say, show_json
 from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.audit.models.model import Model
-    from headwright.audit.texts.every_text import HeadOnEveryText, OnPlaces
+    from headwright.audit.texts.budget import OnBudget
+    from headwright.audit.texts.curves import Curve
+    from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Sweeper
+    from headwright.audit.texts.occurrences import OnToken
+    from headwright.audit.texts.pairs import KeptByPair, Pair
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness
+LISTED = 20  # pairs on a screen
 
 
-def show(
-    model: Model, length: int, heads: Sequence[int] | None, offset: int | None, query: str | None, text: str | None,
-    certificate: Path | None, *, json: bool,
-) -> None:  # fmt: skip
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks about every text."""
+
+    length: int
+    layers: list[int] | None = None
+    heads: list[int] | None = None
+    offset: int | None = None
+    query: str | None = None
+    key: str | None = None
+    text: str | None = None
+    pairs: str | None = None
+    budget: int | None = None
+    curve: bool = False
+    plot: Path | None = None
+    certificate: Path | None = None
+    device: str = "cpu"
+    json: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """And what was found."""
+
+    heads: Sequence[HeadOnEveryText]
+    pairs: Sequence[KeptByPair]
+    token: Sequence[OnToken]
+    budget: Sequence[OnBudget]
+    curves: Sequence[Curve]
+
+
+def show(model: Model, asked: Asked) -> None:
     """Look at every text, say what was proved, and write the strongest of it where asked."""
-    from headwright.audit.texts.every_text import every_text
-
-    queries = None if query is None else [_token(model, query)]
-    tokens = None if text is None else model.encode(text)
-    with progress(f"every text of {length} tokens") as fraction:
-        found = every_text(
-            model, length, heads=heads, offset=offset, queries=queries, text=tokens, progress=fraction
-        )  # fmt: skip
-    if json:
-        show_json({"model": model.name, "digest": model.digest, "heads": [_data(model, one) for one in found]})
+    if asked.layers is not None and asked.layers != [0]:
+        _deeper(model, asked, asked.layers)
+        return
+    if asked.budget is not None and asked.text is None:
+        raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")
+    found = _answered(model, asked)
+    if asked.json:
+        show_json(_data(model, found))
     else:
         _print(model, found)
-    if certificate is not None:
-        _write(model, found, certificate)
+    if asked.plot is not None:
+        save_picture(asked.plot, _picture(model, found.curves))
+    if asked.certificate is not None:
+        _write(model, found.heads, asked.certificate)
 
 
-def _token(model: Model, word: str) -> int:
+def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
+    """Layers above the first, on the keys of a text."""
+    from headwright.audit.texts.deeper import recombined
+
+    if asked.text is None:
+        raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "
+                         "vocabulary holds every key; give a text whose keys may recombine, --text FILE")  # fmt: skip
+    others = ("offset", "query", "key", "pairs", "budget", "plot", "certificate")
+    named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
+    if named:
+        raise InputError(f"--{named[0]} is about the first layer: leave it out with --layers {layers[0]}")
+    text, ordinary = model.encode(asked.text), {int(token) for token in model.ordinary()}
+    closing = len(text) - 1 - max((at for at, token in enumerate(text) if int(token) in ordinary), default=-1)
+    if len(text) > asked.length:  # what closes every text closes the shorter one
+        text = np.concatenate([text[: asked.length - closing], text[len(text) - closing :]])
+    with progress(f"every recombination of {len(text)} keys") as fraction:
+        found = []
+        for turn, layer in enumerate(layers):
+            found += recombined(model, layer, text, heads=asked.heads)
+            fraction((turn + 1) / len(layers))
+    if asked.json:
+        heads = [
+            asdict(one) | {"places": [asdict(places) | {"kind": places.kind} for places in one.places]} for one in found
+        ]
+        show_json({"model": model.name, "digest": model.digest, "heads": heads})
+        return
+    from rich.table import Table
+
+    first = found[0]
+    OUT.print(f"[bold]{model.name}[/], {first.tokens} tokens of the text: every place may hold any of the {first.keys} "
+              "keys that the text has in that layer, turned to the place")  # fmt: skip
+    table = Table(box=None, pad_edge=False)
+    for name in ("head", "place", "on the text", "floor", "lowest", "keeps 1/2", ""):
+        table.add_column(name, no_wrap=True, justify="left" if name in ("place", "") else "right")
+    for one in found:
+        for places in one.places:
+            table.add_row(
+                f"{one.layer}.{one.head}", places.name, f"{places.measured:.3f}", shown_below(places.floor, DIGITS),
+                shown_below(places.lowest, DIGITS), f"{places.kept_half} of {places.rows}", places.kind,
+            )  # fmt: skip
+    OUT.print(table)
+    OUT.print(
+        "On the text: the mean over rows. Floor: the median over rows of the least weight, proved for these queries "
+        "and keys as exact numbers. Held fixed: a row's query and its own key, the keys of the first place and of special "
+        "tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys of the text surround "
+        "them; by context: most have it on the text only. Keys that the text does not have are not spoken of.",
+        markup=False,
+    )
+
+
+def _answered(model: Model, asked: Asked) -> Answered:
+    from headwright.audit.texts.budget import on_budget
+    from headwright.audit.texts.curves import curves
+    from headwright.audit.texts.every_text import every_text
+    from headwright.audit.texts.occurrences import on_token
+    from headwright.audit.texts.pairs import kept_by_pairs
+
+    length, heads, sweeper = asked.length, asked.heads, _sweeper(asked.device)
+    queries = None if asked.query is None else [_token(model, asked.query, "--query")]
+    key = None if asked.key is None else _token(model, asked.key, "--key")
+    pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
+    tokens = None if asked.text is None else model.encode(asked.text)
+
+    def bar(what: str, work: Callable[[Callable[[float], None]], Any]) -> Any:
+        with progress(what) as fraction:
+            return work(fraction)
+
+    return Answered(
+        bar(f"every text of {length} tokens", lambda done: every_text(
+            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
+            progress=done)),
+        () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
+            model, length, pairs, heads=heads, sweeper=sweeper, progress=done)),
+        () if key is None else on_token(model, length, key, heads=heads, queries=queries),
+        () if asked.budget is None or tokens is None else on_budget(model, length, tokens, asked.budget, heads),
+        () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: curves(
+            model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
+    )  # fmt: skip
+
+
+def _sweeper(device: str) -> Sweeper:
+    if device == "cpu":
+        from headwright.audit.texts.sweep import sweep
+
+        return sweep
+    from headwright.audit.texts.gpu import sweep_on_gpu
+
+    return sweep_on_gpu
+
+
+def _token(model: Model, word: str, option: str) -> int:
     """The one token that a word is, or the one with this number (#12)."""
     if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
         return int(word[1:])
@@ -51,14 +174,32 @@ def _token(model: Model, word: str) -> int:
     tokens = [int(token) for token in model.encode(word) if int(token) not in opening and int(token) in ordinary]
     if len(tokens) != 1:
         raise InputError(
-            f"--query {word!r} is {len(tokens)} tokens of {model.name}: expected one, or its number as #12"
+            f"{option} {word!r} is {len(tokens)} tokens of {model.name}: expected one, or its number as #12"
         )
     return tokens[0]
 
 
-def _print(model: Model, found: Sequence[HeadOnEveryText]) -> None:
+def _pairs(model: Model, text: str) -> list[Pair]:
+    """A line each: query token, key token and perhaps a distance; tabs between them where a token has a space."""
+    from headwright.audit.texts.pairs import Pair
+
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split("\t") if "\t" in line else line.split()
+        if not words:
+            continue
+        where = f"--pairs, line {number}:"
+        far = words[2].strip() if len(words) > 2 else "1"
+        if not 2 <= len(words) <= 3 or not (far.isascii() and far.isdigit() and 0 < len(far) < 8):
+            raise InputError(f"{where} {line.strip()[:60]!r}, expected a query token, a key token and a distance")
+        found.append(Pair(_token(model, words[0], where), _token(model, words[1], where), int(far)))
+    return found
+
+
+def _print(model: Model, answered: Answered) -> None:
     from rich.table import Table
 
+    found = answered.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
     OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens may stand there", highlight=False)
@@ -69,14 +210,14 @@ def _print(model: Model, found: Sequence[HeadOnEveryText]) -> None:
         for places in one.places:
             table.add_row(
                 f"0.{one.head}", places.name, shown_below(places.least.bound, DIGITS),
-                shown_above(places.most.bound, DIGITS), _share(places.never_half, one), _share(places.always_half, one),
+                shown_above(places.most.bound, DIGITS), f"{places.never_half} of {one.queries}",
+                f"{places.always_half} of {one.queries}",
             )  # fmt: skip
     OUT.print(table)
     strongest, places = _strongest(found)
     OUT.print()
     OUT.print(f"The text that gives head 0.{strongest.head} least on its {places.name} place:", markup=False)
-    OUT.print(f"  {' '.join(model.words(places.least.text[-SHOWN:]))}", markup=False, soft_wrap=True)
-    OUT.print(f"  proved: at least {shown_below(places.least.bound, 8)}; the model, run on it: {places.least.run:.8f}")
+    _print_attained(model, places.least)
     for one in found:
         if one.guarantee is not None:
             kept = f"{one.guarantee.kept} of {one.guarantee.pairs} pairs of the text keep more than 1/2"
@@ -84,13 +225,47 @@ def _print(model: Model, found: Sequence[HeadOnEveryText]) -> None:
             for a, b, floor in one.guarantee.broken[:3]:
                 before, after = model.words(np.array([b, a]))
                 OUT.print(f"  not {before} {after}: {shown_below(floor, DIGITS)}", markup=False)
+    for one in found:
+        drawn = [f"{model.words(np.array([each.token]))[0]} ({each.wins / each.of:.0%})" for each in one.attractors[:3]]
+        if drawn:
+            OUT.print(f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
+                      "counted in floating point.", markup=False)  # fmt: skip
+    _print_more(model, answered)
     slack = max(one.slack for one in found)
     OUT.print(f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
               "the end for which no text, or every text, gives the place 1/2.", markup=False)  # fmt: skip
 
 
-def _share(count: int, one: HeadOnEveryText) -> str:
-    return f"{count} of {one.queries}"
+def _print_attained(model: Model, found: Attained) -> None:
+    OUT.print(f"  {' '.join(model.words(found.text[-SHOWN:]))}", markup=False, soft_wrap=True)
+    OUT.print(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it: {found.run:.8f}")
+
+
+def _print_more(model: Model, found: Answered) -> None:
+    for kept in found.pairs[:LISTED]:
+        a, b = model.words(np.array([kept.pair.query, kept.pair.key]))
+        OUT.print(
+            f"Head 0.{kept.head}: {b}, {kept.pair.distance} before a final {a}, keeps "
+            f"{shown_below(kept.least.bound, DIGITS)} to {shown_above(kept.most.bound, DIGITS)} whatever else the text "
+            "holds.", markup=False)  # fmt: skip
+    if len(found.pairs) > LISTED:
+        OUT.print(f"and {len(found.pairs) - LISTED} more: --json has them all")
+    for one in found.token:
+        name = model.words(np.array([one.token]))[0]
+        OUT.print(
+            f"Head 0.{one.head}: all occurrences of {name} together, where there is one, keep at least "
+            f"{shown_below(one.least.bound, DIGITS)} (run: {one.least.run:.4g}) and at most "
+            f"{shown_above(one.most, DIGITS)}.", markup=False)  # fmt: skip
+    for spent in found.budget:
+        OUT.print(
+            f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with any "
+            f"{spent.budget} other tokens replaced it keeps {shown_below(spent.after.bound, DIGITS)} "
+            f"(run: {spent.after.run:.4g}).", markup=False)  # fmt: skip
+    for curve in found.curves:
+        points = ", ".join(
+            f"{point.length}: {shown_below(point.least, 3)} to {shown_above(point.most, 3)}" for point in curve.points
+        )
+        OUT.print(f"Head 0.{curve.head}, {curve.name}, by length: {points}.", markup=False)
 
 
 def _strongest(found: Sequence[HeadOnEveryText]) -> tuple[HeadOnEveryText, OnPlaces]:
@@ -98,13 +273,33 @@ def _strongest(found: Sequence[HeadOnEveryText]) -> tuple[HeadOnEveryText, OnPla
     return max(((one, places) for one in found for places in one.places), key=lambda pair: pair[1].least.bound)
 
 
-def _data(model: Model, one: HeadOnEveryText) -> dict[str, Any]:
-    found = asdict(one)
-    for places in found["places"]:
-        for extreme in ("least", "most"):
-            ids = places[extreme]["text"]
-            places[extreme] |= {"text": [int(token) for token in ids], "words": list(model.words(ids))}
-    return found
+def _data(model: Model, found: Answered) -> dict[str, Any]:
+    """Everything, with the texts in words too."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            told = {name: plain(each) for name, each in value.items()}
+            return told | ({"words": list(model.words(value["text"]))} if "text" in value else {})
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    more = {
+        name: [plain(asdict(each)) for each in getattr(found, name)] for name in ("pairs", "token", "budget", "curves")
+    }
+    heads = [plain(asdict(one)) for one in found.heads]
+    return {"model": model.name, "digest": model.digest, "heads": heads} | {k: v for k, v in more.items() if v}
+
+
+def _picture(model: Model, curves: Sequence[Curve]) -> Any:
+    from headwright.pictures import length_picture
+
+    bands = [
+        (f"0.{curve.head}", curve.name, [p.length for p in curve.points], [p.least for p in curve.points],
+         [p.most for p in curve.points])
+        for curve in curves
+    ]  # fmt: skip
+    return length_picture(bands, f"{model.name}: the first layer on every text", "where a head's weight lies, proved")
 
 
 def _write(model: Model, found: Sequence[HeadOnEveryText], path: Path) -> None:

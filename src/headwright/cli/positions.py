@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,6 +48,7 @@ def positions(
 ) -> None:
     """Which positions coincide after rounding, and how close the closest two come."""
     from headwright.positions import Precision, report
+    from headwright.positions.wire import to_json
 
     check_picture(plot)
     chosen = _scheme(scheme, dim, base, table)
@@ -58,7 +59,7 @@ def positions(
     with progress("comparing positions") as fraction:
         found = report(chosen, length, precision, progress=fraction)
     if json:
-        show_json(_as_json(found))
+        show_json(to_json(found))
     else:
         _print(found, length)
     if plot is not None:
@@ -85,20 +86,6 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
     if name is Name.alibi:
         return Alibi(dim)
     return Rotary(dim, base) if name is Name.rotary else Sinusoidal(dim, base)
-
-
-def _as_json(found: Report) -> dict[str, Any]:
-    return {
-        "collisions": found.collisions,
-        "first_pair": list(found.first_pair) if found.first_pair else None,
-        "min_distance": found.min_distance,
-        "min_distance_enclosure": [found.distance.lower, found.distance.upper],
-        "min_difference": found.min_difference,
-        "closest_pair": list(found.closest_pair),
-        "overflow_from": found.overflow_from,
-        "how_collisions": found.how_collisions,
-        "how_distance": found.how_distance,
-    }
 
 
 def _print(found: Report, length: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
     from headwright.enclosure import Enclosure
-    from headwright.noise import Granted, Simulation
+    from headwright.noise import Simulation
     from headwright.trusted.certificate import Statement
 
 
@@ -65,6 +65,7 @@ def simulate(
 ) -> None:
     """What noise in the keys does to the targets, how often they are averaged, and how often a wish is granted."""
     from headwright.noise import read_world, simulate
+    from headwright.noise.wire import to_json
 
     check_picture(plot)
     chosen, given = read_wish(copy, average, at_least, eps), _statement(certificate, query)
@@ -88,7 +89,7 @@ def simulate(
             progress=report,
         )
     if json:
-        show_json(_as_json(result))
+        show_json(to_json(result))
     else:
         _print(result, average=targets is not None or least is None)
     if given is not None:
@@ -128,52 +129,6 @@ def _queries(paths: list[Path] | None, given: Statement | None) -> Float[np.ndar
     if given is None:
         return read_queries(paths or [])
     return np.array([[float(x) for x in query] for query in given.queries])  # they are floats: exact
-
-
-def _as_json(result: Simulation) -> dict[str, Any]:
-    exact = result.exact
-    return {
-        "targets": [
-            {
-                "key": target.key,
-                "mean": target.mean,
-                "mean_interval": list(target.mean_interval),
-                "std": target.deviation,
-                "quantiles": {str(level): value for level, value in target.quantiles.items()},
-                "exact_mean": _enclosure(exact.means[k]) if exact else None,
-                "exact_std": _enclosure(exact.deviations[k]) if exact else None,
-            }
-            for k, target in enumerate(result.targets)
-        ],
-        "near_average": {
-            "probability": result.near_average,
-            "interval": list(result.near_average_interval),
-            "exact": exact.near_average.midpoint if exact else None,
-            "exact_enclosure": _enclosure(exact.near_average) if exact else None,
-            "why_not_exact": result.why_not_exact or None,
-        },
-        "wish": _wish_as_json(result.wish) if result.wish else None,
-        "tolerance": float(result.tolerance),
-        "confidence": result.confidence,
-        "samples": result.samples,
-        "seed": result.seed,
-        "sampled_uniformly": list(result.sampled_uniformly),
-    }
-
-
-def _wish_as_json(wish: Granted) -> dict[str, Any]:
-    return {
-        "least": {str(key): str(p) for key, p in sorted(wish.least.items())},
-        "probability": wish.probability,
-        "interval": list(wish.interval),
-        "exact": wish.exact.midpoint if wish.exact else None,
-        "exact_enclosure": _enclosure(wish.exact) if wish.exact else None,
-        "why_not_exact": wish.why_not_exact or None,
-    }
-
-
-def _enclosure(enclosure: Enclosure) -> list[float]:
-    return [enclosure.lower, enclosure.upper]
 
 
 def _print(result: Simulation, *, average: bool) -> None:

@@ -590,7 +590,7 @@ class Typer:
         upper = None if node.upper is None else self.scalar(node.upper, "the upper end of a sum")
         inside = self.within(node.index)
         labels = [name for condition in node.conditions for name in inside._new_names(condition)]
-        conditions = tuple(inside.within(*labels).relation(condition) for condition in node.conditions)
+        conditions = tuple(inside.within(*labels).statement(condition) for condition in node.conditions)
         body = inside.term(node.body)
         if isinstance(node, BigSum):
             new = BigSum(node.index, body.node, lower, upper, conditions, span=node.span)

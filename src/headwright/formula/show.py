@@ -344,7 +344,7 @@ class _Writer:
     def big(self, node: BigSum | BigCall) -> str:
         sign = called("sum" if isinstance(node, BigSum) else node.word, self.notation)
         index = base(node.index.rstrip("'"), self.notation) + "'" * node.index.count("'")
-        ranges = [self.relation(condition) for condition in node.conditions]
+        ranges = [self.at(condition, RELATION) for condition in node.conditions]
         if node.lower is not None:
             ranges.insert(0, f"{index} = {self.at(node.lower, SUM)}")
         elif not node.conditions or next(candidates(node.conditions[0]), None) != node.index:

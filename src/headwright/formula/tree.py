@@ -138,15 +138,15 @@ class Call(Node):
 class BigSum(Node):
     """The sum of a body over an index: from lower to upper, or over all values that satisfy the conditions.
 
-    sum_{i=1}^{n} has lower and upper; sum_{i != j} has the condition i != j and no bounds; sum_{i <= k} and
-    sum_i likewise (no bounds, perhaps a condition).
+    sum_{i=1}^{n} has lower and upper; sum_{i != j} has the condition i != j and no bounds; sum_{i <= k},
+    sum_{i in S} and sum_i likewise (no bounds, perhaps a condition).
     """
 
     index: str
     body: Node
     lower: Node | None = None
     upper: Node | None = None
-    conditions: tuple[Relation, ...] = ()
+    conditions: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class BigCall(Node):
     body: Node
     lower: Node | None = None
     upper: Node | None = None
-    conditions: tuple[Relation, ...] = ()
+    conditions: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
 from headwright.pictures.style import Chart, render
-from headwright.pictures.texts import band_picture
+from headwright.pictures.texts import band_picture, length_picture
 
 __all__ = [
     "Chart",
@@ -28,6 +28,7 @@ __all__ = [
     "head_map",
     "head_picture",
     "heads_chart",
+    "length_picture",
     "noise_picture",
     "pattern_bars",
     "plane_picture",

@@ -36,3 +36,40 @@ def band_picture(
         y="weight:Q", tooltip=["place:Q", "token:N", "weight:Q", "least:Q", "most:Q"]
     )
     return (band + line).properties(width=640, height=260, title=alt.Title(title, subtitle=subtitle))
+
+
+def length_picture(
+    bands: Sequence[tuple[str, str, Sequence[int], Sequence[float], Sequence[float]]], title: str, subtitle: str
+) -> Chart:
+    """For each (head, place, lengths, least, most): where the weight lies on every text, by the length of the text.
+
+    >>> chart = length_picture([("0.0", "previous", [2, 4], [0.5, 0.4], [0.9, 0.8])], "One head", "")
+    >>> chart.to_dict()["facet"]["column"]["field"]
+    'place'
+    """
+    data = rows(
+        {"head": head, "place": place, "length": length, "least": low, "most": high}
+        for head, place, lengths, least, most in bands
+        for length, low, high in zip(lengths, least, most, strict=True)
+    )
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "length:Q",
+            title="tokens of a text",
+            scale=alt.Scale(type="log", base=2),
+            axis=alt.Axis(grid=False, format="~g", values=sorted({n for band in bands for n in band[2]})),
+        )
+    )
+    area = base.mark_area(color=BAND, line={"color": COLOURS[2], "strokeWidth": 1}).encode(
+        y=alt.Y("least:Q", title="weight", scale=alt.Scale(domain=[0, 1])), y2="most:Q"
+    )
+    ends = base.mark_point(filled=True, size=18, color=COLOURS[0])
+    points = [
+        ends.encode(y=f"{end}:Q", tooltip=["head:N", "place:N", "length:Q", "least:Q", "most:Q"])
+        for end in ("least", "most")
+    ]
+    layered = alt.layer(area, *points).properties(width=200, height=140)
+    return layered.facet(
+        row=alt.Row("head:N", title="head"),
+        column=alt.Column("place:N", title=None, sort=list(dict.fromkeys(b[1] for b in bands))),
+    ).properties(title=alt.Title(title, subtitle=subtitle))

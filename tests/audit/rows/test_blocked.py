@@ -65,6 +65,17 @@ def test_several_blocks_in_float32_agree_with_the_definition() -> None:
     _agree(q, k, 2e-6)
 
 
+@pytest.mark.parametrize("top", [1, 2, 5])
+def test_the_sum_of_the_largest_weights_is_of_as_many_as_asked_for(top: int) -> None:
+    rng = np.random.default_rng(3)
+    _agree(rng.normal(size=(1, 40, 4)), rng.normal(size=(1, 700, 4)), 1e-12, top=top)
+
+
+def test_rows_of_more_queries_than_keys_agree() -> None:
+    rng = np.random.default_rng(4)
+    _agree(rng.normal(size=(2, 30, 4)), rng.normal(size=(1, 9, 4)), 1e-12, causal=False, window=4)
+
+
 def test_blocks_of_a_window_that_start_in_the_middle_agree() -> None:
     rng = np.random.default_rng(1)
     _agree(rng.normal(size=(1, 900, 4)), rng.normal(size=(1, 1700, 4)), 1e-12, window=700)

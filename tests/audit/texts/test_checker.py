@@ -35,7 +35,7 @@ def test_what_was_found_is_accepted() -> None:
         check(statement, layer)
 
 
-@pytest.mark.parametrize("family", ["llama", "mistral", "gpt2"])
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma3", "qwen3", "gpt2"])
 def test_what_was_found_about_networks_is_accepted(family: str, tmp_path: Path) -> None:
     model, _ = tiny(family, tmp_path)
     layer = first_layer(model)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 import transformers
 
@@ -24,6 +25,13 @@ TINY: dict[str, tuple[Any, Any]] = {
         **SMALL, num_key_value_heads=1, intermediate_size=8, max_position_embeddings=8)),
     "mistral": (transformers.MistralModel, transformers.MistralConfig(
         **SMALL, num_key_value_heads=1, intermediate_size=8, max_position_embeddings=8, sliding_window=3)),
+    "gemma3": (transformers.Gemma3TextModel, transformers.Gemma3TextConfig(
+        **SMALL, num_key_value_heads=1, head_dim=8, intermediate_size=8, max_position_embeddings=8, sliding_window=3,
+        layer_types=["sliding_attention"])),
+    "qwen3": (transformers.Qwen3Model, transformers.Qwen3Config(
+        **SMALL, num_key_value_heads=1, head_dim=8, intermediate_size=8, max_position_embeddings=8)),
+    "qwen2": (transformers.Qwen2Model, transformers.Qwen2Config(
+        **SMALL, num_key_value_heads=1, intermediate_size=8, max_position_embeddings=8)),
     "gpt2": (transformers.GPT2Model, transformers.GPT2Config(
         vocab_size=V, n_embd=16, n_layer=1, n_head=2, n_positions=8)),
     "neox": (transformers.GPTNeoXModel, transformers.GPTNeoXConfig(
@@ -41,10 +49,14 @@ def tiny(family: str, folder: Path) -> tuple[Model, Any]:
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.7)
     network.save_pretrained(folder)
+    if family == "gemma3":  # transformers would make a tokenizer of special tokens alone
+        words = tokenizers.models.WordLevel({letter: number for number, letter in enumerate("abcdefg")}, unk_token="a")
+        made = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer(words))  # type: ignore[no-untyped-call]
+        made.save_pretrained(folder)
     return load_model(folder), network.double()
 
 
-@pytest.mark.parametrize("family", ["llama", "mistral", "gpt2"])
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma3", "qwen2", "qwen3", "gpt2"])
 def test_extremes_are_those_of_all_texts_in_the_library_itself(family: str, tmp_path: Path) -> None:
     model, eager = tiny(family, tmp_path)
     texts = torch.tensor(list(product(range(V), repeat=LENGTH)))

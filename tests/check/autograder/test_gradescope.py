@@ -13,10 +13,10 @@ from typing import Any, Literal
 import pytest
 
 from headwright import __version__
-from headwright.check.answer import Formula
 from headwright.check.autograder import make_autograder
 from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Handed
 from headwright.check.verdict import Verdict, Word

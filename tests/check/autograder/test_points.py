@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.answer import Formula
 from headwright.check.autograder.assignment import read_assignment
 from headwright.check.autograder.points import Worth, awards, most
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
+from headwright.check.reading.written import Formula
 from headwright.check.verdict import WORST_FIRST, Part, Verdict, Word
 from headwright.errors import InputError
 

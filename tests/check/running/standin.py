@@ -7,8 +7,7 @@ import signal
 import sys
 import time
 
-from headwright.check.answer import Formula
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.running.worker import serve
 from headwright.check.verdict import Curve, Part, Verdict
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwright.check.answer import Formula
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import NO_FORMULA, Checked, run
 from headwright.check.sheets.handed import Handed
 from headwright.check.verdict import Verdict
@@ -128,7 +128,7 @@ def test_nothing_is_left_behind(ending: signal.Signals, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     code = (
         "from headwright.check.sheets.handed import Handed\n"
-        "from headwright.check.answer import Formula\n"
+        "from headwright.check.reading.written import Formula\n"
         "from headwright.check.running.run import run\n"
         "answers = [Handed('s', n, 'copying', (Formula('spin', 1),)) for n in range(4)]\n"
         f"run(answers, command={(*STAND_IN,)!r}, workers=2, memory={2**31}, folder={mark!r})\n"

@@ -192,3 +192,13 @@ def test_high_powers_and_roots_are_compared() -> None:
     assert prove(y**1000, "<=", y, where) is not None
     assert prove(y**1000, ">=", y, where) is None
     assert prove(exp(sqrt(x / y)) * y, ">=", x - 2, where) is not None
+
+
+def test_what_is_shown_of_a_proof_is_true_where_the_denominator_is_negative() -> None:
+    small = Range(0, 1, lower_open=True, upper_open=True)
+    where = Where({"n": Range(2, integer=True), "m": Range(1, integer=True), "epsilon": small})
+    n, m, epsilon = (where.name(name) for name in ("n", "m", "epsilon"))
+    x = (n - m + 1) / epsilon
+    proof = prove(x / (m * x + n - m), ">=", 1 / (m + epsilon), where.given((n, ">=", m + 1)))
+    assert proof is not None
+    assert proof.reason == "cleared of denominators it says epsilon >= 0"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headwright.check.catalogue import BUILT_IN
 from headwright.check.checker import Formula, check_answer
-from headwright.check.exercise import BUILT_IN, load_exercises, parse_exercise
+from headwright.check.exercise import load_exercises, parse_exercise
 
 EXERCISE = load_exercises()["causal-mask"]
 UNMASKED = parse_exercise((BUILT_IN / "causal-mask.toml").read_text().replace('mask = "causal"', ""))

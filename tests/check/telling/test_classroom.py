@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headwright.check.answer import Formula
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.telling.classroom import classroom, classroom_page

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from headwright.check.answer import Formula
 from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import grade
 from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, load_exercises
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Handed
 from headwright.check.telling.hints import Hints, hinted

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.answer import Formula
 from headwright.check.exercise import load_exercises
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.telling.report import report

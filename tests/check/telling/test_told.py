@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwright.check.answer import Formula
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Handed
 from headwright.check.telling.told import told

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from headwright.check.answer import Formula
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.judging import by_what
+from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Handed
 from headwright.check.telling.told import told
+from headwright.check.verdict import by_what
 
 EXERCISES = load_exercises()
 ANSWERS = [

@@ -26,7 +26,7 @@ from headwright.audit.models.model import Model
 from headwright.errors import InputError
 from headwright.files import write_whole
 
-LIBRARIES = ("numpy", "scipy", "torch", "transformers", "ml_dtypes")
+LIBRARIES = ("numba", "numpy", "scipy", "torch", "transformers", "ml_dtypes")
 
 
 def cache_folder() -> Path:

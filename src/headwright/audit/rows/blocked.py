@@ -1,23 +1,23 @@
 """Row statistics in blocks of rows and keys: one product, one exponential a score, and O(rows) memory.
 
-As in an online softmax, sums are kept relative to the largest score so far. The few largest scores of a row are looked
-for only in blocks whose maximum beats one of them, which soon hardly happens any more. What stands at a known place
-(the first key, an offset) needs no block: its score is one inner product.
+What becomes of a block is the epilogue's: NumPy's, or the compiled one where that is installed and worth its start.
+What stands at a known place (the first key, an offset) needs no block: its score is one inner product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from headwright.audit.rows.epilogue import UNSEEN, Block, State, update
 from headwright.audit.rows.scoring import Scoring
 from headwright.audit.rows.statistics import RowStatistics
 
 ROWS, KEYS = 256, 512
-UNSEEN = -1e30  # the score of a key that is not seen: finite, so that 0 times it is 0
-Block = Float[np.ndarray, "rows keys"]
+WORTH = 2**27  # scores: from here on, compiling takes less time than it saves in the layers of a model
 
 
 def statistics(
@@ -27,22 +27,30 @@ def statistics(
     offsets: Sequence[int],
     top: int,
     progress: Callable[[float], None] | None = None,
+    fast: bool | None = None,
 ) -> RowStatistics:
-    """Statistics of all rows.
+    """Statistics of all rows; with the compiled epilogue if `fast`, which is decided here unless given.
 
     >>> scoring = Scoring.of((1, 1, 2), (1, 2, 2), scale=1.0)
     >>> statistics(np.array([[[np.log(3.0), 0.0]]]), np.eye(2)[None], scoring, (0,), 0).offsets[0].round(12)
     array([[0.25]])
     """
     found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top > 0)
+    if fast is None:
+        large = scoring.heads * scoring.rows * scoring.keys >= WORTH
+        fast = large and top <= 2 and queries.dtype == np.float32 and find_spec("numba") is not None
+    room, ranges = _room(queries.dtype), scoring.ranges() if fast else None
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
         scaled = queries[head] * queries.dtype.type(scoring.scale)
+        state = State.start(scoring.rows, max(2, top), None if scoring.sinks is None else float(scoring.sinks[head]))
         for start in range(0, scoring.rows, ROWS):
             rows = slice(start, min(start + ROWS, scoring.rows))
-            _rows(found, head, rows, scaled[rows], mine, scoring, max(2, top), top)
+            seen = None if ranges is None else ranges[rows]
+            _take_in(state.part(rows), scaled[rows], mine, scoring, rows, room, seen)
             if progress is not None:
                 progress((head + rows.stop / scoring.rows) / scoring.heads)
+        _conclude(found, head, state, scoring, top)
         _places(found, head, scaled, mine, scoring)
     return found
 
@@ -60,27 +68,41 @@ def received_mass(
     >>> received_mass(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), scoring, np.log([[1.0, 2.0]]))
     array([[1.5, 0.5]])
     """
-    total = np.zeros((scoring.heads, scoring.keys))
+    total, room = np.zeros((scoring.heads, scoring.keys)), _room(queries.dtype)
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
         scaled = queries[head] * queries.dtype.type(scoring.scale)
         for start in range(0, scoring.rows, ROWS):
             rows = slice(start, min(start + ROWS, scoring.rows))
             less = np.where(np.isfinite(lse[head, rows]), lse[head, rows], 0.0)[:, None].astype(scaled.dtype)
-            for columns, s in _blocks(scaled[rows], mine, scoring, rows):
+            for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
                 total[head, columns] += np.exp(s - less).sum(axis=0)
             if progress is not None:
                 progress((head + rows.stop / scoring.rows) / scoring.heads)
     return total
 
 
+def _room(dtype: np.dtype) -> Float[np.ndarray, "2 rows keys"]:
+    """Room for a block and its weights, asked for once: the system hands out new memory page by page, which shows."""
+    return np.empty((2, ROWS, KEYS), dtype=dtype)
+
+
 def _blocks(
-    queries: Float[np.ndarray, "rows d"], keys: Float[np.ndarray, "keys d"], scoring: Scoring, rows: slice
+    queries: Float[np.ndarray, "rows d"],
+    keys: Float[np.ndarray, "keys d"],
+    scoring: Scoring,
+    rows: slice,
+    room: Float[np.ndarray, "2 rows keys"],
+    *,
+    edges: bool = True,
 ) -> Iterator[tuple[slice, Block]]:
-    """The scores of these rows, block after block; UNSEEN where a key is not seen."""
+    """The scores of these rows, block after block; UNSEEN where a key is not seen.
+
+    Without `edges`, where a row ends is left to the one who asks, and only masked keys are UNSEEN.
+    """
     first, last = scoring.seen(rows.start)[0], scoring.seen(rows.stop - 1)[1]
     inside = scoring.seen(rows.stop - 1)[0], scoring.seen(rows.start)[1]  # every row sees these, but for the key mask
-    buffer = np.empty((len(queries), KEYS), dtype=queries.dtype)
+    buffer = room[0, : len(queries)]
     for start in range(first, last, KEYS):
         columns = slice(start, min(start + KEYS, last))
         s = np.matmul(queries, keys[columns].T, out=buffer[:, : columns.stop - columns.start])
@@ -88,80 +110,51 @@ def _blocks(
             s /= s.dtype.type(scoring.softcap)
             np.tanh(s, out=s)
             s *= s.dtype.type(scoring.softcap)
-        whole = inside[0] <= columns.start and columns.stop <= inside[1] and scoring.key_mask is None
-        hidden = None if whole else scoring.hidden(rows, columns)
-        if hidden is not None:
-            np.copyto(s, UNSEEN, where=hidden)
+        if not edges:
+            if scoring.key_mask is not None:
+                s[:, ~scoring.key_mask[columns]] = UNSEEN
+        elif inside[0] > columns.start or columns.stop > inside[1] or scoring.key_mask is not None:
+            hidden = scoring.hidden(rows, columns)
+            if hidden is not None:
+                np.copyto(s, UNSEEN, where=hidden)
         yield columns, s
 
 
-def _rows(
-    found: RowStatistics, head: int, rows: slice, queries: Float[np.ndarray, "rows d"],
-    keys: Float[np.ndarray, "keys d"], scoring: Scoring, many: int, top: int,
+def _take_in(
+    state: State, queries: Float[np.ndarray, "rows d"], keys: Float[np.ndarray, "keys d"], scoring: Scoring,
+    rows: slice, room: Float[np.ndarray, "2 rows keys"], ranges: Int[np.ndarray, "rows 2"] | None,
 ) -> None:  # fmt: skip
-    count, at = len(queries), (head, rows)
-    sink = -np.inf if scoring.sinks is None else float(scoring.sinks[head])
-    reference = np.full(count, sink)  # what the sums are relative to: the largest score so far
-    mass = np.full(count, 0.0 if scoring.sinks is None else 1.0)
-    energy, places = np.zeros(count), np.zeros(count)  # sum e (s - reference), sum e (key - first of the block's rows)
-    best = np.full((count, many), -np.inf)  # the largest scores, in ascending order
-    winner = np.full(count, -1)
-    buffer = np.empty((count, KEYS), dtype=queries.dtype)
-    for columns, s in _blocks(queries, keys, scoring, rows):
-        high = s.max(axis=1).astype(np.float64)
-        _keep_best(best, winner, s, high, columns)
-        old, reference = reference, np.maximum(reference, high)
-        shrink = np.exp(old - reference)
-        # how far below the reference: sum e (s - reference) for the old sums, where mass 0 has no say
-        drop = np.where(mass > 0, old - reference, 0.0)
-        s -= reference[:, None].astype(s.dtype)
-        weights = np.exp(s, out=buffer[:, : s.shape[1]])
-        sums = weights @ _ramp(columns, weights.dtype)
-        energy = shrink * (energy + mass * drop) + np.vecdot(weights, s)
-        mass = shrink * mass + sums[:, 0]
-        places = shrink * places + sums[:, 1] + columns.start * sums[:, 0].astype(np.float64)
-    seen = best[:, -1] > UNSEEN / 2
-    safe = np.where(seen, mass, 1.0)
-    lse = np.where(seen, reference + np.log(safe), -np.inf)
-    largest = np.where(seen, np.exp(np.where(seen, best[:, -1] - np.where(seen, lse, 0.0), 0.0)), 0.0)
-    found.lse[at], found.largest[at], found.winner[at] = lse, largest, np.where(seen, winner, -1)
-    with np.errstate(invalid="ignore"):
-        found.margin[at] = np.where(seen, np.where(best[:, -2] > UNSEEN / 2, best[:, -1] - best[:, -2], np.inf), 0.0)
-    found.entropy[at] = np.where(seen, np.log(safe) - energy / safe, 0.0)
-    keys_mass = safe if scoring.sinks is None else safe - np.exp(np.where(seen, sink - reference, 0.0))
-    position = np.arange(rows.start, rows.stop) + scoring.shift
-    found.distance[at] = np.where(seen, (position * keys_mass - places) / safe, 0.0)
-    found.sensitivity[at] = _sensitivity(largest, np.where(seen, best[:, -1], 0.0), scoring)
-    if found.top is not None:
-        found.top[at] = np.where(seen, np.exp(best[:, -top:] - np.where(seen, lse, 0.0)[:, None]).sum(axis=1), 0.0)
-
-
-def _keep_best(
-    best: Float[np.ndarray, "rows many"], winner: Int[np.ndarray, " rows"], s: Block,
-    high: Float[np.ndarray, " rows"], columns: slice,
-) -> None:  # fmt: skip
-    beaten = np.flatnonzero(high > best[:, 0])
-    if not len(beaten):
+    """All blocks of some rows, one after the other; compiled code is told what each row sees."""
+    if ranges is None:
+        for columns, s in _blocks(queries, keys, scoring, rows, room):
+            update(state, s, columns.start, room[1, : len(s), : s.shape[1]])
         return
-    all_of_them = len(beaten) == len(s)  # as in the first block of each row: then without a copy
-    mine = s if all_of_them else s[beaten]
-    at = np.arange(len(beaten)), mine.argmax(axis=1)
-    ahead = high[beaten] > best[beaten, -1]
-    winner[beaten[ahead]] = columns.start + at[1][ahead]
-    if best.shape[1] == 2:
-        mine[at] = -np.inf
-        few = np.stack([mine.max(axis=1), high[beaten]], axis=1)
-        if all_of_them:
-            s[at] = high
-    else:
-        few = np.partition(mine, max(0, mine.shape[1] - best.shape[1]), axis=1)[:, -best.shape[1] :]
-    best[beaten] = np.sort(np.concatenate([best[beaten], few], axis=1), axis=1)[:, -best.shape[1] :]
+    from headwright.audit.rows import compiled
+
+    for columns, s in _blocks(queries, keys, scoring, rows, room, edges=False):
+        compiled.update(state, s, columns.start, ranges)
 
 
-def _ramp(columns: slice, dtype: np.dtype) -> Float[np.ndarray, "keys 2"]:
-    """Ones, and how far a key is from the first of its block: small numbers, which float32 holds exactly."""
-    count = columns.stop - columns.start
-    return np.stack([np.ones(count), np.arange(count)], axis=1).astype(dtype)
+def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, top: int) -> None:
+    """From sums to statistics."""
+    best, runner = state.best[:, -1], state.best[:, -2]
+    mass, places, energy = state.sums
+    seen = best > UNSEEN / 2
+    safe = np.where(seen, mass, 1.0)
+    reference = np.where(seen, state.reference, 0.0)
+    lse = reference + np.log(safe)
+    largest = np.where(seen, np.exp(np.where(seen, best - lse, 0.0)), 0.0)
+    found.lse[head], found.largest[head] = np.where(seen, lse, -np.inf), largest
+    found.winner[head] = np.where(seen, state.winner, -1)
+    with np.errstate(invalid="ignore"):
+        found.margin[head] = np.where(seen, np.where(runner > UNSEEN / 2, best - runner, np.inf), 0.0)
+    found.entropy[head] = np.where(seen, np.log(safe) - energy / safe, 0.0)
+    keys_mass = safe if scoring.sinks is None else safe - np.exp(np.where(seen, scoring.sinks[head] - reference, 0.0))
+    position = np.arange(scoring.rows) + scoring.shift
+    found.distance[head] = np.where(seen, (position * keys_mass - places) / safe, 0.0)
+    found.sensitivity[head] = _sensitivity(largest, np.where(seen, best, 0.0), scoring)
+    if found.top is not None:
+        found.top[head] = np.where(seen, np.exp(state.best[:, -top:] - lse[:, None]).sum(axis=1), 0.0)
 
 
 def _sensitivity(
@@ -180,27 +173,29 @@ def _places(
     scoring: Scoring,
 ) -> None:  # fmt: skip
     """The weights at known places."""
-    position = np.arange(scoring.rows) + scoring.shift
-    found.first[head] = _at(found.lse[head], queries, keys, scoring, np.zeros_like(position))
+    found.first[head] = _weights(found.lse[head], queries @ keys[0], scoring, 0, np.zeros(scoring.rows, dtype=int))
     for offset, weight in found.offsets.items():
-        weight[head] = _at(found.lse[head], queries, keys, scoring, position - offset)
+        start = max(0, offset - scoring.shift)  # the rows before have no key so far back
+        key = np.arange(start, scoring.rows) + scoring.shift - offset
+        if len(key):
+            s = np.vecdot(queries[start:], keys[key[0] : key[-1] + 1])
+            weight[head, start:] = _weights(found.lse[head, start:], s, scoring, start, key)
 
 
-def _at(
-    lse: Float[np.ndarray, " rows"], queries: Float[np.ndarray, "rows d"], keys: Float[np.ndarray, "keys d"],
-    scoring: Scoring, key: Int[np.ndarray, " rows"],
+def _weights(
+    lse: Float[np.ndarray, " rows"], s: Float[np.ndarray, " rows"], scoring: Scoring, start: int,
+    key: Int[np.ndarray, " rows"],
 ) -> Float[np.ndarray, " rows"]:  # fmt: skip
-    """The weight that each row gives to one key of its own; 0 where it does not see it."""
-    position = np.arange(scoring.rows) + scoring.shift
-    seen = (key >= 0) & np.isfinite(lse)
+    """The weight that each row from `start` on gives to one key of its own; 0 where it does not see it."""
+    position = np.arange(start, start + len(key)) + scoring.shift
+    seen = np.isfinite(lse)
     if scoring.causal:
         seen &= key <= position
     if scoring.window is not None:
         seen &= abs(key - position) < scoring.window
-    there = np.where(seen, key, 0)
     if scoring.key_mask is not None:
-        seen &= scoring.key_mask[there]
-    s = np.einsum("id,id->i", queries, keys[there]).astype(np.float64)
+        seen &= scoring.key_mask[key]
+    s = s.astype(np.float64)
     if scoring.softcap is not None:
         s = scoring.softcap * np.tanh(s / scoring.softcap)
     weights: Float[np.ndarray, " rows"] = np.where(seen, np.exp(np.where(seen, s - np.where(seen, lse, 0.0), 0.0)), 0.0)

@@ -9,9 +9,10 @@ c tanh(s / c). A sink is one more score in the softmax of a head, of no key: its
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from headwright.errors import InputError
 
@@ -86,16 +87,38 @@ class Scoring:
             return first, position + 1
         return first, self.keys if self.window is None else min(self.keys, position + self.window)
 
+    def ranges(self) -> Int[np.ndarray, "rows 2"]:
+        """What `seen` says of every row.
+
+        >>> Scoring.of((1, 3, 4), (1, 3, 4), window=2).ranges().tolist()
+        [[0, 1], [0, 2], [1, 3]]
+        """
+        position = np.arange(self.rows) + self.shift
+        found = np.zeros((self.rows, 2), dtype=np.int64)
+        found[:, 1] = self.keys
+        if self.window is not None:
+            found[:, 0] = np.maximum(0, position - self.window + 1)
+            found[:, 1] = np.minimum(self.keys, position + self.window)
+        if self.causal:
+            found[:, 1] = position + 1
+        return found
+
     def hidden(self, rows: slice, keys: slice) -> Bool[np.ndarray, "rows keys"] | None:
         """Which of these keys these rows may not see; None if they see all."""
-        begin = keys.start - self.shift - rows.start  # narrow numbers, counted from the first row: half the work
-        position = np.arange(rows.stop - rows.start, dtype=np.int32)[:, None]
-        key = np.arange(begin, begin + keys.stop - keys.start, dtype=np.int32)
-        hidden = np.zeros((rows.stop - rows.start, keys.stop - keys.start), dtype=bool)
-        if self.causal:
-            hidden |= key > position
-        if self.window is not None:
-            hidden |= abs(key - position) >= self.window
+        begin = keys.start - self.shift - rows.start
+        hidden = _edge(begin, rows.stop - rows.start, keys.stop - keys.start, self.causal, self.window)
         if self.key_mask is not None:
-            hidden |= ~self.key_mask[keys]
+            hidden = hidden | ~self.key_mask[keys]
         return hidden if hidden.any() else None
+
+
+@lru_cache(maxsize=8)  # along a diagonal, blocks have one of few edges
+def _edge(begin: int, rows: int, keys: int, causal: bool, window: int | None) -> Bool[np.ndarray, "rows keys"]:
+    position = np.arange(rows, dtype=np.int32)[:, None]  # counted from the first row
+    key = np.arange(begin, begin + keys, dtype=np.int32)
+    hidden = np.zeros((rows, keys), dtype=bool)
+    if causal:
+        hidden |= key > position
+    if window is not None:
+        hidden |= abs(key - position) >= window
+    return hidden

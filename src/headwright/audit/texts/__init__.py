@@ -5,7 +5,17 @@ place of a text is free, and the extremes of a weight over all texts are found p
 
 head       the scores of a first-layer head, by token and place
 sweep      the largest and smallest scores at each place, summed over the places, for every query token
-bands      the least and most weight over every text; pairs, ceilings, a budget of replaced tokens
+bands      the least and most weight over every text
 witness    the text that attains an extreme
+every_text heads of a first layer over every text: the table of contents
+curves     the same for T = 2, 4, 8, ...
+pairs      a query token and a key token at a distance, whatever else the text holds
+occurrences  the weight on every occurrence of a token
+budget     one text, a few of whose tokens may be replaced
+deeper     heads above the first layer, whatever recombination of a text's keys surrounds them
+attractors which tokens draw a head
 outputs    the range of a head's output along a direction
+first      a first layer as numbers; reading and networks take them from models
+certificate, checker   a statement as a document, and who looks at it again
+gpu, kernel   the sweep on a GPU
 """

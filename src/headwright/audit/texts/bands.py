@@ -8,14 +8,13 @@ token a with b at one place: the weight there is least where all others are larg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import Numbers, Scaled, Sweep, scores_at
+from headwright.audit.texts.head import Head
+from headwright.audit.texts.sweep import Numbers, Scaled, Sweep
 from headwright.errors import InputError
 
 
@@ -50,7 +49,7 @@ class Band:
 def band(found: Sweep, name: str) -> Band:
     """The band of the weight on one of the sets that was swept.
 
-    >>> from headwright.audit.texts.head import Placed, Vectors
+    >>> from headwright.audit.texts.head import Placed, Texts, Vectors
     >>> from headwright.audit.texts.sweep import sweep
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
     >>> found = sweep(Placed(np.arange(2), lambda _: vectors, lambda _: vectors), Texts(2, 1), {"previous": [0]})
@@ -69,8 +68,8 @@ def share(inside: Scaled, outside: Scaled, doubt: Numbers) -> Between:
     return Between((1 - 2.0**-50) / (1 + above), np.minimum(1.0, (1 + 2.0**-50) / (1 + below)))
 
 
-def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Between:
-    """For pairs (query token, token at the one place of the set): the least weight there, whatever the others are."""
+def pair_band(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pairs 2"]) -> Band:
+    """For pairs (query token, token at the one place of the set): the weight there, whatever the others are."""
     texts, places = found.texts, found.sets[name]
     if len(places) != 1 or places[0] not in texts.free:
         raise InputError(f"{name} is not one free place: expected one, such as the previous token's")
@@ -79,33 +78,7 @@ def pair_floor(head: Head, found: Sweep, name: str, pairs: Int[np.ndarray, "pair
     if missing:
         raise InputError(f"the query token {missing[0]} was not swept: expected one of the rows")
     chosen = np.array([row[int(a)] for a in pairs[:, 0]], dtype=int)
-    queries, keys = head.queries(texts.place, places[0]), head.keys(places[0])
-    scores = (queries.rows[pairs[:, 0]] * keys.rows[pairs[:, 1]]).sum(axis=1)
-    outside = found.sums[name].outside_high
-    return share(
-        Scaled(scores, np.ones(len(scores))),
-        Scaled(outside.reference[chosen], outside.factor[chosen]),
-        found.doubt[chosen],
-    )
-
-
-def budgeted(
-    head: Head, texts: Texts, text: Int[np.ndarray, " length"], places: Sequence[int], budget: int
-) -> tuple[float, Int[np.ndarray, " length"]]:
-    """The least weight on places of one text if up to `budget` of its other tokens are replaced, and how.
-
-    The weight falls with the sum over the other places, and each replacement adds its own gain to that sum: the largest
-    gains are the worst. In floating point: the text that comes back can be run through the model.
-    """
-    table = np.array([scores_at(head, texts, at, int(text[texts.place])) for at in texts.seen])
-    at_place = {at: index for index, at in enumerate(texts.seen)}
-    weights = np.exp(table - table.max())
-    present = weights[np.arange(len(texts.seen)), text[list(texts.seen)]]
-    free = np.array([at_place[at] for at in texts.free if at not in places], dtype=int)
-    gains = weights[free][:, : head.free].max(axis=1) - present[free]
-    worst = free[np.argsort(-gains, kind="stable")[:budget]]
-    present[worst] = weights[worst][:, : head.free].max(axis=1)
-    changed = np.array(text)
-    changed[np.array(texts.seen)[worst]] = table[worst][:, : head.free].argmax(axis=1)
-    inside = present[[at_place[at] for at in places]].sum()
-    return float(inside / present.sum()), changed
+    queries, keys = head.queries(texts.place, places[0], pairs[:, 0]), head.keys(places[0])
+    scores = (queries.rows * keys.rows[pairs[:, 1]]).sum(axis=1)
+    inside, sums, doubt = Scaled(scores, np.ones(len(scores))), found.sums[name], found.doubt[chosen]
+    return Band(share(inside, sums.outside_high[chosen], doubt), share(inside, sums.outside_low[chosen], doubt))

@@ -9,8 +9,10 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Int
 
+from headwright.audit.findings.device import numbers
 from headwright.audit.models.model import Layer, Model, Tokens
-from headwright.audit.texts.bands import Band, Between, band, pair_floor
+from headwright.audit.texts.attractors import attractors
+from headwright.audit.texts.bands import Band, Between, band, pair_band
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
@@ -58,6 +60,15 @@ class Guarantee:
     broken: tuple[tuple[int, int, float], ...]  # the query token, the one before it, and the least weight
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A token's id, and at how many of the (query token, place) couples looked at its score is the largest."""
+
+    token: int
+    wins: int
+    of: int
+
+
 @dataclass(frozen=True, eq=False)
 class HeadOnEveryText:
     """One head on all texts of a length."""
@@ -69,6 +80,7 @@ class HeadOnEveryText:
     slack: float  # no score used is further than this from the exact one
     places: tuple[OnPlaces, ...]
     guarantee: Guarantee | None
+    attractors: tuple[Drawn, ...]  # the tokens that draw it most, in floating point
 
 
 def every_text(
@@ -95,10 +107,8 @@ def every_text(
     True
     """
     layer = first_layer(model)
-    texts = texts_of(layer, length)
-    if model.longest is not None and length > model.longest:
-        raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
-    rows = None if queries is None else _counted(layer, queries)
+    texts = texts_for(model, layer, length)
+    rows = None if queries is None else counted(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
     found = []
     for number, head in enumerate(chosen):
@@ -107,22 +117,31 @@ def every_text(
     return found
 
 
+def texts_for(model: Model, layer: FirstLayer, length: int) -> Texts:
+    """All texts of a length, if the model has so many positions."""
+    if model.longest is not None and length > model.longest:
+        raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
+    return texts_of(layer, length)
+
+
 def _one(
     model: Model, layer: FirstLayer, texts: Texts, number: int, offset: int | None,
     rows: Int[np.ndarray, " queries"] | None, text: Tokens | None, sweeper: Sweeper, progress: Progress | None,
 ) -> HeadOnEveryText:  # fmt: skip
     head = head_of(layer, number)
-    sets = _sets(texts, offset)
+    sets = asked_places(texts, offset)
     swept = sweeper(head, texts, sets, rows, progress)
     bands = {name: band(swept, name) for name in sets}
     places = tuple(_on_places(model, layer, head, swept, number, name, bands[name]) for name in sets)
     guarantee = None if text is None or "previous" not in sets else _guarantee(layer, head, swept, text)
+    drawn = tuple(Drawn(int(layer.tokens[one.token]), one.wins, one.of) for one in attractors(head, texts, rows))
     return HeadOnEveryText(
-        number, texts.length, texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee
+        number, texts.length, texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee, drawn
     )
 
 
-def _sets(texts: Texts, offset: int | None) -> dict[str, list[int]]:
+def asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]]:
+    """The places that one asks about first: the query's own, the previous, the first, and one more if asked."""
     sets = {"self": [texts.place]}
     if texts.place - 1 in texts.seen:
         sets["previous"] = [texts.place - 1]
@@ -143,7 +162,9 @@ def _on_places(
         shown = witness(head, swept.texts, int(swept.rows[row]), swept.sets[name], extreme)
         bound = float(bounds.lower[row] if extreme == "least" else bounds.upper[row])
         ids = layer.tokens[shown.text]
-        return Attained(int(ids[swept.texts.place]), bound, ids, run_weight(model, number, ids, swept, name))
+        return Attained(
+            int(ids[swept.texts.place]), bound, ids, run_weight(model, number, ids, swept.texts, swept.sets[name])
+        )
 
     return OnPlaces(
         name, swept.sets[name], attained("least", found.least), attained("most", found.most),
@@ -151,15 +172,15 @@ def _on_places(
     )  # fmt: skip
 
 
-def run_weight(model: Model, head: int, ids: Tokens, swept: Sweep, name: str) -> float:
-    """The weight that the model itself gives to the places of a set on a text, from its own queries and keys."""
+def run_weight(model: Model, head: int, ids: Tokens, texts: Texts, places: Sequence[int]) -> float:
+    """The weight that the model itself gives to places of a text, from its own queries and keys."""
     layer: Layer = next(iter(model.run(ids)))
-    queries, keys = (np.asarray(array, dtype=np.float64) for array in (layer.queries, layer.keys))
+    queries, keys = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys))
     mine = keys[head * len(keys) // len(queries)]
-    seen = list(swept.texts.seen)
-    scores = mine[seen] @ queries[head, swept.texts.place] * layer.scoring.scale
+    seen = list(texts.seen)
+    scores = mine[seen] @ queries[head, texts.place] * layer.scoring.scale
     pattern = np.exp(scores - scores.max())
-    return float(pattern[[at in swept.sets[name] for at in seen]].sum() / pattern.sum())
+    return float(pattern[[at in places for at in seen]].sum() / pattern.sum())
 
 
 def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Guarantee:
@@ -169,7 +190,7 @@ def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Gua
     pairs = sorted((a, b) for a, b in adjacent if a is not None and b is not None and a in asked)
     if not pairs:
         raise InputError("the text holds no adjacent pair of ordinary tokens: give it a longer one")
-    floor = pair_floor(head, swept, "previous", np.array(pairs)).lower
+    floor = pair_band(head, swept, "previous", np.array(pairs)).least.lower
     kept = floor > HALF
     worst = [index for index in np.argsort(floor, kind="stable") if not kept[index]][:NAMED]
     ids = [(int(layer.tokens[pairs[index][0]]), int(layer.tokens[pairs[index][1]])) for index in worst]
@@ -177,7 +198,8 @@ def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Gua
     return Guarantee(len(pairs), int(kept.sum()), broken)
 
 
-def _counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " queries"]:
+def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " queries"]:
+    """Token ids as the heads count them; refused if a text may not hold one."""
     at = {int(token): index for index, token in enumerate(layer.tokens[: len(layer.tokens) - layer.only_held])}
     missing = [token for token in queries if token not in at]
     if missing:
@@ -211,8 +233,8 @@ def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
     found = []
     for place in range(len(layer.opening) + 1, len(tokens)):
         texts = texts_of(layer, place + 1)
-        swept = sweep(one, texts, {"previous": [place - 1]}, _counted(layer, [int(tokens[place])]))
+        swept = sweep(one, texts, {"previous": [place - 1]}, counted(layer, [int(tokens[place])]))
         bounds = band(swept, "previous")
-        measured = run_weight(model, head, tokens[: place + 1], swept, "previous")
+        measured = run_weight(model, head, tokens[: place + 1], texts, [place - 1])
         found.append(PlaceBand(place, float(bounds.least.lower[0]), float(bounds.most.upper[0]), measured))
     return found

@@ -104,8 +104,7 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
     >>> texts_of(layer, 3)
     Texts(length=3, place=2, held={0: 1}, causal=True, window=None)
     """
-    special = len(layer.opening) + len(layer.closing)
-    least = special + (1 if layer.opening else 2)
+    special, least = len(layer.opening) + len(layer.closing), shortest(layer)
     most = None if layer.places is None else len(layer.places)
     if length < least or (most is not None and length > most):
         reach = f"{least} to {most}" if most is not None else f"{least} or more"
@@ -116,6 +115,11 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
     held = {place: at[token] for place, token in enumerate(layer.opening)}
     held |= {first + place: at[token] for place, token in enumerate(layer.closing)}
     return Texts(length, first - 1 if place is None else place, held, layer.causal, layer.window)
+
+
+def shortest(layer: FirstLayer) -> int:
+    """The least number of tokens of a text that says anything: the query, and one place more."""
+    return len(layer.opening) + len(layer.closing) + (1 if layer.opening else 2)
 
 
 def _stream(layer: FirstLayer, place: int | None) -> Vectors:

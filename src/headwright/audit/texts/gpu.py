@@ -1,9 +1,6 @@
-"""The sweep of a rotary head on a GPU: every query token, every place, in seconds.
+"""The sweep on a GPU: every query token, every place, in seconds. The kernel does the free places.
 
-Products are of bfloat16 (exact, added up in float32), or of float32 in three passes. What rounding the factors loses is
-not estimated from above by 2^-8 but measured: |q - q'| of each query and the largest |k - k'|, both in float64. With
-those, no score is wrong by more than |q - q'| |k| + |q'| |k - k'| + 2^-20 d |q'| |k'|; the last term allows for a sum
-whose every step is cut off after 21 bits, which is coarser than any accumulator of a tensor core.
+Places with one token (the query's own, and those held) and the places asked about are few, and come one by one.
 """
 
 from __future__ import annotations
@@ -15,102 +12,93 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
-from headwright.audit.texts.head import Rotary, Texts
-from headwright.audit.texts.kernel import extremes
-from headwright.audit.texts.sweep import Scaled, Sums, Sweep
-from headwright.errors import InputError
+from headwright.audit.texts.head import Head, Rotary, Texts
+from headwright.audit.texts.kernel import Device, Turns, turns_of
+from headwright.audit.texts.sweep import Numbers, Scaled, Sums, Sweep, checked_sets, nothing, place_extremes
 
-CHUNK = 64  # places whose extremes are summed at once
-COARSE = 2.0**-20
-
-Products = Literal["bf16", "tf32x3"]
+Products = Literal["float16", "tf32x3"]
 
 
 def sweep_on_gpu(
-    head: Rotary,
+    head: Head,
     texts: Texts,
     sets: Mapping[str, Sequence[int]],
     rows: Int[np.ndarray, " queries"] | None = None,
     progress: Callable[[float], None] | None = None,
     *,
-    products: Products = "bf16",
+    products: Products = "float16",
     device: str = "cuda",
 ) -> Sweep:
     """What `sweep` finds, with the slack of the products that were asked for."""
-    if head.query.rows.shape[1] & (head.query.rows.shape[1] - 1):
-        raise InputError(f"vectors of {head.query.rows.shape[1]} numbers: expected a power of two on a GPU")
     chosen = np.arange(head.free) if rows is None else np.asarray(rows)
-    gpu = _Turning(head, chosen, products, device)
-    seen = texts.seen
-    sums = {name: [_nothing(len(chosen), device) for _ in range(4)] for name in sets}
-    slack = torch.zeros(len(chosen), dtype=torch.float64, device=device)
-    for start in range(0, len(seen), CHUNK):
-        places = seen[start : start + CHUNK]
-        high, low = torch.empty((2, len(places), len(chosen)), dtype=torch.float64, device=device)
-        for index, at in enumerate(places):
-            if at == texts.place or at in texts.held:
-                high[index] = low[index] = gpu.exactly(texts, at)
-            else:
-                high[index], low[index], wrong = gpu.extremes(texts.place - at)
-                slack = torch.maximum(slack, wrong)
-        for name, wanted in sets.items():
-            inside = torch.tensor([at in wanted for at in places], device=device)
-            for which, mine in enumerate((inside, inside, ~inside, ~inside)):
-                if bool(mine.any()):
-                    sums[name][which] = _plus(sums[name][which], (high, low)[which % 2][mine])
-        if progress is not None:
-            progress(min(1.0, (start + CHUNK) / len(seen)))
-    exact = max(head.queries(texts.place, at).slack(head.keys(at)) for at in (seen[0], texts.place))
-    return Sweep(
-        texts, chosen, {name: tuple(places) for name, places in sets.items()},
-        {name: Sums(*(Scaled(m.cpu().numpy(), s.cpu().numpy()) for m, s in four)) for name, four in sums.items()},
-        slack.cpu().numpy() + exact,
-    )  # fmt: skip
+    kept = checked_sets(texts, sets)
+    asked = {at for places in kept.values() for at in places}
+    rest = [at for at in texts.free if at not in asked]
+    free = _FreePlaces(head, texts, chosen, products, device)
+    high, low, slack = free.summed(rest, progress) if rest else (nothing(len(chosen)), nothing(len(chosen)), 0.0)
+    sums = {name: [nothing(len(chosen)), nothing(len(chosen)), high, low] for name in kept}
+    for at in sorted(asked | set(texts.seen) - set(texts.free)):
+        here = free.at(at) if at in texts.free else place_extremes(head, texts, at, chosen)
+        slack = np.maximum(slack, here[2])
+        for name, places in kept.items():
+            four, first = sums[name], 0 if at in places else 2
+            four[first], four[first + 1] = four[first].plus(here[0]), four[first + 1].plus(here[1])
+    return Sweep(texts, chosen, kept, {name: Sums(*four) for name, four in sums.items()}, slack + np.zeros(len(chosen)))
 
 
-class _Turning:
-    """A head's queries and keys on the device; the queries are turned there, place by place."""
+class _FreePlaces:
+    """Where keys turn with their place they stay on the device; where places are learned, each brings its own."""
 
-    def __init__(self, head: Rotary, rows: Int[np.ndarray, " queries"], products: Products, device: str) -> None:
-        self._head, self._rows, self._products, self._device = head, rows, products, device
-        self._query = torch.tensor(head.query.rows[rows], device=device)
-        self._key = torch.tensor(head.key.rows, device=device)
-        self._own = torch.tensor(head.key.rows[rows], device=device)
-        self._short_key = self._shortened(self._key[: head.free])
-        self._long = float(self._key.norm(dim=1).max()) * 1.000001
-        self._lost = float((self._key[: head.free] - self._short_key.double()).norm(dim=1).max()) * 1.000001
+    def __init__(
+        self, head: Head, texts: Texts, rows: Int[np.ndarray, " queries"], products: Products, device: str
+    ) -> None:
+        self._head, self._texts, self._rows, self._products = head, texts, rows, products
+        self._device = torch.device(device)
+        self._turning = (head, self._moved(head.query.rows[rows], head.key.rows)) if isinstance(head, Rotary) else None
 
-    def _shortened(self, vectors: torch.Tensor) -> torch.Tensor:
-        return vectors.to(torch.bfloat16 if self._products == "bf16" else torch.float32)
+    def summed(self, places: Sequence[int], progress: Callable[[float], None] | None) -> tuple[Scaled, Scaled, Numbers]:
+        """The sums over places of exp of the largest and the smallest scores, and the slack of these scores."""
+        if self._turning is None:
+            return self._one_by_one(places, progress)
+        rotary, moved = self._turning
+        found = moved.folded(self._turns(rotary, places), progress)
+        high, low = (Scaled(*(part.cpu().numpy() for part in sums)) for sums in (found.high, found.low))
+        exact = max(self._exact(at) for at in (places[0], places[-1]))
+        return high, low, found.slack.cpu().numpy() + exact
 
-    def _turned(self, distance: int) -> torch.Tensor:
-        cos, sin = (torch.tensor(part, device=self._device) for part in self._head.turns(distance))
-        half = len(cos)
-        first, second, rest = self._query[:, :half], self._query[:, half : 2 * half], self._query[:, 2 * half :]
-        return torch.cat([first * cos - second * sin, first * sin + second * cos, rest], dim=1)
+    def at(self, place: int) -> tuple[Numbers, Numbers, Numbers]:
+        """The extremes of one place, and how far they may be wrong."""
+        if self._turning is not None:
+            rotary, moved = self._turning
+            turns = self._turns(rotary, [place])
+        else:
+            moved = self._moved(
+                self._head.queries(self._texts.place, place, self._rows).rows, self._head.keys(place).rows
+            )
+            turns = Turns.none(1, moved.query.shape[1], self._device)
+        high, low, wrong = (part[0].cpu().numpy() for part in moved.extremes(turns))
+        return high, low, wrong + self._exact(place)
 
-    def extremes(self, distance: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Largest and smallest scores at a distance, and how far each may be from the float64 one."""
-        turned = self._turned(distance)
-        short = self._shortened(turned)
-        high, low = extremes(short, self._short_key, "ieee" if self._products == "bf16" else "tf32x3")
-        lost = (turned - short.double()).norm(dim=1)
-        size = short.double().norm(dim=1)
-        coarse = COARSE * short.shape[1] * size * self._long
-        return high.double(), low.double(), (lost * self._long + size * self._lost + coarse) * 1.000001
+    def _one_by_one(
+        self, places: Sequence[int], progress: Callable[[float], None] | None
+    ) -> tuple[Scaled, Scaled, Numbers]:
+        high, low, slack = nothing(len(self._rows)), nothing(len(self._rows)), np.zeros(len(self._rows))
+        for done, place in enumerate(places):
+            here = self.at(place)
+            high, low, slack = high.plus(here[0]), low.plus(here[1]), np.maximum(slack, here[2])
+            if progress is not None:
+                progress((done + 1) / len(places))
+        return high, low, slack
 
-    def exactly(self, texts: Texts, at: int) -> torch.Tensor:
-        """Scores with the query's own token, or with one that is held."""
-        turned = self._turned(texts.place - at)
-        return (turned * (self._own if at == texts.place else self._key[texts.held[at]])).sum(dim=1)
+    def _exact(self, place: int) -> float:
+        """What the vectors in float64 are themselves wrong by; it hardly depends on the place where they turn."""
+        return self._head.queries(self._texts.place, place, self._rows).slack(self._head.keys(place)) * (1 + 2.0**-20)
 
+    def _moved(self, queries: np.ndarray, keys: np.ndarray) -> Device:
+        query, key = (torch.tensor(part, device=self._device) for part in (queries, keys[: self._head.free]))
+        return Device.of(query, key, self._products)
 
-def _nothing(count: int, device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    reference = torch.full((count,), -torch.inf, dtype=torch.float64, device=device)
-    return reference, torch.zeros_like(reference)
-
-
-def _plus(sums: tuple[torch.Tensor, torch.Tensor], scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    reference, factor = sums
-    new = torch.maximum(reference, scores.amax(dim=0))
-    return new, factor * (reference - new).exp() + (scores - new).exp().sum(dim=0)
+    def _turns(self, head: Rotary, places: Sequence[int]) -> Turns:
+        found = [head.turns(self._texts.place - at) for at in places]
+        cos, sin = (torch.tensor(np.array([pair[which] for pair in found]), device=self._device) for which in (0, 1))
+        return turns_of(cos, sin, head.query.rows.shape[1])

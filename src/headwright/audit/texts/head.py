@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from headwright.errors import InputError
 from headwright.fast.balls import TINY, UP, gamma
 
 Row = Float[np.ndarray, " half"]
+Which = Int[np.ndarray, " queries"] | None  # tokens, as a head counts them; None: all
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +35,16 @@ class Vectors:
     rows: Float[np.ndarray, "tokens d"]
     error: float
 
-    @property
+    @cached_property
     def longest(self) -> float:
         """Not below the length of any of the computed rows."""
+        if not len(self.rows):
+            return 0.0
         return float(np.sqrt((self.rows**2).sum(axis=1).max()) * (1 + 2 * gamma(self.rows.shape[1] + 4)))
+
+    def some(self, which: Which) -> Vectors:
+        """Some of the rows, or all."""
+        return self if which is None else Vectors(self.rows[which], self.error)
 
     def slack(self, other: Vectors) -> float:
         """No product of two rows, computed in float64 in any order, is further than this from the exact one."""
@@ -56,8 +64,8 @@ class Head(Protocol):
     def free(self) -> int:
         """How many any place may hold."""
 
-    def queries(self, place: int, at: int) -> Vectors:
-        """The queries of all tokens at a place, as they meet a key at another."""
+    def queries(self, place: int, at: int, which: Which = None) -> Vectors:
+        """The queries of some tokens at a place, as they meet a key at another."""
 
     def keys(self, at: int) -> Vectors:
         """The keys of all tokens at a place."""
@@ -131,11 +139,11 @@ class Rotary:
             turns = [(arb(angle) * distance).sin_cos() for angle in self.angles.tolist()]
         return np.array([float(cos.mid()) for _, cos in turns]), np.array([float(sin.mid()) for sin, _ in turns])
 
-    def queries(self, place: int, at: int) -> Vectors:
+    def queries(self, place: int, at: int, which: Which = None) -> Vectors:
         """Turned: three roundings of each part and those of its factors are less than 2^-49 of a pair's length."""
         cos, sin = self.turns(place - at)
         half = len(self.angles)
-        first, second, rest = np.split(self.query.rows, [half, 2 * half], axis=1)
+        first, second, rest = np.split(self.query.some(which).rows, [half, 2 * half], axis=1)
         turned = np.hstack([first * cos - second * sin, first * sin + second * cos, rest])
         return Vectors(turned, (self.query.error * (1 + 2.0**-48) + self.query.longest * 2.0**-49) * UP)
 
@@ -163,9 +171,9 @@ class Placed:
         """All but those that are only held."""
         return len(self.tokens) - self.only_held
 
-    def queries(self, place: int, at: int) -> Vectors:  # noqa: ARG002
+    def queries(self, place: int, at: int, which: Which = None) -> Vectors:  # noqa: ARG002
         """Whatever key they meet."""
-        return self.at_query(place)
+        return self.at_query(place).some(which)
 
     def keys(self, at: int) -> Vectors:
         """At this place."""

@@ -20,30 +20,65 @@ from headwright.errors import InputError
 
 def of_network(model: Model, network: Any) -> FirstLayer:
     """The first layer of a network; an InputError that names the family where it is not covered."""
-    family = network.config.model_type
-    reader = READERS.get(family)
-    if reader is None:
+    return READERS[_covered(model, network)](model, network)
+
+
+def turning_of_network(model: Model, network: Any, index: int) -> Float[np.ndarray, " half"] | None:
+    """By how much pairs turn from one place to the next in a layer; None where positions are learned."""
+    family = _covered(model, network)
+    return None if family in LEARNED else _angles(model, network, index)
+
+
+def _covered(model: Model, network: Any) -> str:
+    family = str(network.config.model_type)
+    if family not in READERS:
         raise InputError(f"{model.name}: for every text, its family ({family}) is not covered: expected one of "
                          f"{', '.join(sorted(READERS))}, or builtin:induction")  # fmt: skip
-    return reader(model, network)
+    return family
+
+
+def _angles(model: Model, network: Any, index: int) -> Any:
+    rotary = network.rotary_emb
+    kind = getattr(network.config, "layer_types", None)
+    prefix = "" if kind is None or not hasattr(rotary, f"{kind[index]}_inv_freq") else f"{kind[index]}_"
+    if float(getattr(rotary, f"{prefix}attention_scaling", 1.0)) != 1.0:
+        raise InputError(f"{model.name}: its rotary positions scale scores, which is not covered for every text")
+    return _numbers(getattr(rotary, f"{prefix}inv_freq"))
 
 
 def _llama(model: Model, network: Any) -> FirstLayer:
-    """Llama, SmolLM2, Mistral: RMSNorm, rotary positions, heads that share keys."""
+    """Llama, SmolLM2, Mistral, Qwen: RMSNorm, rotary positions, heads that share keys, perhaps normed and windowed."""
     config, layer = network.config, network.layers[0]
+    gemma = config.model_type == "gemma3_text"  # scales its embeddings, and holds its gains less 1
+    gain, times = (1.0, float(network.embed_tokens.embed_scale)) if gemma else (0.0, 1.0)
     attention = layer.self_attn
     heads, key_heads = config.num_attention_heads, config.num_key_value_heads
-    window = getattr(config, "sliding_window", None)
+    # A layer that has a window of its own says so, in a model where others may have none.
+    window = getattr(attention, "sliding_window", getattr(config, "sliding_window", None))
     tokens, only_held, opening = _tokens(model)
-    rotary = network.rotary_emb
-    if float(getattr(rotary, "attention_scaling", 1.0)) != 1.0:
-        raise InputError(f"{model.name}: its rotary positions scale scores, which is not covered for every text")
+
+    def norm(module: Any) -> Norm:
+        eps = module.eps if hasattr(module, "eps") else module.variance_epsilon
+        return Norm("rms", _numbers(module.weight) + gain, eps=float(eps))
+
+    def inner(name: str) -> Norm | None:
+        return norm(getattr(attention, name)) if hasattr(attention, name) else None
+
     return FirstLayer(
-        tokens, _numbers(network.embed_tokens.weight)[tokens],
-        _projections(attention.q_proj, heads), _projections(attention.k_proj, key_heads), float(attention.scaling),
-        norm=Norm("rms", _numbers(layer.input_layernorm.weight), eps=float(layer.input_layernorm.variance_epsilon)),
-        angles=_numbers(rotary.inv_freq), only_held=only_held, opening=opening, window=window,
+        tokens, _numbers(network.embed_tokens.weight)[tokens] * times,
+        _projections(attention.q_proj, heads, inner("q_norm")),
+        _projections(attention.k_proj, key_heads, inner("k_norm")), float(attention.scaling),
+        norm=norm(layer.input_layernorm), angles=_angles(model, network, 0), only_held=only_held, opening=opening,
+        window=None if window is None else int(window),
     )  # fmt: skip
+
+
+def _gemma(model: Model, network: Any) -> FirstLayer:
+    """Gemma 3: as Llama, with scaled embeddings, gains beside 1, normed queries and keys, windows in most layers."""
+    config = network.config
+    if config.attn_logit_softcapping is not None or config.use_bidirectional_attention:
+        raise InputError(f"{model.name}: a softcap, or attention both ways, is not covered for its family")
+    return _llama(model, network)
 
 
 def _gpt2(model: Model, network: Any) -> FirstLayer:
@@ -85,8 +120,10 @@ def _bert(model: Model, network: Any) -> FirstLayer:
 
 
 READERS: dict[str, Callable[[Model, Any], FirstLayer]] = {
-    "bert": _bert, "gpt2": _gpt2, "llama": _llama, "mistral": _llama,
+    "bert": _bert, "gemma3_text": _gemma, "gpt2": _gpt2, "llama": _llama, "mistral": _llama, "qwen2": _llama,
+    "qwen3": _llama,
 }  # fmt: skip
+LEARNED = ("bert", "gpt2")
 
 
 def _tokens(model: Model) -> tuple[Any, int, tuple[int, ...]]:
@@ -96,15 +133,17 @@ def _tokens(model: Model) -> tuple[Any, int, tuple[int, ...]]:
     return np.concatenate([ordinary, more]), len(more), tuple(int(token) for token in opening)
 
 
-def _projections(linear: Any, heads: int) -> tuple[Projection, ...]:
+def _projections(linear: Any, heads: int, norm: Norm | None = None) -> tuple[Projection, ...]:
     bias = getattr(linear, "bias", None)
-    return _split(_numbers(linear.weight).T, None if bias is None else _numbers(bias), heads)
+    return _split(_numbers(linear.weight).T, None if bias is None else _numbers(bias), heads, norm)
 
 
-def _split(matrix: Float[np.ndarray, "width out"], bias: Any, heads: int) -> tuple[Projection, ...]:
+def _split(
+    matrix: Float[np.ndarray, "width out"], bias: Any, heads: int, norm: Norm | None = None
+) -> tuple[Projection, ...]:
     biases = [None] * heads if bias is None else np.split(bias, heads)
     return tuple(
-        Projection(np.ascontiguousarray(part), shift)
+        Projection(np.ascontiguousarray(part), shift, norm)
         for part, shift in zip(np.split(matrix, heads, axis=1), biases, strict=True)
     )
 

@@ -2,7 +2,7 @@
 
 The output along u of a query token is sum_j e^(s_j) x_j / sum_j e^(s_j) with x_j = <u, v> of the token at place j. The
 largest such ratio r is where sum_j max_b e^(s_j(b)) (x_j(b) - r) = 0, each place for itself (Dinkelbach): from any text
-one goes to the text that maximises the sum at its ratio, and the ratio only rises, until it stays.
+one goes to the text that maximises the sum at its ratio, and the ratio only rises, until the text stays.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ def largest_output(head: Head, texts: Texts, query: int, along: Float[np.ndarray
     free = np.array([at in texts.free for at in texts.seen])
     fixed = np.array([texts.held.get(at, query) for at in texts.seen])
     places = np.arange(len(texts.seen))
-    chosen, value = fixed, -np.inf
+    chosen = fixed
     for _ in range(MOST_STEPS):
-        taken = weights[places, chosen]
-        ratio = float(taken @ along[places, chosen] / taken.sum())
-        if ratio <= value:
+        taken, worth = weights[places, chosen], along[places, chosen]
+        # From the value of the heaviest place on: a ratio next to it would round to it, and then nothing beats it.
+        heaviest = worth[taken.argmax()]
+        beyond = float(taken @ (worth - heaviest) / taken.sum())
+        gains = weights * ((along - heaviest) - beyond)
+        better = np.where(free, gains[:, : head.free].argmax(axis=1), fixed)
+        if np.array_equal(better, chosen):
             break
-        value, best = ratio, chosen
-        chosen = np.where(free, (weights * (along - ratio))[:, : head.free].argmax(axis=1), fixed)
+        chosen = better
+    value = float(heaviest + beyond)
     text = np.full(texts.length, query)
-    text[list(texts.seen)] = best
+    text[list(texts.seen)] = chosen
     return Attained(value, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from headwright.audit.models.induction import FREQUENCIES, InductionModel
 from headwright.audit.models.model import Model
@@ -26,6 +27,23 @@ def first_layer(model: Model) -> FirstLayer:
 
         return of_network(model, network)
     raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
+
+
+def turning(model: Model, index: int) -> Float[np.ndarray, " half"] | None:
+    """By how much the pairs of a layer's keys turn from one place to the next; None where they do not turn.
+
+    >>> from headwright.audit.models import load_model
+    >>> turning(load_model("builtin:induction"), 1).shape
+    (16,)
+    """
+    if isinstance(model, InductionModel):
+        return np.array(FREQUENCIES)
+    network = getattr(model, "network", None)
+    if network is not None:
+        from headwright.audit.texts.networks import turning_of_network
+
+        return turning_of_network(model, network, index)
+    raise InputError(f"{model.name}: it is not known how the keys of its layers turn")
 
 
 def _induction(model: InductionModel) -> FirstLayer:

@@ -36,6 +36,17 @@ class Scaled:
         reference = np.maximum(self.reference, scores)
         return Scaled(reference, self.factor * _exp(self.reference - reference) + _exp(scores - reference))
 
+    def merged(self, other: Scaled) -> Scaled:
+        """The sum of the two."""
+        reference = np.maximum(self.reference, other.reference)
+        with np.errstate(invalid="ignore"):  # nothing and nothing
+            apart = [np.nan_to_num(each.reference - reference, nan=0.0) for each in (self, other)]
+        mine, theirs = map(_exp, apart)
+        return Scaled(reference, self.factor * mine + other.factor * theirs)
+
+    def __getitem__(self, chosen: Int[np.ndarray, " some"] | slice) -> Scaled:
+        return Scaled(self.reference[chosen], self.factor[chosen])
+
     def over(self, other: Scaled, doubt: Numbers) -> tuple[Numbers, Numbers]:
         """self / other from below and from above, where each is known up to a factor of 1 + doubt, either way."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -76,9 +87,7 @@ class Sweep:
     @property
     def doubt(self) -> Numbers:
         """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each place."""
-        with np.errstate(over="ignore"):
-            found: Numbers = (np.expm1(self.slack) + len(self.texts.seen) * STEP) * (1 + 2.0**-20)
-        return found
+        return doubt_of(self.slack, len(self.texts.seen))
 
 
 def sweep(
@@ -97,43 +106,65 @@ def sweep(
     [0.0, 1.0]
     """
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    for name, places in sets.items():
-        if not set(places) <= set(texts.seen):
-            raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
-    nothing = Scaled(np.full(len(rows), -np.inf), np.zeros(len(rows)))
-    sums = {name: [nothing] * 4 for name in sets}
+    kept = checked_sets(texts, sets)
+    sums = {name: [nothing(len(rows))] * 4 for name in kept}
     slack = np.zeros(len(rows))
     for done, at in enumerate(texts.seen):
         high, low, wrong = place_extremes(head, texts, at, rows)
         slack = np.maximum(slack, wrong)
-        for name, places in sets.items():
+        for name, places in kept.items():
             four, first = sums[name], 0 if at in places else 2
             four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
         if progress is not None:
             progress((done + 1) / len(texts.seen))
-    kept = {name: tuple(places) for name, places in sets.items()}
     return Sweep(texts, rows, kept, {name: Sums(*four) for name, four in sums.items()}, slack)
+
+
+def checked_sets(texts: Texts, sets: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """The same sets, if the query sees their places."""
+    for name, places in sets.items():
+        if not set(places) <= set(texts.seen):
+            raise InputError(f"{name}: places {sorted(set(places) - set(texts.seen))} are not seen from {texts.place}")
+    return {name: tuple(places) for name, places in sets.items()}
+
+
+def doubt_of(slack: Numbers, places: int) -> Numbers:
+    """A sum over places of exp of scores that are off by the slack, and the exact one, differ by 1 + this at most."""
+    with np.errstate(over="ignore"):
+        found: Numbers = (np.expm1(slack) + places * STEP) * (1 + 2.0**-20)
+    return found
+
+
+def summed(scores: Float[np.ndarray, "places queries"]) -> Scaled:
+    """The sum over places of exp: the exponentials err by 2^-47 and n roundings of the sum by n 2^-53."""
+    reference = scores.max(axis=0, initial=-np.inf)
+    return Scaled(reference, _exp(scores - reference).sum(axis=0)) if len(scores) else nothing(scores.shape[1])
+
+
+def nothing(count: int) -> Scaled:
+    """Sums over no place."""
+    return Scaled(np.full(count, -np.inf), np.zeros(count))
 
 
 def place_extremes(
     head: Head, texts: Texts, at: int, rows: Int[np.ndarray, " queries"]
 ) -> tuple[Numbers, Numbers, float]:
     """The largest and smallest score that each query token can meet at a place, and how far they may be wrong."""
-    queries, keys = head.queries(texts.place, at), head.keys(at)
+    queries, keys = head.queries(texts.place, at, rows), head.keys(at)
     slack = queries.slack(keys)
     if at == texts.place or at in texts.held:
         chosen = keys.rows[rows] if at == texts.place else keys.rows[texts.held[at]]
-        scores = (queries.rows[rows] * chosen).sum(axis=1)
+        scores = (queries.rows * chosen).sum(axis=1)
         return scores, scores, slack
     high, low = np.empty(len(rows)), np.empty(len(rows))
     for start in range(0, len(rows), ROWS):
-        block = queries.rows[rows[start : start + ROWS]] @ keys.rows[: head.free].T
+        block = queries.rows[start : start + ROWS] @ keys.rows[: head.free].T
         high[start : start + ROWS], low[start : start + ROWS] = block.max(axis=1), block.min(axis=1)
     return high, low, slack
 
 
 def scores_at(head: Head, texts: Texts, at: int, query: int) -> Float[np.ndarray, " tokens"]:
     """The scores of one query token with every token at a place, whether or not the place may hold it."""
-    queries, keys = head.queries(texts.place, at), head.keys(at)
-    scores: Float[np.ndarray, " tokens"] = keys.rows @ queries.rows[query]
+    queries, keys = head.queries(texts.place, at, np.array([query])), head.keys(at)
+    scores: Float[np.ndarray, " tokens"] = keys.rows @ queries.rows[0]
     return scores

@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from markdown_it.token import Token as Block
-
-from headwright.check.reading.blocks import blocks
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.marks import Piece, compares, find_formulas
 from headwright.check.reading.tables import as_sentences, is_table
 from headwright.check.reading.written import Written
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token as Block
 
 REACH = 60  # characters in which the mark of a formula is looked for
 MOST_TOKENS = 400  # of one sentence; a longer one is not understood
@@ -87,6 +87,8 @@ class _Stretch:
 
 
 def _blocks(written: Written) -> Iterator[_Stretch]:
+    from headwright.check.reading.blocks import blocks  # bare formulas do without markdown-it
+
     text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":
         text = _without_commands(text)

@@ -6,6 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["markdown", "latex", "plain"]
+MOST_FORMULAS = 200  # of one answer
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as it was written, and the line of its file (counted from 1).
+
+    >>> Formula("q = k_a", 3).line
+    3
+    """
+
+    text: str
+    line: int
 
 
 @dataclass(frozen=True)

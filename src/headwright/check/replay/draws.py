@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from random import Random
 
 from flint import arb, arb_mat
@@ -56,7 +57,7 @@ class Question:
     values: Mapping[str, Fraction] = field(default_factory=dict)  # of a counterexample
     along: Mapping[str, Path] = field(default_factory=dict)  # names that grow with others there
 
-    @property
+    @cached_property
     def definitions(self) -> dict[str, Node]:
         """What is given, and what the answer defines."""
         tokens = self.exercise.tokens
@@ -65,7 +66,7 @@ class Question:
         known |= {name: said.node for name, said in self.answer.definitions.items()}
         return known | {name: part.terms[1] for name, part in redefined(self.under, self.exercise).items()}
 
-    @property
+    @cached_property
     def conditions(self) -> list[Node]:
         """What must hold where the claim is looked at, but for what grows and which keys are meant."""
         instead = redefined(self.under, self.exercise).values()
@@ -108,7 +109,7 @@ class Question:
         ]
         return frozenset(_name(name) for part in much for name in names_in(part)) & self.own
 
-    @property
+    @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names that grow, and those that vanish."""
         grows: set[str] = set()
@@ -134,7 +135,7 @@ class Question:
         """The sign of the claim."""
         return self.node.comparisons[0] if isinstance(self.node, Relation) and self.node.comparisons else ""
 
-    @property
+    @cached_property
     def own(self) -> set[str]:
         """The names that the answer brings along."""
         exercise, defined = self.exercise, self.definitions
@@ -244,6 +245,9 @@ def _world(
         for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too
             lengths = scale.one_of or LENGTHS
             numbers.setdefault(scale.name, lengths[number % len(lengths)])
+        first = exercise.keys.first
+        if first is not None and first.size not in question.values and "n" in numbers:
+            numbers[first.size] = Fraction(random.randint(1, max(1, int(numbers["n"]) - 1)))
         return _keys(question, exercise.keys, numbers, random, Fraction(10 ** (1 + stage)))
     if exercise.tokens is not None:
         return TokensWorld(question.definitions, numbers, setting=exercise.tokens, tokens=tuple(exercise.tokens.tokens))
@@ -268,8 +272,13 @@ def _keys(
     letters = sorted(question.letters(setting))
     if n.denominator != 1 or not len(setting.named) + len(letters) <= n <= MOST_KEYS:
         return None
+    if setting.first is not None and not numbers[setting.first.size] < n:
+        return None
     size = int(n)
-    places = {name: place for place, name in enumerate((*setting.named, *letters), 1)}
+    order = list(range(1, size + 1))
+    if setting.first is not None:
+        random.shuffle(order)  # a letter may stand for one of the first keys, or for one of the others
+    places = dict(zip((*setting.named, *letters), order, strict=False))
     keys = [unit(size, place) for place in range(size)]
     for which, scale in setting.scales.items():
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])

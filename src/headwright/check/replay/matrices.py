@@ -285,9 +285,12 @@ class MatricesWorld:
         last = self._last(node) if node.upper is None else self._integer(node.upper, bound)
         total = NOTHING
         collected: dict[tuple[int, int], arb] = {}
+        conditions = [condition for condition in node.conditions if isinstance(condition, Relation)]
+        if len(conditions) < len(node.conditions):
+            raise NoValue("a sum over a set")
         for place in range(first, last + 1):
             inside = {**bound, node.index: place}
-            if all(self.holds(condition, inside) is True for condition in node.conditions):
+            if all(self.holds(condition, inside) is True for condition in conditions):
                 part = self.value(node.body, inside)
                 total = part if total == NOTHING else total
                 for where, entry in part.entries.items():

@@ -38,13 +38,8 @@ class Worker:
     def check(self, answer: Handed, seed: int, timeout: float, until: float) -> tuple[Verdict, float]:
         """The verdict on an answer, and the seconds it took; `until` is when all must be done."""
         try:
-            if self._process is None:
-                self.launch()
-            if not self._ready:
-                allowed = min(START, until - time.monotonic())
-                self._ask(None, allowed, f"not ready after {allowed:.3g} s")
-                self._ready = True
-        except _Stopped as stopped:
+            self.start(until)
+        except StoppedError as stopped:
             self.stop()
             return Verdict("undecided", f"the checker did not start ({stopped})"), 0.0
         started = time.monotonic()
@@ -58,8 +53,8 @@ class Worker:
             "timeout": allowed,
         }
         try:
-            verdict = from_json(self._ask(job, allowed, f"no verdict within {allowed:.3g} s"))
-        except _Stopped as stopped:
+            verdict = from_json(self.ask(job, allowed, f"no verdict within {allowed:.3g} s"))
+        except StoppedError as stopped:
             self.stop()
             verdict = Verdict("undecided", str(stopped))
         except (ValueError, KeyError, TypeError) as error:
@@ -68,6 +63,15 @@ class Worker:
         if verdict.word == "undecided" and "memory" in verdict.reason:
             self.stop()  # what is left of it would fail the next answer too
         return verdict, time.monotonic() - started
+
+    def start(self, until: float) -> None:
+        """Have the process running and ready; `StoppedError` says why it is not."""
+        if self._process is None:
+            self.launch()
+        if not self._ready:
+            allowed = min(START, until - time.monotonic())
+            self.ask(None, allowed, f"not ready after {allowed:.3g} s")
+            self._ready = True
 
     def dismiss(self) -> None:
         """Stop for good: a worker that another thread is just starting is stopped as well."""
@@ -92,7 +96,7 @@ class Worker:
         """Start the process, and do not wait for it."""
         with self._lock:
             if self._dismissed:
-                raise _Stopped("interrupted")
+                raise StoppedError("interrupted")
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the worker)
             self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
                 self._command,
@@ -103,10 +107,11 @@ class Worker:
                 start_new_session=True,  # Ctrl-C is for us alone; and what it starts can be stopped with it
             )
 
-    def _ask(self, job: dict[str, Any] | None, allowed: float, late: str) -> dict[str, Any]:
+    def ask(self, job: dict[str, Any] | None, allowed: float, late: str) -> dict[str, Any]:
+        """The reply to a job, or `StoppedError` with the reason; `late` is what is said when the seconds are over."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            raise _Stopped("interrupted")
+            raise StoppedError("interrupted")
         stopped = threading.Event()
 
         def strike() -> None:
@@ -125,14 +130,14 @@ class Worker:
         finally:
             timer.cancel()
         if len(reply) == LONGEST_REPLY:
-            raise _Stopped("the checker's reply is too long: please report this answer")
+            raise StoppedError("the checker's reply is too long: please report this answer")
         if not reply.endswith(b"\n"):
             try:
                 process.wait(ENDING)
             except subprocess.TimeoutExpired:  # its output is closed, yet it lives on
                 _kill(process)
                 process.wait()
-            raise _Stopped(late if stopped.is_set() else self._why(process.returncode))
+            raise StoppedError(late if stopped.is_set() else self._why(process.returncode))
         if stopped.is_set():  # the verdict came at the last moment; the process has gone
             self.stop()
         found: dict[str, Any] = json.loads(reply)
@@ -153,7 +158,7 @@ class Worker:
         return f"the check ended {how}" + (f": {shortened(said[-1], 200)}" if said else "")
 
 
-class _Stopped(Exception):  # noqa: N818
+class StoppedError(Exception):
     """The worker was stopped or has ended, and why."""
 
 

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from headwright.check.answer import Formula
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.running.wire import to_json
 from headwright.check.verdict import Verdict
 
@@ -26,36 +25,53 @@ Check = Callable[[str, list[Formula] | Written, int], Verdict]  # of an exercise
 OUT_OF_MEMORY = "the check ran out of memory"
 
 
+Handle = Callable[[dict[str, Any]], dict[str, Any]]  # of a job; both are JSON
+
+
 def serve(prepare: Callable[[], Check], memory: int) -> None:
     """Check what comes in until nothing more does; `prepare` makes the checking function, imports and all."""
+
+    def prepared() -> Handle:
+        check = prepare()
+
+        def handle(job: dict[str, Any]) -> dict[str, Any]:
+            try:
+                formulas = [Formula(text, line) for text, line in job["formulas"]]
+                answer = formulas if job["written"] is None else Written(*job["written"])
+                return to_json(check(job["exercise"], answer, job["seed"]))
+            except MemoryError:
+                return to_json(Verdict("undecided", OUT_OF_MEMORY))
+            except Exception as error:  # noqa: BLE001  (a mistake of ours must not be held against an answer)
+                words = f"the check failed ({type(error).__name__}: {str(error)[:300]}): please report this answer"
+                return to_json(Verdict("undecided", words))
+
+        return handle
+
+    listen(prepared, memory)
+
+
+def listen(prepare: Callable[[], Handle], memory: int) -> None:
+    """Do one job after the other, each within its `timeout`, until nothing more comes in."""
     # The answers' channel is kept apart: whatever a library prints must not end up in it.
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
-    check = prepare()
+    handle = prepare()
     _limit(memory)
     _say(channel, {"ready": True})
     while True:
         job = json.loads(jobs.get())
         _alarm(job["timeout"] + GRACE)
-        try:
-            formulas = [Formula(text, line) for text, line in job["formulas"]]
-            answer = formulas if job["written"] is None else Written(*job["written"])
-            verdict = to_json(check(job["exercise"], answer, job["seed"]))
-        except MemoryError:
-            verdict = to_json(Verdict("undecided", OUT_OF_MEMORY))
-        except Exception as error:  # noqa: BLE001  (a mistake of ours must not be held against an answer)
-            words = f"the check failed ({type(error).__name__}: {str(error)[:300]}): please report this answer"
-            verdict = to_json(Verdict("undecided", words))
+        reply = handle(job)
         _alarm(0)
-        _say(channel, verdict)
+        _say(channel, reply)
 
 
 def checker(folder: Path | None) -> Check:
     """The checking function, for the exercises of Headwright and those in the folder."""
+    from headwright.check.catalogue import load_exercises
     from headwright.check.checker import check_answer
-    from headwright.check.exercise import load_exercises
 
     exercises = load_exercises(folder)
 

@@ -311,7 +311,9 @@ def _logarithms(value: Scalar) -> bool:
 
 def _proof(difference: Scalar, asked: Comparison, cleared: Cleared, used: str) -> Proof:
     if cleared.value.rational is not None:  # everything but a number had a known sign
-        cleared = Cleared(without_denominators(Scalar(difference.over, ONE)), asked)
+        over = without_denominators(Scalar(difference.over, ONE))
+        shown = (Cleared(over, asked), Cleared(over, MIRRORED[asked]))  # as the denominator is positive or negative
+        cleared = next((one for one in shown if certainly(one)), cleared)
     says = str(cleared)
     if len(says) > SHORT:
         return Proof("cleared of denominators it is an inequality between sums that holds everywhere", used)

@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headwright.check.answer import Formula
 from headwright.check.exercise import Exercise
 from headwright.check.reading.marks import find_formulas
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.check.sheets.asking import Spoken, paragraphs, spoken
 from headwright.check.sheets.handed import Complaint, Handed, Note
 from headwright.check.sheets.headings import LISTED

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeVar
 
-from headwright.check.answer import Formula
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import Formula, Written
 from headwright.errors import InputError
 
 Thing = TypeVar("Thing")

@@ -18,16 +18,14 @@ from pathlib import Path
 
 from markdown_it.token import Token
 
-from headwright.check.answer import Formula
 from headwright.check.reading.blocks import blocks
 from headwright.check.reading.marks import Piece, find_formulas
-from headwright.check.reading.written import Form, Written
+from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Written
 from headwright.check.sheets.handed import Complaint, Handed, Note
 from headwright.check.sheets.text import clean, read_text
 from headwright.errors import InputError
 
 MOST_ANSWERS = 500
-MOST_FORMULAS = 200  # of one answer
 MOST_COMPLAINTS = 20
 MATHEMATICS = ("", "math", "latex", "tex")  # what a fenced block with formulas may be called
 _WORD = re.compile(r"\w+(?:-\w+)*")

@@ -10,13 +10,12 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
-from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
 from headwright.check.telling.spelling import in_words, instance, value_in_words
 from headwright.check.telling.typeset import as_written, typeset
-from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict
+from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict, by_what
 
 SIGNS = {"proved": "✓", "holds": "≈", "no answer": "○", "refuted": "✗", "unreadable": "?", "undecided": "…"}
 MEANINGS = {

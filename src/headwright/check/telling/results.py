@@ -33,7 +33,7 @@ def results(
 def as_json(each: Checked) -> dict[str, Any]:
     """One answer with its verdict.
 
-    >>> from headwright.check.answer import Formula
+    >>> from headwright.check.reading.written import Formula
     >>> from headwright.check.sheets.handed import Handed
     >>> from headwright.check.verdict import Verdict
     >>> found = as_json(Checked(Handed("a.md", 1, "copying", (Formula("c = v_j", 2),)), Verdict("proved", "so"), 0.5))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from headwright.check.judging import by_what
 from headwright.check.running.run import Checked
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.spelling import in_words, instance, readable
-from headwright.check.verdict import Part, Verdict
+from headwright.check.verdict import Part, Verdict, by_what
 
 MOST_FORMULAS = 6
 MOST_PARTS = 40
@@ -16,7 +15,7 @@ WIDE = 15  # of the names on the left
 def told(each: Checked) -> list[str]:
     """Where the answer stands, what it is, the verdict and why; steps only where they say more.
 
-    >>> from headwright.check.answer import Formula
+    >>> from headwright.check.reading.written import Formula
     >>> from headwright.check.sheets.handed import Handed
     >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
     >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})

@@ -573,13 +573,13 @@ class Parser:
                     return self.new(Sum(tuple(put(body, index, part) for part in values), span=span))
         lower: Node | None = None
         indices: list[str] = []
-        conditions: list[Relation] = []
+        conditions: list[Node] = []
         for part in ranges:
             if isinstance(part, Relation) and part.comparisons == ("=",) and _is_index(part.terms[0]):
                 if lower is not None:
                     self.fail("two lower bounds on one sum", part.span, "write two sums")
                 lower = part.terms[1]
-            elif isinstance(part, Relation):
+            elif isinstance(part, Relation) or _of_a_set(part):
                 conditions.append(part)
             elif isinstance(part, STATEMENTS):
                 self.fail("this is not read under a sum", part.span, "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}")
@@ -1107,9 +1107,22 @@ def _is_index(node: Node) -> bool:
     return isinstance(node, Name) and node.index is None
 
 
+def _of_a_set(node: Node) -> bool:
+    """i in S, or i not in S, where S is a name."""
+    match node:
+        case Logic("not", (Bond("in", Name(_, None), Name(_, None)),)) | Bond("in", Name(_, None), Name(_, None)):
+            return True
+        case _:
+            return False
+
+
 def candidates(part: Node) -> Iterator[str]:
     """The names that can be the index of a sum; in 1 <= i <= n, the one in the middle first."""
     terms: tuple[Node, ...] = (part,)
+    if isinstance(part, Logic) and part.word == "not":
+        part = part.items[0]
+    if isinstance(part, Bond):
+        terms = (part.left,)
     if isinstance(part, Relation):
         terms = (part.terms[1], *part.terms) if len(part.terms) == 3 else part.terms
     for term in terms:

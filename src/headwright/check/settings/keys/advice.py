@@ -19,11 +19,11 @@ from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth
 from headwright.check.settings.keys.deciding import Decider
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec, among
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Listing, Name, Norm, Relation, walk
+from headwright.formula.tree import Call, Listing, Name, Norm, Quantified, Relation, walk
 
 KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
 NEAR = Fraction(1, 20)
@@ -110,7 +110,7 @@ def _grown(coordinate: Scalar) -> arb:
     return coordinate.value({"n": KEYS} | dict.fromkeys(free, LENGTH))
 
 
-INSTANCE = {"n": Fraction(10), "epsilon": Fraction(1, 10)}  # where nothing else is known
+INSTANCE = {"n": Fraction(10), "m": Fraction(3), "epsilon": Fraction(1, 10)}  # where nothing else is known
 WORTH_SAYING = arb("1.005")
 
 
@@ -127,7 +127,8 @@ def shortest(exercise: Exercise, decider: Decider, failure: Decision | None = No
     values = {**INSTANCE, **({} if failure is None else failure.values)}
     values = {name: value for name, value in values.items() if name in scene.ranges}
     floors = _floors(exercise, decider, values)
-    n, targets = values.get("n", Fraction(0)), len(floors)
+    first = scene.setting.first
+    n, targets = values.get("n", Fraction(0)), len(floors) if first is None else int(values.get(first.size, 0))
     if len(set(floors.values())) != 1 or n <= targets:
         return None
     (floor,) = set(floors.values())
@@ -147,17 +148,24 @@ def shortest(exercise: Exercise, decider: Decider, failure: Decision | None = No
 
 def _floors(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """The goals as least weights of keys; nothing where they are not."""
-    reader = Reader(decider.scene, {})
+    reader, first = Reader(decider.scene, {}), decider.scene.setting.first
     floors: dict[str, Fraction] = {}
     for source in exercise.goals:
         match parsed(source):
             case Relation((Name("alpha", index), least), (">=",)) if label(index) in decider.scene.classes.named:
-                floor = reader.scalar(least).put(dict(values)).rational
-                if floor is None:
+                which = label(index)
+            case Quantified(Relation((Name("alpha", index), least), (">=",)), (over,)) if first is not None:
+                if among(over, label(index), first.size) != (FIRST,):
                     return {}
-                floors[label(index)] = floor
-            case goal if not any(isinstance(node, Norm) for node in walk(goal)):
+                which = FIRST
+            case goal if any(isinstance(node, Norm) for node in walk(goal)):
+                continue
+            case _:
                 return {}
+        floor = reader.scalar(least).put(dict(values)).rational
+        if floor is None:
+            return {}
+        floors[which] = floor
     return floors
 
 

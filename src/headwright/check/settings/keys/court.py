@@ -12,16 +12,17 @@ from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Judged, at, contrasted, judged, plain_number, shown
+from headwright.check.reading.statements import Read
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, told
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import REST, ZERO, Scene, UndeterminedError, opening, score_name
+from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, opening, score_name
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Name, Relation, walk
+from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
 
 
 def described(finding: Finding) -> str:
@@ -131,9 +132,45 @@ def argument(scene: Scene) -> str:
     said = []
     for head in scene.queries:
         scores = scene.scores(Reader(scene, {}).query(head))
-        keys = [f"{score} for {'the others' if name == REST else f'k_{name}'}" for name, score in scores.items()]
+        told = {REST: "the others", FIRST: f"the first {scene.setting.first.size}" if scene.setting.first else ""}
+        keys = [f"{score} for {told.get(name, f'k_{name}')}" for name, score in scores.items()]
         said.append(f"the scores of {head} are {', '.join(keys[:-1])} and {keys[-1]}")
     return "; ".join(said)
+
+
+def without_sets(found: Read, exercise: Exercise) -> Read:
+    """The same with i <= m for 'i in S', and m for |S|, where the exercise calls the first m indices S."""
+    first = None if exercise.keys is None else exercise.keys.first
+    if first is None or not first.set:
+        return found
+    called, size = Name(first.set), Name(first.size)
+
+    def spelt(node: Node) -> Node:
+        match node:
+            case Bond("in", left, right) if right == called:
+                return Relation((left, size), ("<=",), span=node.span)
+            case Logic("not", (Bond("in", left, right),)) if right == called:
+                return Relation((left, size), (">",), span=node.span)
+            case Norm(body) if body == called:
+                return size
+            case _:
+                return mapped(node, spelt)
+
+    def each(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(map(spelt, nodes))
+
+    return replace(
+        found,
+        statements=tuple(
+            replace(
+                one,
+                node=None if one.node is None else spelt(one.node),
+                under=each(one.under),
+                perhaps=each(one.perhaps),
+            )
+            for one in found.statements
+        ),
+    )
 
 
 COUNTED = 1e6  # keys that are told by their number

@@ -41,11 +41,13 @@ from headwright.check.settings.keys.chance import (
 )
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
+    FIRST,
     REST,
     SEPARATED,
     ZERO,
     Classes,
     Hypothesis,
+    Meant,
     Scene,
     UndeterminedError,
     Vec,
@@ -166,8 +168,10 @@ def _vector(value: Value, other: Value, link: Relation) -> Vec:
 
 def _coordinate(space: str, name: str) -> str:
     if space == "value":
-        return "the weight of all other values" if name == REST else f"the weight of v_{name}"
-    return "the part along the other keys" if name == REST else f"the part along k_{name}"
+        groups = {REST: "the weight of all other values", FIRST: "the weight of the first values"}
+        return groups.get(name, f"the weight of v_{name}")
+    groups = {REST: "the part along the other keys", FIRST: "the part along the first keys"}
+    return groups.get(name, f"the part along k_{name}")
 
 
 MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
@@ -282,18 +286,16 @@ class Decider:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         letters = free_indices(claim.link, self.scene)
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
-        for link in meant(claim.link, claim.under, self.scene):
-            for finding in here._link(link):
+        for one in meant(claim.link, claim.under, self.scene):
+            for finding in here._link(one):
                 yield _denied(finding) if claim.negated else finding
 
-    def _link(self, link: Relation) -> Iterator[Finding]:
-        scene = self.scene
-        picked = free_indices(link, scene)
-        for index in picked:
-            scene = scene.picking(index)
-        there_are = () if not picked else ((scene.classes.rest, ">=", ZERO),)
+    def _link(self, one: Meant) -> Iterator[Finding]:
+        scene, link, picked = self.scene, one.link, one.homes
+        for index, home in picked.items():
+            scene = scene.picking(index, home)
         for case in scene.cases():
-            here = replace(self, scene=case, solved=(*self.solved, *there_are))
+            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are))
             for index in picked:
                 here = here._bound(index)
             decision = here._decided(link)
@@ -483,7 +485,7 @@ class Decider:
 
 
 def _unpicked(scene: Scene) -> Classes:
-    return replace(scene.classes, picked=())
+    return replace(scene.classes, picked={})
 
 
 def _denied(finding: Finding) -> Finding:

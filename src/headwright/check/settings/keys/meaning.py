@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.settings.keys.scene import (
+    FIRST,
     MEMBER,
     ONE,
     QUERY,
@@ -16,6 +17,7 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
+    among,
     closeness_name,
     score_name,
 )
@@ -108,7 +110,7 @@ class Reader:
         if defined is not None and full not in scene.fixed:
             if self.depth > DEEPEST:
                 raise MisfitError(f"{full} is defined by itself", node)
-            place = (scene.classes.picked, full)
+            place = (tuple(scene.classes.picked.items()), full)
             if place not in self.memo:
                 self.memo[place] = replace(self, depth=self.depth + 1, bound={}).value(defined)
             return self.memo[place]
@@ -124,7 +126,7 @@ class Reader:
         index = label(node.index)
         which = self.bound.get(index, index)
         if which not in self.scene.classes.singles and which != MEMBER:
-            known = ", ".join(f"{node.base}_{name}" for name in self.scene.classes.named)
+            known = ", ".join(f"{node.base}_{name}" for name in self.scene.classes.named) or f"sums of {node.base}_i"
             raise MisfitError(f"{full_name(node)} is not a name of this exercise", node, fix=f"it has {known}")
         return which
 
@@ -190,7 +192,8 @@ class Reader:
         which = self._which(key)
         total = ZERO
         for head in heads:
-            total = total + self.scene.pattern(self.query(head))[REST if which == MEMBER else which]
+            pattern = self.scene.pattern(self.query(head))
+            total = total + pattern[which if which in pattern else REST]
         return total / len(heads)
 
     def _output(self, heads: tuple[str, ...]) -> Vec:
@@ -261,7 +264,7 @@ class Reader:
             raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
         for which in self._members(node):
-            value = self._summed_rest(node) if which == REST else self._at(which, node)
+            value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
             if total is None:
                 total = value
             elif isinstance(total, Vec) and isinstance(value, Vec):
@@ -279,6 +282,8 @@ class Reader:
             members = [which for which in members if self._allowed(which, condition, node.index)]
         if node.lower is None:
             return members
+        if self.scene.setting.first is not None:
+            return self._run(node, members, self.scene.setting.first.size)
         first = self.scalar(node.lower).rational
         if first is not None and (first < 1 or first.denominator > 1):
             raise MisfitError("keys are counted from 1", node, fix="write \\sum_{i=1}^{n}")
@@ -292,7 +297,20 @@ class Reader:
         counted = self.scene.classes.named  # whoever has no number comes after those that have one
         return [which for which in members if which not in counted or int(which) >= first]
 
-    def _allowed(self, which: str, condition: Relation, index: str) -> bool:
+    def _run(self, node: BigSum, members: list[str], size: str) -> list[str]:
+        """The keys from one place to another, where the first m play a part of their own."""
+        first, last = (None if end is None else self.value(end) for end in (node.lower, node.upper))
+        m, n = self.scene.scalar(size), self.scene.scalar("n")
+        homes = {(ONE, m): (FIRST,), (m + ONE, n): (REST,), (ONE, n): (FIRST, REST)}
+        wanted = homes.get((first, last)) if isinstance(first, Scalar) and isinstance(last, Scalar) else None
+        if wanted is None:
+            raise MisfitError("a sum over keys was expected", node, fix=f"write \\sum_{{i=1}}^{{{size}}}")
+        return [which for which in members if self.scene.classes.home(which) in wanted]
+
+    def _allowed(self, which: str, condition: Node, index: str) -> bool:
+        first = self.scene.setting.first
+        if first is not None and not (isinstance(condition, Relation) and condition.comparisons == ("!=",)):
+            return self.scene.classes.home(which) in among(condition, index, first.size)
         match condition:
             case Relation((Name(base), other), ("!=",)) if base == index:
                 excluded = [label(item) for item in (other.items if isinstance(other, Listing) else (other,))]
@@ -300,22 +318,22 @@ class Reader:
             case _:
                 raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
 
-    def _summed_rest(self, node: BigSum) -> Value:
-        """The sum over the keys without a name: as many equal terms."""
+    def _summed(self, node: BigSum, which: str) -> Value:
+        """The sum over a class of keys without a name: as many equal terms."""
         scene = self.scene
         if scene.setting.are != "orthonormal":
             return self._summed_unlike(node)
-        count = scene.classes.rest
+        count = scene.classes.count(which)
         member = MEMBER
         while member in scene.classes.picked:  # a sum inside a sum: another key
             member += "'"
         bound = {**self.bound, node.index: member}
-        inner = replace(self, scene=scene.picking(member), bound=bound, sums=self.sums + 1)
+        inner = replace(self, scene=scene.picking(member, which), bound=bound, sums=self.sums + 1)
         value = inner.value(node.body)
         if isinstance(value, Scalar):
             return count * value
-        spread = {name: count * x for name, x in value.coordinates.items() if name not in (member, REST)}
-        spread[REST] = value.of(member) + (count - ONE) * value.of(REST)
+        spread = {name: count * x for name, x in value.coordinates.items() if name not in (member, which)}
+        spread[which] = value.of(member) + (count - ONE) * value.of(which)
         return Vec(value.space, spread, value.row)
 
     def _summed_unlike(self, node: BigSum) -> Value:

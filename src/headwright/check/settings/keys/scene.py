@@ -23,9 +23,10 @@ from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, exp, number,
 from headwright.check.scalars.numbers import Symbol
 from headwright.errors import HeadwrightError
 from headwright.formula.shapes import mapped
-from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
+from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, Sum, walk
 
 REST = "*"  # the class of all keys that have no name
+FIRST = "^"  # the class of the first keys, where an exercise is about as many as a parameter says
 ZERO, ONE = number(0), number(1)
 
 
@@ -64,31 +65,46 @@ class Vec:
 
 @dataclass(frozen=True)
 class Classes:
-    """Who the keys are: the named ones, those picked from the rest, and the rest with its number."""
+    """Who the keys are: the named ones, those picked from the others, the first, and the rest, with their numbers."""
 
     named: tuple[str, ...]
-    picked: tuple[str, ...]
+    picked: Mapping[str, str]  # and the class that each was picked from
     rest: Scalar  # how many keys are in no other class
     gram: Callable[[str, str], Scalar]  # inner product of two different members, by class
     square: Callable[[str], Scalar]  # of a member with itself
+    first: Scalar | None = None  # how many of the first keys were not picked; None: these play no part of their own
 
     @property
     def singles(self) -> tuple[str, ...]:
         """The classes with one member."""
-        return self.named + self.picked
+        return (*self.named, *self.picked)
+
+    @property
+    def many(self) -> tuple[str, ...]:
+        """The classes with any number of members."""
+        return (REST,) if self.first is None else (FIRST, REST)
 
     @property
     def all(self) -> tuple[str, ...]:
         """Every class of keys."""
-        return (*self.singles, REST)
+        return (*self.singles, *self.many)
 
     def count(self, name: str) -> Scalar:
         """How many keys a class has."""
+        if name == FIRST and self.first is not None:
+            return self.first
         return self.rest if name == REST else ONE
 
-    def picking(self, index: str) -> Classes:
-        """The same keys, with one of the rest picked out under this name."""
-        return Classes(self.named, (*self.picked, index), self.rest - ONE, self.gram, self.square)
+    def home(self, which: str) -> str:
+        """The class that a key belongs to, or was picked from."""
+        return self.picked.get(which, which)
+
+    def picking(self, index: str, home: str = REST) -> Classes:
+        """The same keys, with one of a class picked out under this name."""
+        picked = {**self.picked, index: home}
+        if home == FIRST:
+            return replace(self, picked=picked, first=self.count(FIRST) - ONE)
+        return replace(self, picked=picked, rest=self.rest - ONE)
 
     def inner(self, x: Vec, y: Vec) -> Scalar:
         """The inner product of two vectors of the key space."""
@@ -103,10 +119,10 @@ class Classes:
     def _pairs(self, c: str, d: str) -> Scalar:
         if c != d:
             return self.count(c) * self.count(d) * self.gram(c, d)
-        if c != REST:
+        if c not in self.many:
             return self.square(c)
-        across = self.gram(REST, REST)
-        return self.rest * self.square(REST) + (ZERO if across == ZERO else self.rest * (self.rest - ONE) * across)
+        across, count = self.gram(c, c), self.count(c)
+        return count * self.square(c) + (ZERO if across == ZERO else count * (count - ONE) * across)
 
 
 MOST_HINTS = 10
@@ -162,6 +178,14 @@ class Scene:
         return tuple(name for name, known in self.exercise.parameters.items() if known.small)
 
     @property
+    def there_are(self) -> tuple[Hypothesis, ...]:
+        """What is known of the numbers of keys: where the first m play a part of their own, there are others too."""
+        counted = [(self.classes.count(which), ">=", ZERO) for which in self.classes.many if self.classes.picked]
+        if self.setting.first is None:
+            return tuple(counted)
+        return (*counted, (self.scalar("n"), ">=", self.scalar(self.setting.first.size) + ONE))
+
+    @property
     def random(self) -> frozenset[str]:
         """The names of random lengths."""
         return frozenset(scale.name for scale in self.setting.scales.values())
@@ -193,9 +217,9 @@ class Scene:
         key = Vec("key", {which: ONE if scale is None else self.scalar(scale.name)})
         return key.plus(self.moved[which]) if which in self.moved else key
 
-    def picking(self, index: str) -> Scene:
+    def picking(self, index: str, home: str = REST) -> Scene:
         """The same with one of the other keys picked out."""
-        return replace(self, classes=self.classes.picking(index))
+        return replace(self, classes=self.classes.picking(index, home))
 
     def knowing(self, **fixed: Scalar) -> Scene:
         """The same with some names fixed."""
@@ -207,18 +231,17 @@ class Scene:
 
     def scores(self, query: Vec) -> dict[str, Scalar]:
         """The score of each class of keys."""
-        members = (*self.classes.singles, REST)
-        return {c: self._score(c, query) for c in members}
+        return {c: self._score(c, query) for c in self.classes.all}
 
     def inner(self, x: Vec, y: Vec) -> Scalar:
         """The inner product, with what is fixed put in."""
         return self.classes.inner(x, y).put(self.fixed)
 
     def _score(self, which: str, query: Vec) -> Scalar:
-        if which != REST:
+        if which not in self.classes.many:
             return self.inner(self.key(which), query)
-        one = self.picking(MEMBER)  # a single member, not the sum of all
-        spread = Vec("key", {**query.coordinates, MEMBER: query.of(REST)})
+        one = self.picking(MEMBER, which)  # a single member, not the sum of all
+        spread = Vec("key", {**query.coordinates, MEMBER: query.of(which)})
         return one.inner(Vec("key", {MEMBER: ONE}), spread)
 
     def pattern(self, query: Vec) -> dict[str, Scalar]:
@@ -236,13 +259,14 @@ def opening(exercise: Exercise, setting: Keys) -> Scene:
     for scale in setting.scales.values():
         ranges[scale.name] = REAL
     n = parameter("n", ranges["n"])
-    rest = n - number(len(setting.named))
+    first = None if setting.first is None else parameter(setting.first.size, ranges[setting.first.size])
+    rest = n - (number(len(setting.named)) if first is None else first)
     gram, square = _geometry(setting)
-    return Scene(exercise, setting, Classes(setting.named, (), rest, gram, square), ranges)
+    return Scene(exercise, setting, Classes(setting.named, {}, rest, gram, square, first), ranges)
 
 
 def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[str], Scalar]]:
-    centre = setting.named[0]
+    centre = next(iter(setting.named), FIRST)
 
     def orthonormal(c: str, d: str) -> Scalar:
         del c, d
@@ -340,8 +364,73 @@ def _relations(under: Sequence[Node]) -> Iterator[Relation]:
             yield from _relations(node.items)
 
 
-def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relation]:
+@dataclass(frozen=True)
+class Meant:
+    """A comparison with its indices, each for a key of one class."""
+
+    link: Relation
+    homes: Mapping[str, str]
+
+
+def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Meant]:
     """The comparison for every kind of key that its indices may stand for."""
+    for one, chosen in _renamed_for(link, under, scene):
+        letters = free_indices(one, scene)
+        options = [
+            [home for home in scene.classes.many if all(home in _homes(name, under, scene) for name in alike)]
+            for alike in ([letter, *(name for name, which in chosen.items() if which == letter)] for letter in letters)
+        ]
+        for homes in product(*options):
+            yield Meant(one, dict(zip(letters, homes, strict=True)))
+
+
+def _homes(letter: str, under: Sequence[Node], scene: Scene) -> tuple[str, ...]:
+    """The classes from which the key with this index may be."""
+    found, first = scene.classes.many, scene.setting.first
+    if first is None:
+        return found
+    about = [one for one in under if places_keys(one, [letter])]
+    if not about and Name(letter) not in under:
+        raise MisfitError("which keys are meant is not said", Name(letter), fix=_say_which(letter, first.size))
+    for one in about:
+        if not (isinstance(one, Relation) and about_indices(one, scene)):
+            found = tuple(home for home in found if home in among(one, letter, first.size))
+    return found
+
+
+def _say_which(letter: str, size: str) -> str:
+    return f"write {letter} \\le {size} or {letter} > {size}"
+
+
+def among(condition: Node, letter: str, size: str) -> tuple[str, ...]:
+    """The classes of the keys that a condition on an index leaves, where the first m play a part of their own."""
+    index, last, everyone = Name(letter), Name(size), Name("n")
+    one, above = Number(Fraction(1)), Sum((Name(size), Number(Fraction(1))))
+    match condition:
+        case Relation((left, right), ("<=",)) if (left, right) == (index, last):
+            return (FIRST,)
+        case Relation((left, middle, right), ("<=", "<=")) if (left, middle, right) == (one, index, last):
+            return (FIRST,)
+        case Relation((left, right), (">=",)) if (left, right) == (last, index):
+            return (FIRST,)
+        case Relation((left, right), (">",)) if (left, right) == (index, last):
+            return (REST,)
+        case Relation((left, right), ("<",)) if (left, right) == (last, index):
+            return (REST,)
+        case Relation((left, right), (">=",)) if (left, right) == (index, above):
+            return (REST,)
+        case Relation((left, middle, right), ("<=" | "<" as sign, "<=")) if (middle, right) == (index, everyone):
+            if left == (last if sign == "<" else above):
+                return (REST,)
+            if left == one and sign == "<=":
+                return (FIRST, REST)
+    raise MisfitError(
+        "which keys are meant is not understood", condition, fix=f"write {letter} \\le {size} or {letter} > {size}"
+    )
+
+
+def _renamed_for(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[tuple[Relation, Mapping[str, str]]]:
+    """The comparison with names of keys, or other indices, in place of indices that range over them; and which."""
     letters = free_indices(link, scene)
     different = [*apart(under, scene), *(pair for one in under for pair in _counted(one, letters, scene))]
     spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
@@ -360,7 +449,7 @@ def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Relat
             continue  # a letter that stands for another, which stands for a third: told already
         moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
         if isinstance(moved, Relation):
-            yield moved
+            yield moved, chosen
 
 
 def places_keys(condition: Node, letters: Sequence[str]) -> bool:
@@ -373,7 +462,7 @@ def _counted(condition: Node, letters: Sequence[str], scene: Scene) -> list[tupl
     """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
     if not places_keys(condition, letters) or not isinstance(condition, Relation) or about_indices(condition, scene):
         return []
-    if is_every_key(condition):
+    if is_every_key(condition) or scene.setting.first is not None:
         return []
     match condition:
         case Relation((Name(letter), Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
@@ -49,10 +50,7 @@ class Aim:
         if _term_by_term(link, self.given):
             return False
         mine, whole = _gap(link.terms, self.bare), _gap((self.start, self.end), self.bare)
-        if mine is None or whole is None or mine.is_zero or whole.is_zero:
-            return False
-        factor = (mine.terms[0][1] / whole.terms[0][1]).rational
-        return factor is not None and mine == scaled(whole, factor)
+        return _multiple(mine, whole) not in (None, 0)
 
     def leads(self, steps: Sequence[Relation]) -> bool:
         """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
@@ -66,9 +64,9 @@ class Aim:
                 return True
         return False
 
-    def follows(self, steps: Sequence[Relation]) -> bool:
-        """Whether what was to be shown is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
-        if _written_out(steps) or self._part_of_the_way(steps):
+    def follows(self, steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
+        """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
+        if _written_out(steps, leaps) or self._part_of_the_way(steps):
             return True
         given = self.given
         spoken = {plain(name) for end in (self.start, self.end) for name in names_in(end)}
@@ -85,13 +83,19 @@ class Aim:
         return bool(shown) and proves(Relation((self.start, self.end), ("=",)), taken)
 
     def _part_of_the_way(self, steps: Sequence[Relation]) -> bool:
-        """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2."""
+        """Whether an inequality goes from one end to something between them: sum_{i <= k} sigma_i^2 >= k sigma_k^2.
+
+        One that stays where it is (x <= x), or goes a fixed share of the way (half of what is to be shown), is none.
+        """
         links = [link for link in steps if link.comparisons[0] in ("<=", ">=")]
         if not links or self.wanted == "=":
             return False
         low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
         for link in links:
             below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
+            share = _multiple(_gap((below, above), self.given), _gap((low, high), self.given))
+            if share is not None and share != 1:
+                continue
             ends = _same(below, low, self.bare), _same(above, high, self.bare)
             if ends == (True, False) and proves(Relation((above, high), ("<=",)), self.given):
                 return True
@@ -113,14 +117,25 @@ def _term_by_term(link: Relation, given: Given) -> bool:
             return False
 
 
-def _written_out(steps: Sequence[Relation]) -> bool:
-    """Whether a trace is taken for a sum over entries: then it may be taken for what is known of traces."""
-    parts = [{*walk(link.terms[0]), *walk(link.terms[1])} for link in steps if link.comparisons == ("=",)]
-    return any(
-        any(isinstance(part, Call) and part.function == "trace" for part in both)
-        and any(isinstance(part, Name) and isinstance(part.index, Listing) for part in both)
-        for both in parts
-    )
+def _written_out(steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
+    """Whether a leap begins at a trace that a step has taken for a sum over entries: it may then be taken for known."""
+    equal = [link.terms for link in steps if link.comparisons == ("=",)]
+    for trace, other in (pair for sides in equal for pair in (sides, sides[::-1])):
+        is_trace = isinstance(trace, Call) and trace.function == "trace"
+        entries = any(isinstance(part, Name) and isinstance(part.index, Listing) for part in walk(other))
+        if is_trace and entries and any(trace in leap.terms for leap in leaps):
+            return True
+    return False
+
+
+def _multiple(mine: Form | None, whole: Form | None) -> Fraction | None:
+    """Which rational multiple of a form another is; None where it is none, or one of them is not known."""
+    if mine is None or whole is None or whole.is_zero:
+        return None
+    if mine.is_zero:
+        return Fraction(0)
+    factor = (mine.terms[0][1] / whole.terms[0][1]).rational
+    return factor if factor is not None and mine == scaled(whole, factor) else None
 
 
 def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:

@@ -281,6 +281,8 @@ class Normal:
         ends = self.of(node.lower).scalar, self.of(node.upper).scalar
         left_out: list[Scalar] = []
         for condition in node.conditions:
+            if not isinstance(condition, Relation):
+                raise NoForm(f"the sum over {node.index} is over a set")
             for left, sign, right in links(condition):
                 ends = self.restricted(Name(node.index), (left, sign, right), ends, left_out)
         body = inside.of(node.body)

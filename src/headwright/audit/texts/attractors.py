@@ -1,0 +1,44 @@
+"""Which tokens draw a head: those whose score is largest at a place, for most query tokens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from headwright.audit.texts.head import Head, Texts
+from headwright.audit.texts.sweep import ROWS
+
+
+@dataclass(frozen=True)
+class Attractor:
+    """A token (as the head counts them) and of how many couples of a query token and a place it has the top score."""
+
+    token: int
+    wins: int
+    of: int
+
+
+def attractors(
+    head: Head, texts: Texts, rows: Int[np.ndarray, " queries"] | None = None, most: int = 5
+) -> list[Attractor]:
+    """Counted at the distances 1, 2, 4, ... where places are free; at most 1,024 query tokens, evenly spread.
+
+    In floating point: where two tokens score alike, one of them is named.
+
+    >>> from headwright.audit.texts.head import Placed, Vectors
+    >>> vectors = Vectors(np.array([[1.0], [2.0], [3.0]]), 0.0)
+    >>> attractors(Placed(np.arange(3), lambda _: vectors, lambda _: vectors), Texts(4, 3))
+    [Attractor(token=2, wins=6, of=6)]
+    """
+    rows = np.arange(head.free) if rows is None else np.asarray(rows)
+    rows = rows[:: -(-len(rows) // ROWS)]
+    places = [texts.place - 2**k for k in range(texts.place.bit_length()) if texts.place - 2**k in texts.free]
+    counts: Counter[int] = Counter()
+    for at in places:
+        scores = head.queries(texts.place, at, rows).rows @ head.keys(at).rows[: head.free].T
+        counts.update(scores.argmax(axis=1).tolist())
+    total = len(places) * len(rows)
+    return [Attractor(token, wins, total) for token, wins in counts.most_common(most)]

@@ -1,0 +1,87 @@
+"""How the bounds over every text change with its length: T = 2, 4, 8, ... as one curve for each head and place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwright.audit.models.model import Model
+from headwright.audit.texts.bands import band
+from headwright.audit.texts.every_text import HALF, Progress, Sweeper, asked_places, counted, texts_for
+from headwright.audit.texts.first import head_of, shortest
+from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.sweep import sweep
+
+
+@dataclass(frozen=True)
+class AtLength:
+    """Over every text of one length, whatever the query token: proven bounds."""
+
+    length: int
+    least: float
+    most: float
+    never_half: int  # query tokens for which no text lets the head give the place 1/2
+    always_half: int  # and for which every text does
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One head, one kind of place."""
+
+    head: int
+    name: str
+    queries: int
+    points: tuple[AtLength, ...]
+
+
+def lengths_to(longest: int, least: int = 2) -> list[int]:
+    """Powers of two up to a length, and that length.
+
+    >>> lengths_to(24, 3)
+    [4, 8, 16, 24]
+    """
+    powers = [2**k for k in range(1, longest.bit_length()) if least <= 2**k < longest]
+    return [*powers, longest]
+
+
+def curves(
+    model: Model,
+    longest: int,
+    *,
+    heads: Sequence[int] | None = None,
+    queries: Sequence[int] | None = None,
+    sweeper: Sweeper = sweep,
+    progress: Progress | None = None,
+) -> list[Curve]:
+    """The curves of the heads of a first layer, up to a length.
+
+    >>> from headwright.audit.models import load_model
+    >>> own, previous, first = curves(load_model("builtin:induction"), 8, heads=[0])
+    >>> previous.name, [point.length for point in previous.points]
+    ('previous', [2, 4, 8])
+    """
+    layer = first_layer(model)
+    lengths = lengths_to(longest, shortest(layer))
+    for length in (longest, *lengths):
+        texts_for(model, layer, length)
+    rows = None if queries is None else counted(layer, queries)
+    found: dict[tuple[int, str], list[AtLength]] = {}
+    count, done, total = 0, 0, sum(lengths) * len(chosen := range(len(layer.queries)) if heads is None else heads)
+    for number in chosen:
+        head = head_of(layer, number)
+        for length in lengths:
+            texts = texts_for(model, layer, length)
+            sets = asked_places(texts)
+            swept = sweeper(head, texts, sets, rows, None)
+            count = len(swept.rows)
+            for name in sets:
+                here = band(swept, name)
+                point = AtLength(
+                    length, float(here.least.lower.min()), float(here.most.upper.max()),
+                    int(here.most.below(HALF).sum()), int(here.least.above(HALF).sum()),
+                )  # fmt: skip
+                found.setdefault((number, name), []).append(point)
+            done += length
+            if progress is not None:
+                progress(done / total)
+    return [Curve(number, name, count, tuple(points)) for (number, name), points in found.items()]

@@ -1,0 +1,37 @@
+"""headwright lab."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwright.cli.console import OUT, say
+from headwright.errors import InputError
+
+
+def lab(
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.", show_default="8417")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address; other machines reach it only with a token.")] = "127.0.0.1",
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+) -> None:
+    """The lab: see it, drag it, break it, share it. A page on this machine, until Ctrl-C."""
+    try:
+        from headwright.lab.serving import serve
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise InputError(f"the lab needs {error.name}: pip install 'headwright[lab]'") from error
+
+    def ready(address: str) -> None:
+        OUT.print(address, markup=False, soft_wrap=True)
+        say("The lab is open; Ctrl-C closes it.")
+        if not no_open:
+            import threading
+            import webbrowser
+
+            threading.Timer(0.3, webbrowser.open, [address]).start()
+
+    serve(host, port, ready)

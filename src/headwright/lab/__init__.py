@@ -1,0 +1,14 @@
+"""The lab: a local web application in which every room makes one point, and what says 'proved' was just proved.
+
+room      what a room is: a name, a sentence, and the calls its page may make
+rooms     one module a room: the shapes of its questions, and the functions that answer them (in a worker)
+worker    the process in which questions are answered, within limits
+pool      several workers; one that was stopped is replaced
+guard     who may ask: Host, Origin, token, and the headers that every reply carries
+bodies    requests read strictly, and errors as sentences
+openapi   the interface, described
+app       the pages, the static files and the interface as one application
+serving   the application on a port
+
+static/ holds the pages, one style and hand-written modules: no build step, nothing fetched from elsewhere.
+"""

@@ -1,0 +1,142 @@
+"""The pages, the static files and the interface as one application."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from headwright import __version__
+from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
+from headwright.lab.guard import Guard
+from headwright.lab.openapi import described
+from headwright.lab.pool import BusyError, Pool
+from headwright.lab.room import Call, Room
+from headwright.lab.rooms import ROOMS
+
+STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
+STATIC = Path(str(files("headwright.lab") / "static"))
+
+
+def create_app(
+    hosts: Iterable[str], token: str | None = None, *, rooms: Sequence[Room] = ROOMS, pool: Pool | None = None
+) -> Starlette:
+    """The application for these hosts (names with ports); with a token only for who has it."""
+    workers = pool or Pool()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await workers.open()
+        yield
+        await workers.close()
+
+    calls = [call for room in rooms for call in room.calls]
+    document = described(calls)
+
+    async def openapi(_: Request) -> Response:
+        return reply(document)
+
+    pages = [Route("/", _page("front", "Headwright: the lab", rooms), methods=["GET"])]
+    pages += [
+        Route(f"/{room.name}", _page(f"rooms/{room.name}", f"{room.title} · Headwright", rooms, room), methods=["GET"])
+        for room in rooms
+        if room.point
+    ]
+    api = [Route(f"/api/{call.name}", _answering(call, workers), methods=["POST"]) for call in calls]
+    return Starlette(
+        routes=[
+            *pages, *api, Route("/api/openapi.json", openapi, methods=["GET"]),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, hosts=list(hosts), token=token)],
+        lifespan=lifespan,
+        exception_handlers={RefusedError: _refused, 404: _nothing_here, 405: _not_so, 500: _bug},
+    )  # fmt: skip
+
+
+def _answering(call: Call, pool: Pool) -> Any:
+    async def endpoint(request: Request) -> Response:
+        given = await read_json(request)
+        try:
+            call.asks.model_validate(given)
+        except ValidationError as error:
+            raise sentence(error) from None
+        asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds))
+        leaving = asyncio.create_task(_left(request))
+        try:
+            await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                asking.cancel()
+                return Response(status_code=499)  # nobody reads it: the page asks something else by now
+            found = asking.result()
+        except BusyError:
+            raise RefusedError(503, "too many questions wait already: try again in a moment") from None
+        finally:
+            leaving.cancel()
+        if "answer" in found:
+            return reply(found["answer"])
+        raise RefusedError(STATUS[found["kind"]], found["error"], found["where"])
+
+    return endpoint
+
+
+async def _left(request: Request) -> None:
+    """Wait until whoever asked has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _page(module: str, title: str, rooms: Sequence[Room], here: Room | None = None) -> Any:
+    """A page: the shell, with the rooms in its head and the module that fills it."""
+    links = "".join(
+        f'<a href="/{room.name}"{" aria-current=page" if room is here else ""}>{html.escape(room.title)}</a>'
+        for room in rooms
+        if room.point
+    )
+    cards = "".join(
+        f'<a class="card" href="/{room.name}"><span class="thumb" data-room="{room.name}"></span>'
+        f"<b>{html.escape(room.title)}</b><span>{html.escape(room.point)}</span></a>"
+        for room in rooms
+        if room.point
+    )
+    shell = Template((STATIC / "page.html").read_text(encoding="utf-8"))
+    body = (STATIC / "front.html").read_text(encoding="utf-8") if here is None else ""
+    text = shell.substitute(
+        title=html.escape(title), module=module, links=links, version=__version__, room=here.name if here else "front",
+        main=Template(body).substitute(cards=cards), name=html.escape(here.title) if here else "",
+        point=html.escape(here.point) if here else "",
+    )  # fmt: skip
+
+    async def endpoint(_: Request) -> Response:
+        return HTMLResponse(text)
+
+    return endpoint
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return refusal(error) if isinstance(error, RefusedError) else await _bug(_, error)
+
+
+async def _nothing_here(_: Request, __: Exception) -> Response:
+    return refusal(RefusedError(404, "there is nothing at this address"))
+
+
+async def _not_so(_: Request, __: Exception) -> Response:
+    return refusal(RefusedError(405, "this address is asked in another way: see /api/openapi.json"))
+
+
+async def _bug(_: Request, __: Exception) -> Response:
+    return refusal(RefusedError(500, "this is a bug in headwright"))

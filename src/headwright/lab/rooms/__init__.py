@@ -1,0 +1,9 @@
+"""The rooms, in the order of the front page. To add one: a module here with `ROOM`, a line below, and its page."""
+
+from __future__ import annotations
+
+from headwright.lab.room import Call, Room
+from headwright.lab.rooms import design, order, verify
+
+ROOMS: tuple[Room, ...] = (design.ROOM, order.ROOM, verify.ROOM)
+CALLS: dict[str, Call] = {call.name: call for room in ROOMS for call in room.calls}

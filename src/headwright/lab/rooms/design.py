@@ -1,0 +1,186 @@
+"""Design: keys in a space, a wish, and the shortest query that grants it, or the proof that there is none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from headwright.errors import InputError
+from headwright.lab.room import Asked, Call, Room
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
+    from headwright.design import Design, Wish
+    from headwright.noise import World
+
+MOST_KEYS, MOST_NUMBERS, MOST_HEADS = 2000, 20_000, 8
+Number = Annotated[str, Field(max_length=60)]  # exact: "0.01" is 1/100, and "1/8" is what it says
+Index = Annotated[int, Field(ge=0, lt=MOST_KEYS)]
+Row = Annotated[list[float], Field(min_length=1, max_length=256)]
+
+
+class Uncertain(Asked):
+    """What is uncertain about every key: at most one of these.
+
+    >>> Uncertain(isotropic=0.01).isotropic
+    0.01
+    """
+
+    isotropic: float | None = Field(None, ge=0, description="The variance a of N(0, a I), added to every key.")
+    ball: float | None = Field(None, ge=0, description="The radius of a ball in which every key may lie.")
+    scale: list[float] | None = Field(
+        None, min_length=2, max_length=2, description="Every key may be multiplied by a number between these."
+    )
+
+
+class AskedForDesign(Asked):
+    """The options of `headwright design`, with the keys themselves in place of a file.
+
+    >>> AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0).eps
+    '0.01'
+    """
+
+    keys: list[Row] = Field(min_length=1, max_length=MOST_KEYS, description="The keys, one a row.")
+    copy_: Index | None = Field(None, alias="copy", description="The wish: attend to this key.")
+    average: list[Index] | None = Field(None, max_length=64, description="The wish: attend evenly to these keys.")
+    at_least: dict[Annotated[str, Field(pattern=r"^[0-9]{1,4}$")], Number] | None = Field(
+        None, max_length=64, description="The wish: least weights, by key."
+    )
+    eps: Number = Field("0.01", description="How much is left to others, with copy or average.")
+    scale: Number = Field("1", description="Factor of the scores.")
+    heads: int = Field(1, ge=1, le=MOST_HEADS)
+    uncertain: Uncertain | None = Field(None, description="What the keys may be.")
+    confidence: Number = Field("0.95", description="Where keys are random: grant the wish with this probability.")
+
+
+def design(asked: AskedForDesign) -> dict[str, Any]:
+    """What `headwright design --json` says, with the certificate itself in place of the name of its file.
+
+    >>> found = design(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
+    >>> found["verdict"], found["checker"]
+    ('designed', 'trusted')
+    """
+    import numpy as np
+
+    from headwright.design import design as find
+    from headwright.design.wire import to_json
+
+    if len({len(row) for row in asked.keys}) > 1:
+        raise InputError("keys have rows of different lengths: expected as many numbers in each")
+    keys = np.array(asked.keys, dtype=float)
+    if keys.size > MOST_NUMBERS:
+        raise InputError(f"keys of {keys.size} numbers: the lab takes {MOST_NUMBERS}, the command line any number")
+    found = find(
+        keys, _wish(asked), world=_world(asked.uncertain), scale=asked.scale, heads=asked.heads,
+        confidence=asked.confidence,
+    )  # fmt: skip
+    return {**to_json(found, found.certificate), "mixing": _mixing(found)}
+
+
+def _wish(asked: AskedForDesign) -> Wish:
+    from headwright.design import at_least, average, copy
+
+    given = [name for name in ("copy_", "average", "at_least") if getattr(asked, name) is not None]
+    if len(given) != 1:
+        raise InputError("expected one wish: copy, average or at_least")
+    if asked.copy_ is not None:
+        return copy(asked.copy_, asked.eps)
+    if asked.average is not None:
+        return average(asked.average, asked.eps)
+    return at_least({int(key): least for key, least in (asked.at_least or {}).items()})
+
+
+def _world(uncertain: Uncertain | None) -> World:
+    from headwright.noise import Ball, Between, Isotropic, Noise, World
+
+    if uncertain is None:
+        return World()
+    given = {name: value for name, value in uncertain.model_dump().items() if value is not None}
+    if len(given) != 1:
+        raise InputError("uncertain: expected one of isotropic, ball, scale")
+    if uncertain.isotropic is not None:
+        return World(others=Noise(spread=Isotropic(uncertain.isotropic)))
+    if uncertain.ball is not None:
+        return World(others=Noise(spread=Ball(uncertain.ball)))
+    low, high = given["scale"]
+    return World(others=Noise(scale=Between(low, high)))
+
+
+def _mixing(found: Design) -> dict[str, Any] | None:
+    """Why nothing grants the wish, where that is because a mean of targets is a mixture of keys too; for the eye.
+
+    Both are read out of the certificate that the checker has just verified, and are compared exactly.
+    """
+    import json
+
+    question = found.question
+    if found.verdict != "impossible" or found.certificate is None or not question.world.fixed or question.heads > 1:
+        return None
+    bound = json.loads(found.certificate)["evidence"]["bound"]
+    constraints = [one for part in bound["parts"] for one in part["constraints"]] if bound else []
+    spread = [one["distribution"] for one in constraints]
+    if not spread or spread[0] is None or any(one != spread[0] for one in spread):
+        return None
+    targets = _shares({int(one["target"]): _number(one["multiplier"]) for one in constraints})
+    weights = {int(key): _number(weight) for key, weight in spread[0].items()}
+    of = _shares({key: weight for key, weight in weights.items() if len(targets) > 1 or key not in targets})
+    if not of or _mean(question.keys[0], targets) != _mean(question.keys[0], of):
+        return None
+    return {
+        name: {str(key): float(share) for key, share in shares.items()}
+        for name, shares in (("targets", targets), ("of", of))
+    }
+
+
+def _shares(weights: dict[int, Fraction]) -> dict[int, Fraction]:
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items() if weight} if total else {}
+
+
+def _mean(keys: Float[np.ndarray, "n d"], shares: dict[int, Fraction]) -> list[Fraction]:
+    """The mean of keys, exactly."""
+    rows = [[share * Fraction(x) for x in keys[key].tolist()] for key, share in shares.items()]
+    return [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
+
+
+def _number(text: str) -> Fraction:
+    """A number as certificates write it: hexadecimal, with or without a denominator."""
+    top, slash, bottom = text.partition("/")
+    if slash:
+        return Fraction(int(top, 16), int(bottom, 16))
+    return Fraction(float.fromhex(top))
+
+
+ROOM = Room(
+    "design",
+    "Design",
+    "Say which keys a head should attend to. See every query that does it, and the shortest one, with a proof.",
+    (
+        Call(
+            "design",
+            "The shortest query that grants a wish, or a proof that there is none.",
+            AskedForDesign,
+            design,
+            {
+                "verdict": "designed, impossible, longer or undecided",
+                "queries": "a row for each head; none unless designed",
+                "norm": "the length of the longest query, rounded up",
+                "norm_lower_bound": "no query shorter than this grants the wish: proven",
+                "gap": "how much longer than the bound the longest query is, relatively",
+                "pattern": "the weight that each target gets at least: proven",
+                "heads": "which head serves which targets",
+                "best_eps": "if impossible: an eps that can be had",
+                "best_eps_interval": "if impossible: the best eps lies between these two: proven",
+                "probability": "if keys are random: how often the wish is granted",
+                "checker": "who verified the certificate",
+                "certificate": "the certificate, as text",
+                "words": "what was proved, or why nothing was",
+                "mixing": "if impossible because a mean of targets is a mixture of keys too: their shares in both",
+            },
+        ),
+    ),
+)

@@ -1,0 +1,69 @@
+"""The application on a port of this machine, or of another address with a token."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import secrets
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from headwright.errors import InputError
+from headwright.lab.app import create_app
+
+PORT = 8417
+
+
+def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; `ready` is told the address, with the token where there is one."""
+    listening = _socket(host, port)
+    chosen = listening.getsockname()[1]
+    token = None if loopback(host) else secrets.token_urlsafe(24)
+    names = {host, "127.0.0.1", "localhost", "::1"} if loopback(host) else _names(host)
+    hosts = [f"[{name}]:{chosen}" if ":" in name else f"{name}:{chosen}" for name in names]
+    shown = f"[{host}]" if ":" in host else host
+    ready(f"http://{shown}:{chosen}/" + (f"?token={token}" if token else ""))
+    config = uvicorn.Config(
+        create_app(hosts, token), log_level="warning", access_log=False, server_header=False,
+        timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
+    )  # fmt: skip
+    with listening:
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def loopback(host: str) -> bool:
+    """Only this machine can reach it.
+
+    >>> loopback("127.0.0.1"), loopback("localhost"), loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _names(host: str) -> set[str]:
+    """The names by which an address of this machine is called."""
+    names = {host}
+    if host in ("0.0.0.0", "::"):  # noqa: S104  (asked for by name, and guarded by a token)
+        names |= {socket.gethostname(), "127.0.0.1", "localhost"}
+        names |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+    return names
+
+
+def _socket(host: str, port: int | None) -> socket.socket:
+    """A socket that listens; where no port was asked for and the usual one is taken, another is."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in [PORT, 0] if port is None else [port]:
+        try:
+            return socket.create_server((host, number), family=family)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and port is None and number:
+                continue
+            raise InputError(f"{host} port {number}: cannot be listened on ({error.strerror})") from error
+    raise InputError(f"{host}: has no free port")

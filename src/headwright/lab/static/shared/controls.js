@@ -1,0 +1,119 @@
+// Controls bound to the state: every slider has its number field, and what is wrong is said beside it.
+import { h, put } from "./dom.js";
+
+/** Several controls under a heading. */
+export function group(title, ...children) {
+  return h("fieldset", { class: "group" }, h("legend", {}, title), ...children);
+}
+
+/** Where an error about this field is shown. */
+const complaint = (name) => h("p", { class: "error", id: `error-${name}`, role: "alert", hidden: true });
+
+/** Say what is wrong beside what caused it; null takes it back. True if there was a place for it. `by` says who complains. */
+export function complain(name, sentence, by = "page") {
+  const place = document.getElementById(`error-${name}`);
+  if (!place) return false;
+  place.dataset.by = by;
+  place.textContent = sentence ?? "";
+  place.hidden = !sentence;
+  for (const field of place.parentElement.querySelectorAll("input, select, textarea")) {
+    put(field, { "aria-invalid": Boolean(sentence), "aria-describedby": sentence ? place.id : null });
+  }
+  return true;
+}
+
+/** Take back all that the server complained about. */
+export function forgive() {
+  for (const place of document.querySelectorAll("p.error[data-by=server]")) complain(place.id.slice(6), null);
+}
+
+/** What the server complains about: beside the field it names, else at `error-room`. */
+export function refuse(sentence, where) {
+  forgive();
+  if (!where || !complain(where, sentence, "server")) complain("room", sentence, "server");
+}
+
+/** Where the server's complaints go that are about no field. */
+export const refusals = () => h("p", { class: "error", id: "error-room", role: "alert", hidden: true });
+
+/** A slider with its number field. `log`: equal steps are equal factors. */
+export function slider(state, name, label, { least, most, step = "any", log = false, note = "", unit = "" }) {
+  const to = log ? Math.log10 : (x) => x;
+  const from = log ? (x) => Number((10 ** x).toPrecision(3)) : (x) => x;
+  const id = `field-${name}`;
+  const range = h("input", { type: "range", id: `${id}-slider`, min: to(least), max: to(most), step: log ? 0.01 : step, "aria-label": label });
+  const field = h("input", { type: "number", id, min: least, max: most, step: log ? "any" : step });
+  const take = (value, settle) => {
+    if (!Number.isFinite(value) || value < least || value > most) {
+      complain(name, `${label}: expected ${least} to ${most}`);
+      return;
+    }
+    complain(name, null);
+    state.set({ [name]: value }, { settle });
+  };
+  range.addEventListener("input", () => take(from(Number(range.value)), false));
+  range.addEventListener("change", () => state.settle());
+  field.addEventListener("input", () => field.value !== "" && take(Number(field.value), false));
+  field.addEventListener("change", () => take(Number(field.value), true));
+  const show = () => {
+    const value = state.values[name];
+    range.value = to(value);
+    put(range, { "aria-valuetext": `${value}${unit}` });
+    if (document.activeElement !== field) field.value = value;
+  };
+  state.listen(show);
+  show();
+  return h("div", { class: "control" }, h("label", { for: id }, label), h("div", { class: "pair" }, range, field),
+    note && h("p", { class: "note" }, note), complaint(name));
+}
+
+/** A number field alone. */
+export function field(state, name, label, { step = "any", note = "" } = {}) {
+  const id = `field-${name}`;
+  const input = h("input", { type: "number", id, step });
+  input.addEventListener("input", () => input.value !== "" && Number.isFinite(Number(input.value)) && state.set({ [name]: Number(input.value) }, { settle: false }));
+  input.addEventListener("change", () => state.settle());
+  const show = () => { if (document.activeElement !== input) input.value = state.values[name]; };
+  state.listen(show);
+  show();
+  return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));
+}
+
+/** A line of text that is read exactly, such as 0.01 or 1/8. */
+export function line(state, name, label, { note = "" } = {}) {
+  const id = `field-${name}`;
+  const input = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
+  input.addEventListener("input", () => state.set({ [name]: input.value.trim() }, { settle: false }));
+  input.addEventListener("change", () => state.settle());
+  const show = () => { if (document.activeElement !== input) input.value = state.values[name]; };
+  state.listen(show);
+  show();
+  return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));
+}
+
+/** One of several, as a row of buttons that belong together. */
+export function choose(state, name, label, options) {
+  const buttons = options.map(([value, said]) => {
+    const input = h("input", { type: "radio", name: `field-${name}`, value, id: `field-${name}-${value}` });
+    input.addEventListener("change", () => input.checked && state.set({ [name]: value }));
+    return [value, input, h("label", { for: input.id }, said)];
+  });
+  const show = () => { for (const [value, input] of buttons) input.checked = state.values[name] === value; };
+  state.listen(show);
+  show();
+  return h("div", { class: "control" }, h("div", { class: "choose", role: "radiogroup", "aria-label": label },
+    h("span", { class: "label" }, label), h("div", { class: "segments" }, ...buttons.flatMap(([, input, said]) => [input, said]))), complaint(name));
+}
+
+/** Yes or no. */
+export function tick(state, name, label) {
+  const input = h("input", { type: "checkbox", id: `field-${name}` });
+  input.addEventListener("change", () => state.set({ [name]: input.checked }));
+  const show = () => { input.checked = state.values[name]; };
+  state.listen(show);
+  show();
+  return h("div", { class: "control tick" }, input, h("label", { for: input.id }, label), complaint(name));
+}
+
+/** A button. */
+export const button = (label, pressed, attributes = {}) => h("button", { type: "button", onclick: pressed, ...attributes }, label);

@@ -1,0 +1,51 @@
+// Elements from names, attributes and children. Text is always text: nothing given is ever read as markup.
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" && "value" in element) element.value = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** An HTML element: h("p", {class: "quiet"}, "text", other). */
+export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+
+/** An SVG element. */
+export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** Change attributes of an element that is there already. */
+export function put(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === false || value === undefined) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  return element;
+}
+
+/** A number for the eye: few digits, a real minus sign. */
+export function shown(number, digits = 3) {
+  if (number === null || number === undefined || Number.isNaN(number)) return "–";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  const size = Math.abs(number);
+  let text;
+  if (size !== 0 && (size < 10 ** -digits || size >= 1e6)) text = number.toExponential(Math.max(1, digits - 1));
+  else text = String(Number(number.toFixed(size >= 100 ? 1 : digits)));
+  return text.replace("-", "−");
+}
+
+/** Say something to those who do not see the picture; the last word counts. */
+let speaking = 0;
+export function speak(text) {
+  clearTimeout(speaking);
+  speaking = setTimeout(() => { document.getElementById("spoken").textContent = text; }, 400);
+}
+
+/** A list in words: "key 0, key 1 and key 4". */
+export function listed(words, and = "and") {
+  return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} ${and} ${words.at(-1)}`;
+}

@@ -1,0 +1,32 @@
+// A certificate that is dropped on a page, or chosen, goes to the trusted checker.
+import { h } from "./dom.js";
+import { post } from "./ask.js";
+
+/** Have a file checked, and say in `place` what came of it. */
+export async function checkFile(file, place) {
+  const card = h("div", { class: "panel verdict", role: "status" }, h("p", {}, `Checking ${file.name} …`));
+  place.prepend(card);
+  try {
+    const found = await post("verify", { certificate: await file.text() });
+    const good = found.verdict === "verified";
+    card.replaceChildren(h("p", {}, h("b", { class: `badge ${good ? "proved" : "refuted"}` }, good ? "Verified" : found.verdict === "rejected" ? "Rejected" : "Unreadable"),
+      ` ${file.name}, by the trusted checker`), h("p", { class: "words" }, found.words), close(card));
+  } catch (error) {
+    card.replaceChildren(h("p", { class: "error" }, error.message), close(card));
+  }
+}
+
+const close = (card) => h("button", { type: "button", class: "quiet", onclick: () => card.remove() }, "Close");
+
+/** Let files be dropped anywhere on the page. */
+export function dropped(page, place) {
+  page.addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); page.classList.add("dropping"); } });
+  page.addEventListener("dragleave", (event) => { if (!event.relatedTarget) page.classList.remove("dropping"); });
+  page.addEventListener("drop", (event) => {
+    page.classList.remove("dropping");
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    checkFile(file, place);
+  });
+}

@@ -1,0 +1,119 @@
+// What every room has: its state in the address, presets, undo and redo, a link to share, things to take away,
+// a projector's view, light and dark, a guided tour, keys for all of it, and a place to drop certificates.
+import { h, put, s } from "./dom.js";
+import { State } from "./state.js";
+import { button, complain } from "./controls.js";
+import { copy, download, pixels, standalone, toast } from "./take.js";
+import { dropped } from "./dropped.js";
+import { tour } from "./tour.js";
+
+/**
+ * Open a room.
+ *   fields    the state (see state.js)
+ *   presets   [[title, {field: value, ...}], ...]: what is not named is as at first
+ *   build     (main, state) => {draw(values, names), python(), command(), json(), pictures(), certificate()}; all but draw may be missing
+ *   steps     [[selector, sentence], ...]: the guided tour
+ */
+export function open({ name, fields, presets = [], build, steps = [] }) {
+  const state = new State(fields);
+  const main = document.getElementById("main");
+  const parts = build(main, state);
+  const tools = document.getElementById("tools");
+  document.getElementById("intro").append(presetRow(state, fields, presets));
+  const undo = button("↶", () => state.undo(), { title: "Undo (Ctrl+Z)", "aria-label": "Undo" });
+  const redo = button("↷", () => state.redo(), { title: "Redo (Ctrl+Shift+Z)", "aria-label": "Redo" });
+  tools.append(undo, redo, shareMenu(state), takeMenu(name, parts), ...looks(state));
+  if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this room" }));
+  const history = () => { undo.disabled = !state.past.length; redo.disabled = !state.future.length; };
+  let due = false;
+  let names = new Set();
+  state.listen((values, changed) => {
+    history();
+    for (const one of changed) names.add(one);
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => { due = false; const now = [...names]; names = new Set(); parts.draw(state.values, now); });
+  });
+  keyboard(state);
+  dropped(document.body, main);
+  history();
+  for (const [field, sentence] of state.complaints) complain(field, sentence) || toast(`${field}: ${sentence}`);
+  parts.draw(state.values, Object.keys(fields));
+  document.documentElement.dataset.ready = "yes";
+  return state;
+}
+
+function presetRow(state, fields, presets) {
+  const start = (changes) => ({ ...Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, structuredClone(kind.initial)])), ...changes });
+  return h("div", { class: "presets", role: "group", "aria-label": "Presets" },
+    ...presets.map(([title, changes]) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip" })));
+}
+
+/** A menu under a button, as the browser's own disclosure. */
+function menu(label, title, ...items) {
+  const box = h("details", { class: "menu" }, h("summary", { title }, label), h("div", { class: "items" }, ...items));
+  const close = () => { box.open = false; };
+  box.addEventListener("keydown", (event) => { if (event.key === "Escape") { close(); box.querySelector("summary").focus(); } });
+  document.addEventListener("pointerdown", (event) => { if (!box.contains(event.target)) close(); });
+  for (const item of items) item.addEventListener("click", close);
+  return box;
+}
+
+function shareMenu(state) {
+  return menu("Share", "A link that restores everything",
+    button("Copy the link", () => copy(state.link(), "Link")),
+    button("Copy a link without controls", () => copy(state.link({ hide: "controls" }), "Link without controls")),
+    button("Copy a link for the projector", () => copy(state.link({ view: "projector" }), "Link for the projector")));
+}
+
+function takeMenu(name, parts) {
+  const items = [];
+  const add = (label, pressed) => items.push(button(label, pressed));
+  if (parts.python) add("Copy as Python", () => copy(parts.python(), "Python"));
+  if (parts.command) add("Copy as command line", () => copy(parts.command(), "Command line"));
+  if (parts.json) add("Download JSON", () => download(`headwright-${name}.json`, JSON.stringify(parts.json(), null, 2)));
+  if (parts.pictures) {
+    add("Download SVG", () => { for (const [title, svg] of parts.pictures()) download(`headwright-${title}.svg`, standalone(svg), "image/svg+xml"); });
+    add("Download PNG", async () => { for (const [title, svg] of parts.pictures()) download(`headwright-${title}.png`, await pixels(svg)); });
+  }
+  if (parts.certificate) add("Download the certificate", () => {
+    const text = parts.certificate();
+    if (text) download("certificate.json", text);
+    else toast("There is no certificate yet");
+  });
+  return menu("Take away", "Code, numbers and pictures", ...items);
+}
+
+const screen = () => s("svg", { viewBox: "0 0 18 14", width: 18, height: 14, "aria-hidden": "true" }, s("path", { d: "M1 1h16v9H1zM9 10v3M5 13h8", fill: "none", stroke: "currentColor", "stroke-width": 1.5 }));
+
+function looks(state) {
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const theme = button("◐", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    try { localStorage.setItem("headwright-theme", root.dataset.theme); } catch { /* kept for this page alone */ }
+  }, { title: "Light or dark", "aria-label": "Light or dark" });
+  const projector = button(screen(), () => {
+    const on = root.dataset.view !== "projector";
+    if (on) root.dataset.view = "projector"; else delete root.dataset.view;
+    put(projector, { "aria-pressed": String(on) });
+    const { view, ...rest } = state?.view ?? {};
+    state?.look(on ? { ...rest, view: "projector" } : rest);
+    dispatchEvent(new Event("resize"));
+  }, { title: "Projector: large, without what distracts (P)", "aria-label": "Projector view", "aria-pressed": String(root.dataset.view === "projector"), id: "projector" });
+  return [theme, projector];
+}
+
+/** The front page's tools: only how it looks. */
+export function plainTools() { document.getElementById("tools").append(looks(null)[0]); }
+
+function keyboard(state) {
+  addEventListener("keydown", (event) => {
+    const typing = event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea");
+    const key = event.key.toLowerCase();
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y") && !typing) {
+      event.preventDefault();
+      if (key === "y" || event.shiftKey) state.redo(); else state.undo();
+    } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && key === "p") document.getElementById("projector").click();
+  });
+}

@@ -1,0 +1,152 @@
+// The state of a room: named values, kept in the address, with undo and redo. What is as it was at first is left out.
+
+const fail = (sentence) => { throw new Error(sentence); };
+
+/** Kinds of values: how they begin, and how they are written and read in an address. */
+export const number = (initial, { least = -1e9, most = 1e9, whole = false } = {}) => ({
+  initial,
+  write: String,
+  read(text) {
+    const value = Number(text);
+    if (text.trim() === "" || !Number.isFinite(value)) fail(`${text} is not a number`);
+    if (value < least || value > most) fail(`${text}: expected ${least} to ${most}`);
+    return whole ? Math.round(value) : value;
+  },
+});
+export const text = (initial, { longest = 200 } = {}) => ({
+  initial,
+  write: (value) => value,
+  read: (value) => (value.length > longest ? fail(`expected at most ${longest} characters`) : value),
+});
+export const choice = (initial, options) => ({
+  initial,
+  write: (value) => value,
+  read: (value) => (options.includes(value) ? value : fail(`${value}: expected ${options.join(", ")}`)),
+});
+export const flag = (initial) => ({ initial, write: (value) => (value ? "1" : "0"), read: (value) => value === "1" });
+export const list = (initial, { longest = 4096, whole = false } = {}) => ({
+  initial,
+  write: (values) => values.join(","),
+  read(given) {
+    const values = given === "" ? [] : given.split(",").map(Number);
+    if (values.length > longest) fail(`expected at most ${longest} numbers`);
+    if (!values.every(whole ? Number.isInteger : Number.isFinite)) fail(`${given}: expected numbers`);
+    return values;
+  },
+});
+/** Rows by index, such as 3:0.1,0.2;5:1,0. */
+export const rows = (initial, { most = 2000 } = {}) => ({
+  initial,
+  write: (value) => Object.entries(value).map(([index, row]) => `${index}:${row.join(",")}`).join(";"),
+  read(given) {
+    const found = {};
+    for (const part of given === "" ? [] : given.split(";")) {
+      const [index, row] = part.split(":");
+      const values = (row ?? "").split(",").map(Number);
+      if (!/^\d{1,4}$/.test(index) || Number(index) >= most || !values.every(Number.isFinite)) fail(`${part}: expected a row`);
+      found[Number(index)] = values;
+    }
+    return found;
+  },
+});
+
+const same = (kind, a, b) => kind.write(a) === kind.write(b);
+const KEPT = 200;
+
+/** Values by name; `changed(values, names)` is called after every change, `complaints` has what could not be read. */
+export class State {
+  constructor(fields, hash = location.hash) {
+    this.fields = fields;
+    this.values = {};
+    this.complaints = [];
+    this.listeners = [];
+    this.past = [];
+    this.future = [];
+    this.view = {};
+    this.#read(hash);
+    this.settled = this.written();
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) === this.address()) return;
+      this.past.push(this.settled);
+      this.#read(location.hash);
+      this.settled = this.written();
+      this.#tell();
+    });
+  }
+
+  #read(hash) {
+    const given = new URLSearchParams(hash.replace(/^#/, ""));
+    this.complaints = [];
+    for (const [name, kind] of Object.entries(this.fields)) {
+      this.values[name] = structuredClone(kind.initial);
+      if (!given.has(name)) continue;
+      try { this.values[name] = kind.read(given.get(name)); } catch (error) { this.complaints.push([name, error.message]); }
+    }
+    this.view = {};
+    for (const name of ["view", "hide"]) if (given.has(name)) this.view[name] = given.get(name);
+  }
+
+  /** The values that are not as they were at first, as an address writes them. */
+  written() {
+    const parts = [];
+    for (const [name, kind] of Object.entries(this.fields)) {
+      if (!same(kind, this.values[name], kind.initial)) {
+        parts.push(`${name}=${encodeURIComponent(kind.write(this.values[name])).replace(/%2C/g, ",").replace(/%3A/g, ":").replace(/%3B/g, ";").replace(/%2F/g, "/")}`);
+      }
+    }
+    return parts.join("&");
+  }
+
+  address(view = this.view) {
+    const parts = Object.entries(view).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    return [this.written(), ...parts].filter(Boolean).join("&");
+  }
+
+  /** The link that restores all of this. */
+  link(view = {}) { return `${location.origin}${location.pathname}#${this.address(view)}`; }
+
+  listen(changed) { this.listeners.push(changed); }
+
+  /** Change values; while something is dragged nothing is settled, and undo goes back to before the drag. */
+  set(changes, { settle = true } = {}) {
+    const names = Object.keys(changes).filter((name) => !same(this.fields[name], this.values[name], changes[name]));
+    Object.assign(this.values, changes);
+    if (names.length) this.#tell(names);
+    if (settle) this.settle();
+  }
+
+  settle() {
+    const now = this.written();
+    if (now === this.settled) return;
+    this.past.push(this.settled);
+    if (this.past.length > KEPT) this.past.shift();
+    this.future = [];
+    this.settled = now;
+    this.#keep();
+    this.#tell([]);
+  }
+
+  #go(from, to) {
+    if (!from.length) return;
+    to.push(this.settled);
+    const view = this.view;
+    this.#read(from.pop());
+    this.view = view;
+    this.settled = this.written();
+    this.#keep();
+    this.#tell(Object.keys(this.fields));
+  }
+
+  undo() { this.#go(this.past, this.future); }
+  redo() { this.#go(this.future, this.past); }
+
+  /** Show otherwise: projector, or without controls. */
+  look(view) { this.view = view; this.#keep(); }
+
+  #keep() {
+    const address = this.address();
+    history.replaceState(null, "", address ? `#${address}` : location.pathname);
+  }
+
+  #tell(names = Object.keys(this.fields)) { for (const listener of this.listeners) listener(this.values, names); }
+}

@@ -1,0 +1,52 @@
+"""Exercises by their ids: read when they are looked at, and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headwright.check.catalogue import BUILT_IN, load_exercises
+from headwright.check.exercise import read_exercise
+
+FIRST_VERDICT = r"""
+import sys
+from headwright.check import check
+assert check("averaging-two", r"q = \lambda(k_a + k_b)").word == "proved"
+print(*sorted({"markdown_it", "numpy", "scipy", "z3"} & set(sys.modules)))
+"""
+
+
+def test_a_file_is_named_for_the_exercise_in_it() -> None:
+    assert all(read_exercise(path).id == path.stem for path in BUILT_IN.glob("*.toml"))
+
+
+def test_only_what_is_looked_at_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("no exercise")
+    (tmp_path / "copying.toml").write_bytes((BUILT_IN / "copying.toml").read_bytes())
+    monkeypatch.setattr("headwright.check.catalogue.BUILT_IN", tmp_path)
+    known = load_exercises()
+    assert list(known) == ["broken", "copying"]
+    assert known["copying"] is known["copying"]
+
+
+def test_ones_own_exercise_takes_the_place_of_one_that_comes_along(tmp_path: Path) -> None:
+    text = (BUILT_IN / "copying.toml").read_text()
+    (tmp_path / "mine.toml").write_text(text.replace("Copy one value", "Mine"))
+    known = load_exercises(tmp_path)
+    assert known["copying"].title == "Mine"
+    assert sorted(known) == sorted(load_exercises())
+    assert len(known) == len(load_exercises())
+
+
+def test_what_is_not_there_is_a_key_error() -> None:
+    assert "no-such" not in load_exercises()
+    with pytest.raises(KeyError):
+        load_exercises()["no-such"]
+
+
+def test_a_first_verdict_imports_neither_arrays_nor_markdown_nor_a_solver() -> None:
+    ran = subprocess.run([sys.executable, "-c", FIRST_VERDICT], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""

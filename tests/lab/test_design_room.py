@@ -1,0 +1,140 @@
+"""The Design room in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.lab.conftest import Room
+
+DRAG = """async () => {
+  const key = document.querySelectorAll('g.key')[9];
+  const box = key.querySelector('.dot').getBoundingClientRect();
+  const at = (by, kind) => key.dispatchEvent(new PointerEvent(kind,
+    {clientX: box.x + by, clientY: box.y + by, pointerId: 1, button: 0, bubbles: true}));
+  key.setPointerCapture = () => {};
+  at(0, 'pointerdown');
+  let drawn = 0;
+  for (let i = 0; i < 20; i++) { at(6 + i, 'pointermove'); await new Promise(requestAnimationFrame); drawn++; }
+  at(30, 'pointerup');
+  return drawn;
+}"""
+
+
+def drag(page: Page, what: str, dx: float, dy: float) -> None:
+    box = page.locator(what).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + dx / 2, y + dy / 2, steps=4)
+    page.mouse.move(x + dx, y + dy, steps=4)
+    page.mouse.up()
+
+
+def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
+    page = room.enter("/design")
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
+    assert page.locator("path.region").get_attribute("d")
+
+
+def test_a_key_that_is_dragged_moves_and_is_undone(room: Room) -> None:
+    page = room.enter("/design")
+    room.settled()
+    before = page.locator("#verdict .headline").inner_text()
+    drag(page, "g.key >> nth=1 >> .dot", -60, 60)
+    room.settled()
+    room.address_has("moved=1:")
+    assert page.locator("#verdict .headline").inner_text() != before
+    page.keyboard.press("Control+z")
+    room.settled()
+    room.address_lacks("moved")
+    assert page.locator("#verdict .headline").inner_text() == before
+    page.keyboard.press("Control+Shift+z")
+    room.settled()
+    room.address_has("moved=1:")
+
+
+def test_a_click_wishes_for_a_key(room: Room) -> None:
+    page = room.enter("/design")
+    page.locator("g.key >> nth=2 >> .dot").click()
+    room.settled()
+    room.address_has("targets=1,2")
+    expect(page.locator("#wishes")).to_contain_text("key 2 gets at least")
+
+
+def test_an_impossible_wish_says_what_the_key_is_made_of_and_what_can_be_had(room: Room) -> None:
+    page = room.enter("/design")
+    page.get_by_role("button", name="Inside the others").click()
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved impossible.")
+    expect(page.locator("#verdict")).to_contain_text("lies among the others")
+    page.get_by_role("button", name="Wish for that").click()
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")
+
+
+def test_a_query_that_is_dragged_says_what_stops_it(room: Room) -> None:
+    page = room.enter("/design")
+    room.settled()
+    drag(page, "g.handle .grip", -40, 60)
+    expect(page.locator("#mine-words")).to_contain_text("and should get at least")
+    expect(page.locator("#mine-words")).to_contain_text("away")
+    page.get_by_role("button", name="Back to the shortest").click()
+    room.address_lacks("query")
+
+
+def test_keys_can_be_moved_and_wished_for_without_a_mouse(room: Room) -> None:
+    page = room.enter("/design")
+    page.locator("g.key[tabindex='0']").focus()
+    page.keyboard.press("ArrowUp")
+    room.address_has("moved=0:")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Enter")
+    room.address_has("targets=1,2")
+
+
+def test_a_link_restores_everything(room: Room) -> None:
+    page = room.enter("/design")
+    page.get_by_role("button", name="Sixteen dimensions").click()
+    page.locator("#field-eps").fill("0.05")
+    page.locator("#field-eps").press("Enter")
+    room.settled()
+    said, address = page.locator("#verdict .headline").inner_text(), page.url
+    again = room.enter(address.removeprefix(room.address))
+    room.settled()
+    assert again.locator("#verdict .headline").inner_text() == said
+    expect(again.locator("#field-eps")).to_have_value("0.05")
+
+
+def test_what_cannot_be_used_is_said_beside_its_control(room: Room) -> None:
+    page = room.enter("/design")
+    room.settled()
+    page.locator("#field-scale").fill("0")
+    expect(page.locator("#error-scale")).to_contain_text("expected another number")
+    room.said.clear()  # the browser reports the refused request as well
+    page.locator("#field-scale").fill("1/2")
+    room.settled()
+    expect(page.locator("#error-scale")).to_be_hidden()
+
+
+def test_what_is_taken_away_as_python_runs_and_says_the_same(room: Room) -> None:
+    page = room.enter("/design#targets=1,2&eps=0.2")
+    room.settled()
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.get_by_text("Take away").click()
+    page.get_by_role("button", name="Copy as Python").click()
+    names: dict[str, object] = {"print": lambda *_: None}
+    exec(page.evaluate("window.copied"), names)
+    assert names["found"].verdict == "designed"  # type: ignore[attr-defined]
+    words = page.locator("#verdict .words").text_content()
+    assert names["found"].words == words  # type: ignore[attr-defined]
+
+
+def test_dragging_two_hundred_keys_is_fluid(room: Room) -> None:
+    page = room.enter("/design#kind=sphere&d=2&n=200&targets=5")
+    room.settled()
+    frames = page.evaluate(DRAG)
+    assert frames == 20
+    room.address_has("moved=9:")

@@ -1,0 +1,124 @@
+"""The interface: what it says is what the command line says; what is malformed gets a sentence, never a 500."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwright.lab.rooms import CALLS
+from tests.cli.conftest import headwright
+from tests.cli.running import Headwright
+
+__all__ = ["headwright"]  # the command line, as a fixture
+KEYS = [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.5]]
+
+
+def ask(lab: str, call: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(f"{lab}/api/{call}", data, {"content-type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_design_says_what_the_command_line_says(lab: str, headwright: Headwright, tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_text(json.dumps(KEYS))
+    said = headwright("design", "--keys", str(tmp_path / "keys.json"), "--average", "0,1", "--eps", "0.05", "--json")
+    status, found = ask(lab, "design", {"keys": KEYS, "average": [0, 1], "eps": "0.05"})
+    assert status == 200
+    assert {**found, "certificate": None} == {**said.json, "mixing": None}
+
+
+def test_certificates_of_the_lab_pass_the_checker_and_tampered_ones_do_not(lab: str) -> None:
+    certificate = ask(lab, "design", {"keys": KEYS, "copy": 0})[1]["certificate"]
+    assert ask(lab, "verify", {"certificate": certificate})[1]["verdict"] == "verified"
+    shorter = json.loads(certificate)
+    shorter["statement"]["none_shorter"] = "1000"
+    assert ask(lab, "verify", {"certificate": json.dumps(shorter)})[1]["verdict"] == "rejected"
+
+
+def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
+    found = ask(lab, "design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2})[1]
+    assert found["verdict"] == "impossible"
+    assert found["mixing"] == {"targets": {"2": 1.0}, "of": {"0": 0.75, "1": 0.25}}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "where", "words"),
+    [
+        (b"{", 400, None, "not JSON"),
+        (b'{"keys": [[NaN]], "copy": 0}', 400, None, "NaN"),
+        (b'{"keys": [[1e999]], "copy": 0}', 400, None, "too large"),
+        (b'{"keys": [[1]], "keys": [[2]], "copy": 0}', 400, None, "twice"),
+        (b"[" * 100_000, 400, None, ""),
+        ({"copy": 0}, 422, "keys", "missing"),
+        ({"keys": KEYS, "copy": 0, "more": 1}, 422, "more", "no such name"),
+        ({"keys": KEYS, "copy": 7}, 422, None, "there are 3 keys"),
+        ({"keys": KEYS, "copy": 0, "eps": "0"}, 422, "eps", "more than 0"),
+        ({"keys": KEYS, "copy": 0, "scale": "x"}, 422, "scale", "expected a number"),
+        ({"keys": KEYS}, 422, None, "one wish"),
+        ({"keys": [[1.0], [1.0, 2.0]], "copy": 0}, 422, "keys", "different lengths"),
+        ({"keys": [[10**400]], "copy": 0}, 422, "keys", ""),
+        ({"keys": KEYS, "at_least": {"0": "\ud800"}}, 422, "at_least", ""),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_a_sentence(lab: str, body: Any, status: int, where: str, words: str) -> None:
+    code, said = ask(lab, "design", body)
+    assert (code, said["where"]) == (status, where)
+    assert words in said["error"]
+    assert "Traceback" not in said["error"]
+
+
+def test_a_body_that_is_too_large_is_refused(lab: str) -> None:
+    code, said = ask(lab, "verify", b'{"certificate": "' + b"x" * (5 * 2**20) + b'"}')
+    assert code == 413
+    assert "too large" in said["error"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}],
+)
+def test_pages_of_other_sites_are_refused(lab: str, headers: dict[str, str]) -> None:
+    assert ask(lab, "verify", {"certificate": "{}"}, **headers)[0] == 403
+
+
+def test_another_type_than_json_is_refused(lab: str) -> None:
+    request = urllib.request.Request(f"{lab}/api/verify", b"{}", {"content-type": "text/plain"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    assert refused.value.code == 415
+    refused.value.close()
+
+
+def test_every_page_carries_a_policy_without_inline_scripts_and_eval(lab: str) -> None:
+    with urllib.request.urlopen(f"{lab}/design") as page:
+        policy = page.headers["content-security-policy"]
+        text = page.read().decode()
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert "<script>" not in text
+    assert " onclick" not in text
+
+
+def test_the_document_describes_every_call_with_its_fields(lab: str) -> None:
+    with urllib.request.urlopen(f"{lab}/api/openapi.json") as page:
+        document = json.load(page)
+    assert set(document["paths"]) == {f"/api/{name}" for name in CALLS}
+    described = document["paths"]["/api/design"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert set(described["required"]) == set(ask(lab, "design", {"keys": KEYS, "copy": 0})[1])
+
+
+def test_files_beside_the_pages_are_not_served(lab: str) -> None:
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{lab}{path}")
+        assert refused.value.code == 404
+        refused.value.close()

@@ -1,0 +1,80 @@
+"""The pages in a real browser: what is common to all rooms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from headwright.lab.rooms import ROOMS
+from tests.lab.conftest import Room
+
+NAMES = [room.name for room in ROOMS if room.point]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", ["", *NAMES])
+def test_a_page_shows_itself_without_complaint_and_without_scrolling_sideways(
+    room: Room, name: str, width: int
+) -> None:  # fmt: skip
+    room.page.set_viewport_size({"width": width, "height": 900})
+    page = room.enter(f"/{name}")
+    room.settled()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    expect(page.locator("h1:visible")).to_have_count(1)
+
+
+def test_the_front_page_opens_every_room(room: Room) -> None:
+    page = room.enter("/")
+    assert page.locator("a.card").evaluate_all("all => all.map(a => a.getAttribute('href'))") == [
+        f"/{n}" for n in NAMES
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_projector_and_dark_are_a_key_and_a_button_away(room: Room, name: str) -> None:
+    page = room.enter(f"/{name}")
+    page.locator("h1").click()
+    page.keyboard.press("p")
+    expect(page.locator(".controls").first).to_be_hidden()
+    room.address_has("view=projector")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(room: Room, tmp_path: Path) -> None:
+    import numpy as np
+
+    from headwright.design import copy, design
+
+    certificate = design(np.eye(2), copy(0)).certificate
+    assert certificate is not None
+    (tmp_path / "good.json").write_text(certificate)
+    said = json.loads(certificate)
+    said["statement"]["none_shorter"] = "1000"
+    (tmp_path / "bad.json").write_text(json.dumps(said))
+    page = room.enter("/")
+    page.set_input_files("#certificate", tmp_path / "good.json")
+    expect(page.locator("#verified .badge").first).to_have_text("Verified", timeout=20_000)
+    page.set_input_files("#certificate", tmp_path / "bad.json")
+    expect(page.locator("#verified .badge").first).to_have_text("Rejected", timeout=20_000)
+
+
+def test_what_an_address_cannot_mean_is_said_beside_its_control(room: Room) -> None:
+    page = room.enter("/design#n=many")
+    expect(page.locator("#error-n")).to_contain_text("not a number")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_no_serious_violation(room: Room, name: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    room.page.context.add_init_script("")  # axe is put into the page from outside: the policy stays as it is
+    page = room.enter(f"/{name}")
+    room.settled()
+    found = Axe().run(page)
+    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert serious == [], [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in serious]
