@@ -88,7 +88,8 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements += _elsewhere(bench, answer)
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
-            verdict = court.told(verdict, judgements)
+            if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
+                verdict = court.told(verdict, judgements)
             verdict = _with_what_was_not_judged(verdict, answer, found)
             return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:
@@ -257,6 +258,8 @@ def _impossible(bench: _Bench, said: Said, assumed: Sequence[Node], answer: Answ
         if not _flips(node):
             continue
         try:
+            if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
+                bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
             never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
         except (MisfitError, FormulaError, UndeterminedError):
             continue
@@ -320,15 +323,16 @@ def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
     under = variant.under
     try:
         court = bench.setting.opened(there)
-        impossible = list(_impossible(bench, variant.said, under, there, court))
-        found = impossible or _goals(bench, there, court, under)
-        if not impossible and answer.by_cases and len(answer.variants) == 1:
-            found = _beyond(bench, variant, there, court) or found
+        alone = answer.by_cases and len(answer.variants) == 1
+        if not alone and any(_impossible(bench, variant.said, under, there, court)):
+            return []  # 'for n = 1, where n >= 2': a case more than there are says nothing wrong
+        found = _goals(bench, there, court, under)
+        beyond = _beyond(bench, variant, there, court) if alone else []
     except MisfitError as error:
         _set_aside(answer, variant.said, "it is not understood", error.shown())
         return []
     told = f"for {' and '.join(plain(node) for node in under)}: " if under else "in the example: "
-    return [
+    return beyond or [
         replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
         for one in found
     ]

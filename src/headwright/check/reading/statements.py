@@ -168,6 +168,7 @@ class _Sentence:
         self.asked = sentence.end in ("?", "...")
         self.start = len(discourse.found)
         self.supposing = False  # the clause before was 'suppose ...'
+        self.around: list[_Condition] = []  # what the sentence begins with, and may be meant for
 
     def say(self) -> None:
         if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
@@ -314,6 +315,8 @@ class _Sentence:
             else:
                 role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
         sure, perhaps, unknown = self._in_force()
+        if role == "claim" and clause.cue:
+            perhaps = (*_joined(self.around), *perhaps)
         inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
         for node, problem in parts:
@@ -470,10 +473,12 @@ class _Sentence:
         if self.front and not self.last and case and not self._unread(replace(clause, part="if", cue="if")):
             self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
             return
-        before = len(self.all.found)
+        before, opens = len(self.all.found), not self.last
         self._add(clause, "where")
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
+            if opens:  # 'with $q = 0$ we get ...'
+                self.around = [_Condition(self._nodes(clause))]
 
     def _otherwise(self, clause: Clause) -> None:
         """In the other cases: of what was said last, turned round."""
