@@ -251,9 +251,9 @@ def _with_output(statement: Statement) -> Statement:
 def _output(node: Node) -> Node:
     """With c for sum_i alpha_i v_i, which is its definition, and without what is multiplied by 0."""
     match node:
-        case BigSum(index, Product(factors), None | Number(Fraction(numerator=1, denominator=1)), _, ()) if (
-            set(factors) == {Name("alpha", Name(index)), Name("v", Name(index))} and node.upper in (None, Name("n"))
-        ):
+        case BigSum(index, Product(factors), None | Number(Fraction(numerator=1, denominator=1)), _, ()) if set(
+            factors
+        ) == {Name("alpha", Name(index)), Name("v", Name(index))} and node.upper in (None, Name("n")):
             return Name("c", span=node.span)
         case Inner(left, Number() as number) | Inner(Number() as number, left):
             return left if number.value == 1 else Product((number, left), span=node.span)

@@ -284,7 +284,12 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
     if said.unknown:
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
         return []
-    if said.statement is not None and said.statement.loose:
+    loose = "" if said.statement is None else said.statement.loose
+    if loose == "nearly":
+        again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
+        if all(one.decision.word in ("proved", "refuted") for one in again):
+            return again
+    if loose:
         _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
         return []
     if said.perhaps:
@@ -295,6 +300,13 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
             return []
         return again
     return found
+
+
+def _nearly(node: Node) -> Node:
+    """With 'nearly' in place of 'equal': what stands in a table may be meant so."""
+    if isinstance(node, Relation):
+        return replace(node, comparisons=tuple("~" if sign == "=" else sign for sign in node.comparisons))
+    return replace(node, body=_nearly(node.body)) if isinstance(node, Quantified) else node
 
 
 def _narrowed(said: Said, whole: bool) -> Node:

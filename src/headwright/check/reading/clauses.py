@@ -20,7 +20,9 @@ FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequen
 # What follows says the same once more.
 SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
-LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use", "under"})
+LIGHT = frozenset(
+    {"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use", "under"}
+)
 
 
 _LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")

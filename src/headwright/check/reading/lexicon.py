@@ -141,6 +141,10 @@ class Lexicon:
                     )
         return False
 
+    def weighs_somewhere(self, words: Sequence[str]) -> bool:
+        """Whether something is said of where the weight is."""
+        return _somewhere(words, self.weighs)
+
     def adds_up(self, words: Sequence[str]) -> bool:
         """Whether two terms before these words are said to have a sum: 'add up to'.
 

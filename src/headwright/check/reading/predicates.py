@@ -66,7 +66,7 @@ def _compare(found: list[Token], following: Token | None) -> None:
         weight = _weight(last.text)
         if weight:
             found[at if one is not None and one.kind == "term" else at + 1 :] = [
-                Token("formula", weight, last.line, loose=True)
+                Token("formula", weight, last.line, loose="room")
             ]
         return
     if one is None or one.kind == "mark":
@@ -77,7 +77,7 @@ def _compare(found: list[Token], following: Token | None) -> None:
         found[at - 2 :] = [Token("formula", f"{pair.text} + {one.text} = {last.text}", pair.line)]
     elif sign is not None and (one.kind == "term" or sign == "="):
         said = f"{one.text} {sign} {last.text}"
-        found[at:] = [Token("formula", said, one.line, loose=table.is_loose(between))]
+        found[at:] = [Token("formula", said, one.line, loose="room" if table.is_loose(between) else "")]
     elif sign == r"\perp":
         found[at + 1 :] = [Token("formula", rf"{_end(one.text)} \perp {last.text}", one.line)]
     elif between == ["and"] and one.kind == "formula" and (following is None or _ends(following)):
@@ -107,7 +107,9 @@ def _goes_on(found: list[Token], following: Token | None) -> None:
     if not closed or len(found) < 2 or found[-2].text != "(" or not leads_on(last.text):
         return
     at = _words_back(found, len(found) - 3)
-    if at >= 0 and (found[at].kind == "term" or (found[at].kind == "formula" and found[at].text.endswith(r"\approx 0"))):
+    if at >= 0 and (
+        found[at].kind == "term" or (found[at].kind == "formula" and found[at].text.endswith(r"\approx 0"))
+    ):
         left = found[at].text.removesuffix(r"\approx 0").strip()
         found[-1] = replace(last, text=f"{left} {last.text}")
 
@@ -134,7 +136,7 @@ def _of_one(found: list[Token], following: Sequence[Token]) -> None:
         return
     score = _EXPONENTIAL.fullmatch(one.text) if tuple(words) in lexicon().dominates else None
     if score:
-        found[at:] = [Token("formula", rf"\alpha_{score[1]} \approx 1", one.line, loose=True)]
+        found[at:] = [Token("formula", rf"\alpha_{score[1]} \approx 1", one.line, loose="room")]
         return
     kinds = lexicon().of_vector(words)
     if kinds and not (len(following) > 1 and following[0].text == "and" and following[1].kind == "word"):
@@ -150,7 +152,7 @@ def _of_vectors(text: str, kinds: frozenset[str]) -> list[str]:
     """'the $k_i$ are orthogonal and have unit length', as formulas; nothing where it is not a vector with an index."""
     found = _VECTOR.fullmatch(text)
     letter = found[2].strip("{}") if found else ""
-    if found is None or letter not in ("i", "j") and "orthogonal" in kinds:
+    if found is None or (letter not in ("i", "j") and "orthogonal" in kinds):
         return []
     other = "j" if letter == "i" else "i"
     orthogonal = rf"{text}^\top {found[1]}_{other} = 0 \text{{ for all }} {letter} \ne {other}"
@@ -200,10 +202,10 @@ def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
 
 def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
     last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
-    if following is not None and following.kind == "term" and last and (_predicates(last) or _compares(last)):
-        yield following, " ".join(run)
-    elif subject is not None and not lexicon().adds_nothing(_without_reason(run)):
+    if subject is not None and not lexicon().adds_nothing(_without_reason(run)):
         yield subject, " ".join(run)
+    elif following is not None and following.kind == "term" and last and (_predicates(last) or _compares(last)):
+        yield following, " ".join(run)
 
 
 def _without_reason(run: Sequence[str]) -> Sequence[str]:
@@ -213,7 +215,7 @@ def _without_reason(run: Sequence[str]) -> Sequence[str]:
 
 def _predicates(run: Sequence[str]) -> bool:
     """'the denominator is', before a term."""
-    if any(word in lexicon().verbs for word in run):  # 'the softmax picks'
+    if any(word in lexicon().verbs for word in run) or lexicon().weighs_somewhere(run):  # 'the softmax picks'
         return True
     return any(word in VERBS for word in run) and run[-1] not in ("large", "small", "big", "a", "scalar", "constant")
 

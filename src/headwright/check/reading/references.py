@@ -74,4 +74,4 @@ def differences(tokens: Sequence[Token], before: Sequence[str]) -> tuple[Token, 
     if scores[0] is None or scores[1] is None or scores[0][1] == scores[1][1]:
         return tuple(tokens)
     said = f"{scores[0][1]} - {scores[1][1]} = {last.text}"
-    return (replace(last, kind="formula", text=said, loose=True),)
+    return (replace(last, kind="formula", text=said, loose="room"),)

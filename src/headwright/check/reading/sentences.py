@@ -26,6 +26,9 @@ LONGEST = 200_000  # characters of one answer; what is beyond is not read
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
 Kind = Literal["word", "mark", "formula", "term"]
+# How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
+# for doubt, and it is never called false.
+Loose = Literal["", "nearly", "room"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Token:
     text: str
     line: int
     display: bool = False
-    loose: bool = False  # read from words that leave some room: never called false
+    loose: Loose = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         yield from _words(text[done:start], line, typed=not pieces)
         at = line + text.count("\n", done, piece.start)
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
-        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display)
+        loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
+        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
         line += text.count("\n", done, stop)
         done = stop
     yield from _words(text[done:], line, typed=not pieces)

@@ -17,7 +17,7 @@ from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, weights_named, with_heads
-from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
+from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
@@ -51,7 +51,7 @@ class Statement:
     sentence: str = ""
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
-    loose: bool = False  # read from words that leave some room: never called false
+    loose: Loose = ""  # how loosely it was put together from words
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
 
@@ -211,6 +211,10 @@ class _Sentence:
                 case _:
                     self._claims(clause, "claim")
         if self.front and self.start == len(self.all.found):
+            for unknown in (
+                one.unknown for one in self.front if one.unknown.startswith(EVERY)
+            ):  # 'it works for any $lambda$'
+                self._unclear(f"'{unknown}' was not understood", self.sentence.line)
             for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
                 if not isinstance(node, Name):
                     said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
@@ -224,6 +228,9 @@ class _Sentence:
 
     def _listen(self) -> None:
         """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
+        words = [token.text for token in self.sentence.tokens if token.kind == "word"]
+        if len(words) == sum(token.kind != "mark" for token in self.sentence.tokens) and lexicon().says_property(words):
+            self._unclear("it is said in words", self.sentence.line)
         for place, clause in enumerate(self.clauses):
             if clause.part == "goal":
                 continue
@@ -234,8 +241,10 @@ class _Sentence:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
             resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
-            if plain_words and (
-                lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words))
+            if (
+                plain_words
+                and len(words) < len(self.sentence.tokens)
+                and (lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words)))
             ):
                 self._unclear("it is said in words", self.sentence.line)
             if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
@@ -325,7 +334,9 @@ class _Sentence:
             if denied and node is not None:
                 node = flipped(node)
             self.all.found.append(
-                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose)
+                Statement(
+                    role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose
+                )
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1

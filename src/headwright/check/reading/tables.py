@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from headwright.check.reading.marks import compares
 
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_CELL = re.compile(r"(?:\$[^$\n]*\$|\\\||[^|$\n])*")
 _LEADING = re.compile(r"\s*(?:[=<>≈≤≥]|\\(?:approx|to|leq?|geq?|ll|gg)(?![a-zA-Z]))")
 _FORMULA = re.compile(r"\s*\$([^$\n]+)\$\s*")
 
@@ -37,7 +36,7 @@ def as_sentences(text: str) -> Iterator[str]:
     ['', '', 'Case $c = 3/2$: $x = y$.']
     """
     names: list[str] = []
-    for number, row in enumerate(text.split("\n")):
+    for row in text.split("\n"):
         cells = _cells(row)
         if not cells or _RULE.fullmatch(row):
             yield ""
@@ -48,13 +47,21 @@ def as_sentences(text: str) -> Iterator[str]:
             first, *others = [_said(name, cell) for name, cell in zip(names, cells, strict=False)]
             more = cells[len(names) :]
             opening = "Case " if "$" in first else "If "  # in words, it is not known which case it is
-            yield f"{opening}{first}: {', '.join([*others, *more])}."
+            yield f"{opening}{first}: {', '.join(cell for cell in (*others, *more) if cell)}."
     if not names:
         yield text
 
 
 def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELL.findall(row.strip().strip("|")) if cell.strip()]
+    """What stands between the bars, but for those within formulas."""
+    cells, inside = [""], False
+    for sign in row.strip().removeprefix("|").removesuffix("|"):
+        inside ^= sign == "$"
+        if sign == "|" and not inside:
+            cells.append("")
+        else:
+            cells[-1] += sign
+    return [cell.strip() for cell in cells] if row.strip() else []
 
 
 def _said(name: str, cell: str) -> str:
