@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from headwright.check.answer import (
+    OWN,
     Answer,
     MisfitError,
     MissingError,
@@ -63,8 +65,27 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
         return Verdict("unreadable", str(error.shown()))
     if not found.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _checked(exercise, without_sets(found, exercise), seed)
+    verdict = _in_their_names(_checked(exercise, without_sets(found, exercise), seed))
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+
+
+def _in_their_names(verdict: Verdict) -> Verdict:
+    """Names of the answer's own, that the exercise has too, as they were written."""
+    parts = tuple(
+        replace(part, statement=_plainly(part.statement), reason=_plainly(part.reason),
+                counterexample=_plainly(part.counterexample))
+        for part in verdict.parts
+    )  # fmt: skip
+    return replace(verdict, parts=parts, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
+
+
+TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
+
+
+def _plainly(told: Any) -> Any:
+    if isinstance(told, str):
+        return told.replace(r"\_own", "").replace(OWN, "")
+    return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
 
 
 def _keys(exercise: Exercise) -> list[str]:
@@ -133,7 +154,7 @@ class _Bench:
             decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
             if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
                 decided = self._outgrown(court, answer, claim) or decided
-            judgements += decided
+            judgements += [_left_undecided(one, UNTRIED) if _untried(one) else one for one in decided]
         return judgements
 
     def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
@@ -245,6 +266,15 @@ def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Seq
     told = " and ".join(plain(node) for node in bounds)
     reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
     return [_left_undecided(one, reason) for one in there]
+
+
+UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+
+
+def _untried(one: Judged) -> bool:
+    """'for n = 3 and epsilon = 1/3, alpha_a = 9/20': plain instances need not meet such a condition."""
+    pinned = any(isinstance(node, Relation) and "=" in node.comparisons for node in one.claim.under)
+    return one.decision.word == "holds" and pinned
 
 
 def _left_undecided(one: Judged, reason: str) -> Judged:

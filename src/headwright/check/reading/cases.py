@@ -73,19 +73,32 @@ def _formula_next(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _named(tokens: Sequence[Token]) -> Sequence[Token]:
-    """'Short key ($c = 1/2$): ...' and 'if it is short ($c = 1/2$), ...': what is in brackets says which case it is."""
-    start = next((at for at, token in enumerate(tokens) if token.kind != "word"), len(tokens))
-    words = [token.text for token in tokens[:start]]
-    match tokens[start : start + 4]:
-        case [Token("mark", "("), Token("formula", text) as case, Token("mark", ")"), Token("mark", ":" | "," as mark)]:
-            pass
-        case _:
-            return tokens
-    opened = bool(words) and words[0] in OPENS
-    if not looks_like_a_case(text) or not 0 < len(words) <= MOST_WORDS or (mark == "," and not opened):
-        return tokens
+    """Cases with a name: 'Short key ($c = 1/2$): ...', 'if it is short ($c = 1/2$), ...', '$c = 1/2$ (short): ...'."""
+    found = list(tokens)
+    for at in range(len(found) - 1, -1, -1):
+        case = found[at]
+        if case.kind != "formula" or not looks_like_a_case(case.text):
+            continue
+        bracketed = 0 < at < len(found) - 1 and found[at - 1].text == "(" and found[at + 1].text == ")"
+        stop = at + 2 if bracketed else at + 1
+        if not bracketed and stop < len(found) and found[stop].text == "(":
+            stop = next((n + 1 for n in range(stop, len(found)) if found[n].text == ")"), stop)  # (too short)
+        start = before = at - 1 if bracketed or (at and found[at - 1].text == ",") else at
+        while start > 0 and found[start - 1].kind == "word":
+            start -= 1
+        words = [token.text for token in found[start:before]]
+        mark = found[stop].text if stop < len(found) else ""
+        inside = [token for token in found[at + 1 : stop] if token.kind != "mark"]
+        if any(token.kind != "word" for token in inside) or len(words) > MOST_WORDS or not _harmless(words):
+            continue
+        if start == 0 and mark == ":" and (words or inside):
+            found[start:stop] = [Token("word", "case", case.line), case]
+        elif bracketed and words and words[0] in OPENS:
+            comma = [] if mark == "," else [Token("mark", ",", case.line)]
+            found[start:stop] = [Token("word", "for", case.line), case, *comma]
+    return found
+
+
+def _harmless(words: Sequence[str]) -> bool:
     phrases = [lexicon().part(words[at:]) for at in range(len(words))]
-    if any(one is not None and one.part not in ("if", "idle") for one in phrases):
-        return tokens
-    cue = Token("word", "case" if mark == ":" else "for", case.line)
-    return (cue, case, *tokens[start + 3 :])
+    return all(one is None or one.part in ("if", "idle") for one in phrases)

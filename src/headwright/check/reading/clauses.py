@@ -177,7 +177,14 @@ class _Cutter:
         elif token.text == ")":
             if self._outer:
                 self._push()
-                self._now = self._outer.pop()
+                outer, told = self._outer.pop(), now.tokens
+                following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ","
+                case = len(told) == 1 and looks_like_a_case(told[0].text) and following in (",", "and", "while", "but")
+                if outer.part == "claim" and outer.formulas and case:
+                    # '$c = v_a$ ($g > 1$), $c = v_b$ ($g < 1$)': the case is that of what stands before it
+                    self._now = Clause("claim", after=")", inside=outer.inside)
+                else:
+                    self._now = outer
         elif token.text in (",", ":"):
             if token.text == ":" and not now.cue and len(now.tokens) == 1 and looks_like_a_case(now.tokens[0].text):
                 now.part, now.cue = "if", "case"  # '... . $c = 3/2$: ...'
@@ -225,8 +232,11 @@ class _Cutter:
         joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
         if joined and now.part in ("if", "only") and now.formulas and token.kind == "formula" and before is not None:
             # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
-            alike = is_condition(token.text) and is_condition(now.formulas[-1].text)
-            both = now.part == "if" and not self._done and self._then_follows(at + 1)  # 'if A and B then C'
+            last = now.formulas[-1].text
+            alike = is_condition(token.text) and is_condition(last)
+            alike |= looks_like_a_case(token.text) and looks_like_a_case(last)
+            first = not any(one.formulas for one in self._done)
+            both = now.part == "if" and first and self._then_follows(at + 1)  # 'if A and B then C'
             if not (alike or both) or self._own_case(at + 1):
                 now.closed = before.text
                 self._push()

@@ -76,7 +76,8 @@ def _compare(found: list[Token], following: Token | None) -> None:
     if table.adds_up(between) and pair is not None:
         found[at - 2 :] = [Token("formula", f"{pair.text} + {one.text} = {last.text}", pair.line)]
     elif sign is not None and (one.kind == "term" or sign == "="):
-        said = f"{one.text} {sign} {last.text}"
+        value = last.text if sign[-1] not in "23" else f"({last.text})"  # twice, half of
+        said = f"{one.text} {sign} {value}"
         found[at:] = [Token("formula", said, one.line, loose="room" if table.is_loose(between) else "")]
     elif sign == r"\perp":
         found[at + 1 :] = [Token("formula", rf"{_end(one.text)} \perp {last.text}", one.line)]
@@ -202,9 +203,12 @@ def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
 
 def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
     last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
-    if subject is not None and not lexicon().adds_nothing(_without_reason(run)):
+    before_term = following is not None and following.kind == "term"
+    if following is not None and before_term and last and (_predicates(last) or _compares(last)):
+        yield following, " ".join(run)
+    elif subject is not None and not lexicon().adds_nothing(_without_reason(run)):
         yield subject, " ".join(run)
-    elif following is not None and following.kind == "term" and last and (_predicates(last) or _compares(last)):
+    elif following is not None and before_term and _acts(run):
         yield following, " ".join(run)
 
 
@@ -215,9 +219,12 @@ def _without_reason(run: Sequence[str]) -> Sequence[str]:
 
 def _predicates(run: Sequence[str]) -> bool:
     """'the denominator is', before a term."""
-    if any(word in lexicon().verbs for word in run) or lexicon().weighs_somewhere(run):  # 'the softmax picks'
-        return True
     return any(word in VERBS for word in run) and run[-1] not in ("large", "small", "big", "a", "scalar", "constant")
+
+
+def _acts(run: Sequence[str]) -> bool:
+    """'the softmax picks', before a term."""
+    return any(word in lexicon().verbs for word in run) or lexicon().weighs_somewhere(run)
 
 
 def _compares(run: Sequence[str]) -> bool:

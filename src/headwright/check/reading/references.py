@@ -1,4 +1,4 @@
-r"""What words refer to: names given to the weights of a head, and 'the difference' of two scores just written.
+r"""What words refer to: 'the sum of $a$ and $b$', names given to the weights of a head, 'the difference' just written.
 
 'If the $\alpha_i$ are the weights corresponding to $q_1$' says how $\alpha_i$ is to be read from here on;
 'the difference is $(c - 1) t$' is said of the two scores before it.
@@ -56,6 +56,38 @@ def with_heads(node: Node, named: Mapping[str, int]) -> Node:
         index = Listing((Number(Fraction(named[node.base])), node.index), span=node.span)
         return replace(node, base="alpha", index=index)
     return mapped(node, lambda part: with_heads(part, named))
+
+
+_ONE = {"score": "{}^\\top q", "norm": r"\|{}\|", "length": r"\|{}\|"}
+_TWO = {"sum": "({}) + ({})", "ratio": r"\frac{{{}}}{{{}}}", "difference": "({}) - ({})", "product": "({}) ({})"}
+_JOINED = {"sum": "and", "ratio": "to", "difference": "and", "product": "and"}
+_KEY = re.compile(r"\s*k_(?:\w|\{\w+\})\s*")
+
+
+def phrases(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    r"""'the score of $k_a$ is $x$', 'the sum of $a$ and $b$ is $x$', as formulas; 'is' may mean 'is nearly'.
+
+    >>> said = [*(Token("word", w, 1) for w in "the norm of".split()), Token("term", "q", 1), Token("word", "is", 1)]
+    >>> [token.text for token in phrases([*said, Token("term", "2", 1)])]
+    ['\\\\|q\\\\| = 2']
+    """
+    found = list(tokens)
+    for at in range(len(found) - 5, -1, -1):
+        the, noun, of, first, *rest = found[at : at + 8]
+        words = (the.text, of.text) in (("the", "of"), ("the", "between")) and the.kind == of.kind == "word"
+        if not words or first.kind != "term":
+            continue
+        if noun.text in _ONE and (noun.text != "score" or _KEY.fullmatch(first.text)):
+            term, size = _ONE[noun.text].format(first.text.strip()), 4
+        elif noun.text in _TWO and len(rest) > 1 and rest[0].text == _JOINED[noun.text] and rest[1].kind == "term":
+            term, size = _TWO[noun.text].format(first.text.strip(), rest[1].text.strip()), 6
+        else:
+            continue
+        is_it, value = (*found[at + size : at + size + 2], None, None)[:2]
+        if is_it is not None and value is not None and is_it.text in ("is", "equals") and value.kind != "word":
+            said = f"{term} = {value.text}"
+            found[at : at + size + 2] = [Token("formula", said, first.line, loose="nearly")]
+    return tuple(found)
 
 
 def differences(tokens: Sequence[Token], before: Sequence[str]) -> tuple[Token, ...]:

@@ -16,7 +16,7 @@ from headwright.check.reading.cases import as_cases
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
-from headwright.check.reading.references import differences, weights_named, with_heads
+from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
@@ -28,6 +28,7 @@ Role = Literal["definition", "claim", "reason", "where", "assumption", "conditio
 MOST_STATEMENTS = 400
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
+INDICES = frozenset("ijklmn")
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
 
@@ -124,7 +125,7 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
-        named, kept = weights_named(as_cases(sentence.tokens))
+        named, kept = weights_named(as_cases(phrases(sentence.tokens)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
@@ -216,7 +217,9 @@ class _Sentence:
             ):  # 'it works for any $lambda$'
                 self._unclear(f"'{unknown}' was not understood", self.sentence.line)
             for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
-                if not isinstance(node, Name):
+                if isinstance(node, Name) and node.base not in INDICES:  # 'this works for any $lambda$'
+                    self._unclear("it is not certain whether every value of a name is meant", self.sentence.line)
+                elif not isinstance(node, Name):
                     said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
                     self.all.found.append(said)
         if self.front:
@@ -228,8 +231,9 @@ class _Sentence:
 
     def _listen(self) -> None:
         """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
-        words = [token.text for token in self.sentence.tokens if token.kind == "word"]
-        if len(words) == sum(token.kind != "mark" for token in self.sentence.tokens) and lexicon().says_property(words):
+        spoken = [token.text for token in self.sentence.tokens if token.kind == "word"]
+        wordy = len(spoken) == sum(token.kind != "mark" for token in self.sentence.tokens)
+        if wordy and lexicon().says_property(spoken):
             self._unclear("it is said in words", self.sentence.line)
         for place, clause in enumerate(self.clauses):
             if clause.part == "goal":
@@ -243,7 +247,7 @@ class _Sentence:
             resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
             if (
                 plain_words
-                and len(words) < len(self.sentence.tokens)
+                and not wordy
                 and (lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words)))
             ):
                 self._unclear("it is said in words", self.sentence.line)
@@ -472,6 +476,9 @@ class _Sentence:
         self.last, self.supposing = [], True
 
     def _where(self, clause: Clause) -> None:
+        if clause.cue == "here":  # 'here $alpha_a > 1/2$' is claimed
+            self._claims(clause, "claim")
+            return
         if clause.turned:
             self._add(clause, "where")
             self._void(clause.turned)
@@ -489,7 +496,8 @@ class _Sentence:
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             if opens:  # 'with $q = 0$ we get ...'
-                self.around = [_Condition(self._nodes(clause))]
+                tried = (node for node in self._nodes(clause) if isinstance(node, Relation))
+                self.around = [_Condition(tuple(node for node in tried if isinstance(node.terms[-1], Number)))]
 
     def _otherwise(self, clause: Clause) -> None:
         """In the other cases: of what was said last, turned round."""
@@ -558,7 +566,11 @@ class _Sentence:
             return  # a case: it becomes a condition there
         for node in _notes(clause):
             shown = plain(node)
-            self.all.found.append(Statement("where", shown, clause.tokens[0].line, node, sentence=self.sentence.text))
+            weight = (
+                isinstance(node.terms[0], Name) and node.terms[0].base == "alpha" and node.terms[0].index is not None
+            )
+            role: Role = "claim" if weight else "where"  # 'then $alpha_a$ vanishes'
+            self.all.found.append(Statement(role, shown, clause.tokens[0].line, node, sentence=self.sentence.text))
 
 
 # Names that are large, small, or the answer's own.
@@ -790,7 +802,7 @@ def _source(node: Node | None, text: str) -> str:
 
 EVERY = ("for all", "for every", "for each", "for any", "over all")
 _LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
-_LETTERS = re.compile(r"\s*[a-zA-Z]'?(?:\s*,\s*[a-zA-Z]'?)*\s*")
+_LETTERS = re.compile(r"\s*(?:[a-zA-Z]|\\[a-z]+)'?(?:\s*,\s*(?:[a-zA-Z]|\\[a-z]+)'?)*\s*")
 
 
 def _letters(text: str) -> bool:
@@ -807,6 +819,7 @@ _REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:
 
 
 _POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CONNECTIVE = re.compile(r"\\text\{\s*(?:then|so|hence|thus|therefore)\s*,?\s*\}\s*", re.IGNORECASE)
 _CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
 
 
@@ -816,7 +829,11 @@ def _tidy(text: str) -> str:
     >>> _tidy(r"\beta \in \mathbb{R}^+"), _tidy(r"\Delta s = 1.")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = re.sub(r"[.,;:]\s*$", "", text.strip())
+    text = re.sub(
+        r"[.,;:]\s*$",
+        "",
+        _CONNECTIVE.sub("", text.strip(), count=1) if _CONNECTIVE.match(text.strip()) else text.strip(),
+    )
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 
