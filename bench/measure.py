@@ -21,6 +21,10 @@ from pathlib import Path
 from typing import Any
 
 
+class Skipped(Exception):  # noqa: N818 - nothing went wrong
+    """A contender that cannot run here; the message says why."""
+
+
 @dataclass(frozen=True)
 class Contender:
     name: str
@@ -52,7 +56,12 @@ def measure(topic: str, contender: Contender) -> Measurement:
 def _run(
     topic: str, prepare: str, arguments: dict[str, Any], repeats: int, cpu: bool, limit_mb: int | None
 ) -> Measurement:
-    work = getattr(import_module(topic), prepare)(**arguments)
+    try:
+        work = getattr(import_module(topic), prepare)(**arguments)
+    except Exception as error:
+        if type(error).__name__ != Skipped.__name__:  # this module is __main__ here, and bench.measure to the topic
+            raise
+        return Measurement(math.nan, math.nan, f"skipped, because {error}")
     clock = time.process_time if cpu else time.perf_counter
     times = []
     before = _reset_peak()

@@ -1,139 +1,115 @@
-(** A certificate checked inside the kernel: whole numbers by computation, exp, ln and roots in intervals of big numbers.
+(** A certificate checked inside the kernel: what is computed on its numbers proves its statement.
 
-    Keys, queries, multipliers and shares are whole numbers over a common denominator; nothing is rounded but by
-    intervals, whose every bound is proved. No primitive floats. *)
+    Keys, queries, multipliers and shares are whole numbers over common denominators. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Interval Require Import Float.Specific_bigint Float.Specific_ops Interval.Float_full Interval.Interval Real.Xreal Float.Basic.
-From Headwright Require Import Sums Attention Certificate.
+From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Bounding.
 Import ListNotations.
 Open Scope R_scope.
 
-Module Floats := SpecificFloat BigIntRadix2.
-Module I := FloatIntervalFull Floats.
-
-(** * Vectors and tables of whole numbers over a denominator *)
-
-Definition row (e : Z) (l : list Z) : vector := fun x => IZR (nth x l 0%Z) / IZR e.
-Definition table (e : Z) (rows : list (list Z)) : keys := fun i => row e (nth i rows []).
-
-Fixpoint sum_list {A} (f : A -> R) (l : list A) : R :=
-  match l with
-  | [] => 0
-  | x :: rest => f x + sum_list f rest
-  end.
-
-Lemma sum_first n f : sum (S n) f = f 0%nat + sum n (fun i => f (S i)).
-Proof. induction n as [|n IH]; [simpl; ring|]. change (sum (S (S n)) f) with (sum (S n) f + f (S n)). rewrite IH. simpl. ring. Qed.
-
-Lemma sum_nth {A} (l : list A) z f : sum (length l) (fun i => f (nth i l z)) = sum_list f l.
-Proof. induction l as [|x l IH]; [reflexivity|]. simpl length. rewrite sum_first. simpl. rewrite IH. reflexivity. Qed.
-
-Fixpoint dot_Z (a b : list Z) : Z :=
-  match a, b with
-  | x :: a, y :: b => (x * y + dot_Z a b)%Z
-  | _, _ => 0%Z
-  end.
-
-Lemma dot_rows d e f a b : length a = d -> length b = d -> IZR e <> 0 -> IZR f <> 0 ->
-  dot d (row e a) (row f b) = IZR (dot_Z a b) / (IZR e * IZR f).
-Proof.
-  intros La Lb He Hf. revert d b La Lb. induction a as [|x a IH]; intros d b La Lb.
-  - subst d. unfold dot. simpl. unfold Rdiv. ring.
-  - destruct d as [|d]; [discriminate|]. destruct b as [|y b]; [discriminate|].
-    injection La as La. injection Lb as Lb. assert (H := IH d b La Lb). clear IH.
-    unfold dot in *. rewrite sum_first.
-    rewrite (sum_ext d _ (fun i => row e a i * row f b i)) by (intros; reflexivity).
-    rewrite H. unfold row. simpl. rewrite plus_IZR, mult_IZR. field. split; assumption.
-Qed.
-
-(** * What intervals prove *)
-
-Definition holds (b : bool) : Prop := b = true.
-Definition encloses (i : I.type) (x : R) : Prop := contains (I.convert i) (Xreal x).
-
-Definition not_negative (i : I.type) : bool := match I.sign_large i with Xgt | Xeq => true | _ => false end.
-Definition positive (i : I.type) : bool := match I.sign_strict i with Xgt => true | _ => false end.
-
-Lemma not_negative_correct i x : encloses i x -> not_negative i = true -> 0 <= x.
-Proof.
-  unfold not_negative. intros C. assert (H := I.sign_large_correct i). destruct (I.sign_large i); try discriminate; intros _.
-  - apply H in C. injection C as ->. lra.
-  - apply H in C. apply C.
-Qed.
-
-Lemma positive_correct i x : encloses i x -> positive i = true -> 0 < x.
-Proof.
-  unfold positive. intros C. assert (H := I.sign_strict_correct i). destruct (I.sign_strict i); try discriminate; intros _.
-  apply H in C. apply C.
-Qed.
-
-Section Intervals.
-  Variable prec : Floats.precision.
-
-  Definition ratio (a b : Z) : I.type := I.div prec (I.fromZ prec a) (I.fromZ prec b).
-
-  Lemma add_encloses i j x y : encloses i x -> encloses j y -> encloses (I.add prec i j) (x + y).
-  Proof. intros A B. apply (I.add_correct prec i j (Xreal x) (Xreal y) A B). Qed.
-
-  Lemma sub_encloses i j x y : encloses i x -> encloses j y -> encloses (I.sub prec i j) (x - y).
-  Proof. intros A B. apply (I.sub_correct prec i j (Xreal x) (Xreal y) A B). Qed.
-
-  Lemma mul_encloses i j x y : encloses i x -> encloses j y -> encloses (I.mul prec i j) (x * y).
-  Proof. intros A B. apply (I.mul_correct prec i j (Xreal x) (Xreal y) A B). Qed.
-
-  Lemma exp_encloses i x : encloses i x -> encloses (I.exp prec i) (exp x).
-  Proof. intros A. apply (I.exp_correct prec i (Xreal x) A). Qed.
-
-  Lemma Z_encloses a : encloses (I.fromZ prec a) (IZR a).
-  Proof. apply I.fromZ_correct. Qed.
-
-  Lemma div_encloses i j x y : y <> 0 -> encloses i x -> encloses j y -> encloses (I.div prec i j) (x / y).
-  Proof.
-    intros N A B. assert (H := I.div_correct prec i j (Xreal x) (Xreal y) A B).
-    unfold encloses. simpl in H. unfold Xdiv' in H. rewrite is_zero_false in H by assumption. exact H.
-  Qed.
-
-  Lemma ratio_encloses a b : IZR b <> 0 -> encloses (ratio a b) (IZR a / IZR b).
-  Proof. intros N. apply div_encloses; [assumption | apply Z_encloses | apply Z_encloses]. Qed.
-
-  Lemma ln_encloses i x : 0 < x -> encloses i x -> encloses (I.ln prec i) (ln x).
-  Proof.
-    intros P A. assert (H := I.ln_correct prec i (Xreal x) A). unfold encloses.
-    simpl in H. unfold Xln' in H. rewrite is_positive_true in H by assumption. exact H.
-  Qed.
-
-  Lemma sqrt_encloses i x : encloses i x -> encloses (I.sqrt prec i) (sqrt x).
-  Proof. intros A. apply (I.sqrt_correct prec i (Xreal x) A). Qed.
-
-  Lemma zero_encloses : encloses I.zero 0.
-  Proof. unfold encloses. rewrite I.zero_correct. split; apply Rle_refl. Qed.
-
-  (** The sum of exp (z / den). *)
-  Fixpoint exps (den : Z) (l : list Z) : I.type :=
-    match l with
-    | [] => I.zero
-    | z :: rest => I.add prec (I.exp prec (ratio z den)) (exps den rest)
-    end.
-
-  Lemma exps_encloses den l : IZR den <> 0 -> encloses (exps den l) (sum_list (fun z => exp (IZR z / IZR den)) l).
-  Proof.
-    intros N. induction l as [|z l IH]; [apply zero_encloses|].
-    apply add_encloses; [apply exp_encloses, ratio_encloses, N | exact IH].
-  Qed.
-End Intervals.
-
-(** * The statement of a certificate: keys, a wish, a query *)
+(** * The statement of a certificate: keys, what they may be, a wish, queries *)
 
 (** The keys are one of some tables, entry by entry. *)
 Definition one_of (d n : nat) (tables : list keys) : world :=
   fun k => exists t, In t tables /\ forall i x, (i < n)%nat -> (x < d)%nat -> k i x = t i x.
+
+(** The keys are around those of one of some tables. *)
+Definition one_around (d n : nat) (tables : list keys) (s : nat -> room) : world :=
+  fun k => exists t, In t tables /\ around d n t s k.
+
+(** What a key may be: low, high and ball over a denominator g, the columns of a factor over the denominator e of the keys. *)
+Record spread := { low : Z; high : Z; ball : Z; factor : list (list Z) }.
+Definition nowhere : spread := {| low := 0; high := 0; ball := 0; factor := [] |}.
+Definition room_of (e g : Z) (s : spread) : room :=
+  {| lowest := IZR (low s) / IZR g; highest := IZR (high s) / IZR g; radius := IZR (ball s) / IZR g;
+     columns := length (factor s); column := table e (factor s) |}.
+
+(** Key i may be what the spread says that has the number which_i. *)
+Definition rooms (e g : Z) (spreads : list spread) (which : list nat) : nat -> room :=
+  fun i => room_of e g (nth (nth i which 0%nat) spreads nowhere).
+
+(** Keys that are certain: c = 1, |e| <= 0, and no columns. *)
+Definition certain : list spread := [{| low := 1; high := 1; ball := 0; factor := [] |}].
 
 (** A demand: the target, and its least weight as a ratio. *)
 Definition demand : Type := nat * (Z * Z).
 Definition target (wish : list demand) (a : nat) : nat := fst (nth a wish (0%nat, (1%Z, 1%Z))).
 Definition least (wish : list demand) (a : nat) : R :=
   let '(_, (num, den)) := nth a wish (0%nat, (1%Z, 1%Z)) in IZR num / IZR den.
+
+(** h queries together: each target has at least its weight on average over their patterns, in every world. *)
+Definition grant_together (d n h : nat) (scale : R) (w : world) (m : nat) (t : nat -> nat) (p : nat -> R) (q : nat -> vector) : Prop :=
+  forall k, w k -> forall a, (a < m)%nat -> p a <= sum h (fun j => pattern n (scores d scale (q j) k) (t a)) / INR h.
+
+Lemma together_alone d n scale w m t p q : grant_together d n 1 scale w m t p q <-> grants d n scale w m t p (q 0%nat).
+Proof.
+  assert (E : forall k b, sum 1 (fun j => pattern n (scores d scale (q j) k) b) / INR 1 = pattern n (scores d scale (q 0%nat) k) b)
+    by (intros; simpl; field).
+  unfold grant_together, grants. split; intros G k K a Ha; [rewrite <- E | rewrite E]; apply G; assumption.
+Qed.
+
+Lemma norm_zero d x : norm d x <= 0 -> forall i, (i < d)%nat -> x i = 0.
+Proof.
+  intros N i Hi. assert (0 <= norm d x) by apply sqrt_pos. assert (Z : norm d x = 0) by lra.
+  apply sqrt_eq_0 in Z; [|apply dot_self].
+  assert (T : x i * x i <= 0).
+  { rewrite <- Z. apply (sum_term d (fun j => x j * x j) i Hi). intros j _. apply (Rle_0_sqr (x j)). }
+  nra.
+Qed.
+
+(** Certain keys are those of the tables. *)
+Lemma certain_keys d n e tables k : one_around d n tables (rooms e 1 certain []) k <-> one_of d n tables k.
+Proof.
+  assert (R : forall i, rooms e 1 certain [] i = room_of e 1 {| low := 1; high := 1; ball := 0; factor := [] |}).
+  { intros i. unfold rooms. destruct i; reflexivity. }
+  split; intros (t & T & K); exists t; (split; [exact T|]).
+  - intros i x Hi Hx. destruct (K i Hi) as (c & v & u & C & B & _ & F). rewrite R in C, B, F. simpl in C, B, F.
+    rewrite F by assumption. rewrite (norm_zero d v) by (try assumption; lra). replace c with 1 by lra. ring.
+  - intros i Hi. exists 1, (fun _ => 0), (fun _ => 0). rewrite R. simpl.
+    assert (N : forall d, norm d (fun _ => 0) = 0).
+    { intros m. unfold norm, dot. rewrite (sum_ext m _ (fun _ => 0)), sum_zero by (intros; ring). apply sqrt_0. }
+    rewrite !N. repeat split; try lra. intros x Hx. rewrite K by assumption. ring.
+Qed.
+
+Lemma grants_same d n scale (v w : world) m t p q : (forall k, v k <-> w k) -> grants d n scale v m t p q -> grants d n scale w m t p q.
+Proof. intros E G k K. apply G, E, K. Qed.
+
+Lemma together_same d n h scale (v w : world) m t p q :
+  (forall k, v k <-> w k) -> grant_together d n h scale v m t p q -> grant_together d n h scale w m t p q.
+Proof. intros E G k K. apply G, E, K. Qed.
+
+(** * Sums with one term left out *)
+
+Fixpoint sum_I {A} (prec : Floats.precision) (f : A -> I.type) (l : list A) : I.type :=
+  match l with
+  | [] => I.zero
+  | x :: rest => I.add prec (f x) (sum_I prec f rest)
+  end.
+
+Fixpoint but_I {A} (prec : Floats.precision) (f : A -> I.type) (a : nat) (l : list A) : I.type :=
+  match l, a with
+  | [], _ => I.zero
+  | _ :: rest, O => sum_I prec f rest
+  | x :: rest, S a => I.add prec (f x) (but_I prec f a rest)
+  end.
+
+Lemma sum_I_encloses {A} prec (f : A -> I.type) (g : A -> R) l : (forall x, In x l -> encloses (f x) (g x)) ->
+  encloses (sum_I prec f l) (sum_list g l).
+Proof.
+  induction l as [|x l IH]; intros H; [apply zero_encloses|].
+  simpl. apply add_encloses; [apply H; left; reflexivity | apply IH; intros; apply H; right; assumption].
+Qed.
+
+Lemma but_I_encloses {A} prec (f : A -> I.type) (g : A -> R) z l a : (forall x, In x l -> encloses (f x) (g x)) ->
+  encloses (but_I prec f a l) (sum (length l) (fun i => if Nat.eqb i a then 0 else g (nth i l z))).
+Proof.
+  revert a. induction l as [|x l IH]; intros a H; [destruct a; apply zero_encloses|].
+  simpl length. rewrite sum_first. destruct a as [|a].
+  - simpl. rewrite Rplus_0_l. rewrite (sum_nth l z g). apply sum_I_encloses. intros; apply H; right; assumption.
+  - simpl. apply add_encloses; [apply H; left; reflexivity | apply IH; intros; apply H; right; assumption].
+Qed.
+
+(** * What is checked *)
 
 Definition well_formed (d n : nat) (rows : list (list Z)) : bool :=
   Nat.eqb (length rows) n && forallb (fun r => Nat.eqb (length r) d) rows.
@@ -149,386 +125,283 @@ Proof. unfold well_formed. rewrite andb_true_iff. intros [L _]. apply Nat.eqb_eq
 
 Section Statement.
   Variable prec : Floats.precision.
-  Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (sn sd : Z) (wish : list demand).
+  Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
+  Variables (sn sd : Z) (wish : list demand).
 
   Definition scale : R := IZR sn / IZR sd.
-  Definition the_world : world := one_of d n (map (table e) scenarios).
-  Definition granted_by (q : vector) : Prop :=
-    grants d n scale the_world (length wish) (target wish) (least wish) q.
+  Definition the_world : world := one_around d n (map (table e) scenarios) (rooms e g spreads which).
+  Definition granted_by (q : vector) : Prop := grants d n scale the_world (length wish) (target wish) (least wish) q.
+  Definition granted_together (h : nat) (q : nat -> vector) : Prop :=
+    grant_together d n h scale the_world (length wish) (target wish) (least wish) q.
+  Definition spread_at (i : nat) : spread := nth (nth i which 0%nat) spreads nowhere.
 
   Definition sensible : bool :=
-    (0 <? e)%Z && (0 <? sd)%Z && forallb (well_formed d n) scenarios &&
+    (0 <? e)%Z && (0 <? g)%Z && (0 <? sd)%Z && forallb (well_formed d n) scenarios &&
+    forallb (fun s => forallb (fun c => Nat.eqb (length c) d) (factor s)) spreads &&
     forallb (fun '(a, (num, den)) => (Nat.ltb a n) && (0 <? num)%Z && (0 <? den)%Z) wish.
 
   Hypothesis sense : sensible = true.
 
-  Lemma sense_e : IZR e > 0.
-  Proof. unfold sensible in sense. rewrite !andb_true_iff in sense. apply IZR_lt, Z.ltb_lt, sense. Qed.
-  Lemma sense_sd : IZR sd > 0.
-  Proof. unfold sensible in sense. rewrite !andb_true_iff in sense. apply IZR_lt, Z.ltb_lt, sense. Qed.
+  Lemma sense_parts : 0 < IZR e /\ 0 < IZR g /\ 0 < IZR sd.
+  Proof.
+    assert (S := sense). unfold sensible in S. rewrite !andb_true_iff in S. destruct S as [[[[[A B] C] _] _] _].
+    repeat split; apply IZR_pos, Z.ltb_lt; assumption.
+  Qed.
   Lemma sense_rows rows : In rows scenarios -> well_formed d n rows = true.
-  Proof. unfold sensible in sense. rewrite !andb_true_iff, !forallb_forall in sense. intros. apply sense. assumption. Qed.
+  Proof. assert (S := sense). unfold sensible in S. rewrite !andb_true_iff, !forallb_forall in S. intros. apply S. assumption. Qed.
+
+  Lemma sense_factor s : In s (nowhere :: spreads) -> Forall (fun c => length c = d) (factor s).
+  Proof.
+    intros [<-|H]; [constructor|]. assert (S := sense). unfold sensible in S. rewrite !andb_true_iff in S. destruct S as [[_ S] _].
+    rewrite forallb_forall in S. apply S in H. apply Forall_forall. rewrite forallb_forall in H.
+    intros c Hc. apply Nat.eqb_eq, H, Hc.
+  Qed.
+
+  Lemma a_spread j : In (nth j spreads nowhere) (nowhere :: spreads).
+  Proof. destruct (nth_in_or_default j spreads nowhere) as [H|H]; [right; exact H | left; symmetry; exact H]. Qed.
 
   Lemma sense_wish a : (a < length wish)%nat ->
     exists num den, nth a wish (0%nat, (1%Z, 1%Z)) = (target wish a, (num, den))
       /\ (target wish a < n)%nat /\ (0 < num)%Z /\ (0 < den)%Z /\ least wish a = IZR num / IZR den.
   Proof.
-    intros Ha. unfold sensible in sense. rewrite !andb_true_iff, !forallb_forall in sense. destruct sense as [_ W].
+    intros Ha. assert (S := sense). unfold sensible in S. rewrite !andb_true_iff, !forallb_forall in S. destruct S as [_ W].
     assert (H := W _ (nth_In wish (0%nat, (1%Z, 1%Z)) Ha)). unfold target, least.
     destruct (nth a wish (0%nat, (1%Z, 1%Z))) as [t [num den]]. rewrite !andb_true_iff in H. destruct H as [[T A] B].
     exists num, den. repeat split; [apply Nat.ltb_lt, T | apply Z.ltb_lt, A | apply Z.ltb_lt, B].
   Qed.
 
-  Lemma least_pos a : (a < length wish)%nat -> 0 < least wish a.
-  Proof.
-    intros Ha. destruct (sense_wish a Ha) as (num & den & _ & _ & A & B & ->).
-    apply Rdiv_lt_0_compat; apply (IZR_lt 0); assumption.
-  Qed.
-
   (** ** Granted *)
 
   Section Granted.
-  Variables (f : Z) (q : list Z).
+  Variables (f : Z) (queries : list (list Z)).
 
-  Definition differences (rows : list (list Z)) (a : nat) : list Z :=
-    let own := dot_Z q (nth a rows []) in map (fun r => (sn * (dot_Z q r - own))%Z) rows.
+  (** How far a score may be off its place, in keys of one spread. *)
+  Definition reach (q : list Z) (s : spread) : I.type :=
+    if (ball s =? 0)%Z && match factor s with [] => true | _ => false end then I.zero
+    else let w := map (dot_Z q) (factor s) in
+      I.mul prec (ratio prec (Z.abs sn) sd)
+        (I.add prec (I.mul prec (I.sqrt prec (ratio prec (dot_Z q q) (f * f))) (ratio prec (ball s) g))
+          (I.sqrt prec (ratio prec (dot_Z w w) (f * e * (f * e))))).
 
-  (** The sum over the others is the sum over all, less exp 0 of the target itself. *)
+  Definition reach_R (q : list Z) (s : spread) : R :=
+    Rabs scale * (norm d (row f q) * radius (room_of e g s)
+      + norm (columns (room_of e g s)) (fun y => dot d (row f q) (column (room_of e g s) y))).
+
+  (** The lowest and the highest score of each key but for that, over D = g sd f e; and how far it may be off. *)
+  Definition seen (q : list Z) (rows : list (list Z)) : list (Z * Z * I.type) :=
+    let reaches := map (reach q) spreads in
+    map (fun '(i, r) =>
+      let s := spread_at i in
+      let m := (sn * dot_Z q r)%Z in
+      (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), nth (nth i which 0%nat) reaches (reach q nowhere))%Z)
+      (combine (seq 0 n) rows).
+
+  (** What competes with target a at worst. *)
+  Definition against (q : list Z) (rows : list (list Z)) (a : nat) : I.type :=
+    let l := seen q rows in
+    let '(own, _, off) := nth a l (0%Z, 0%Z, I.zero) in
+    but_I prec (fun '(_, top, far) => I.exp prec (I.add prec (ratio prec (top - own) (g * (sd * (f * e)))) (I.add prec far off))) a l.
+
   Definition check_demand (rows : list (list Z)) (one : demand) : bool :=
     let '(a, (num, den)) := one in
-    not_negative (I.sub prec (ratio prec den num) (exps prec (sd * (f * e)) (differences rows a))).
+    match queries with
+    | [q] => not_negative (I.sub prec (ratio prec (den - num) num) (against q rows a))
+    | _ => not_negative (I.sub prec
+        (sum_I prec (fun q => I.div prec (I.fromZ prec 1) (I.add prec (I.fromZ prec 1) (against q rows a))) queries)
+        (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den)))
+    end.
 
   Definition check_granted : bool :=
-    (0 <? f)%Z && Nat.eqb (length q) d && forallb (fun rows => forallb (check_demand rows) wish) scenarios.
+    (0 <? f)%Z && Nat.ltb 0 (length queries) && forallb (fun q => Nat.eqb (length q) d) queries &&
+    forallb (fun rows => forallb (check_demand rows) wish) scenarios.
 
-  Theorem granted_correct : check_granted = true -> granted_by (row f q).
+  Hypothesis f_pos : 0 < IZR f.
+
+  Lemma abs_scale : Rabs scale = IZR (Z.abs sn) / IZR sd.
   Proof.
-    unfold check_granted. rewrite !andb_true_iff, forallb_forall. intros [[F L] C] k (t & T & K) a Ha.
-    apply in_map_iff in T. destruct T as (rows & <- & R).
-    apply Z.ltb_lt, (IZR_lt 0) in F. apply Nat.eqb_eq in L.
-    assert (E := sense_e). assert (D := sense_sd).
-    destruct (sense_wish a Ha) as (num & den & W & T & Pn & Pd & P).
-    assert (W' : In (target wish a, (num, den)) wish) by (rewrite <- W; apply nth_In, Ha).
-    assert (Q := C rows R). rewrite forallb_forall in Q. apply Q in W'. clear C Q. unfold check_demand in W'.
-    assert (WF := sense_rows rows R). assert (LR := well_formed_length d n rows WF).
-    set (b := target wish a) in *.
-    assert (N : IZR (sd * (f * e)) <> 0) by (rewrite !mult_IZR; apply Rgt_not_eq; repeat apply Rmult_gt_0_compat; assumption).
-    assert (S : forall i, (i < n)%nat -> scores d scale (row f q) k i = scale * (IZR (dot_Z q (nth i rows [])) / (IZR f * IZR e))).
-    { intros i Hi. unfold scores. f_equal.
-      rewrite <- (dot_rows d f e q (nth i rows []) L (well_formed_row d n rows i WF Hi)) by lra.
-      apply sum_ext. intros x Hx. rewrite K by assumption. reflexivity. }
-    apply granted_by_the_others; [assumption | apply least_pos; assumption|].
-    assert (X := not_negative_correct _ _ (sub_encloses prec _ _ _ _ (ratio_encloses prec den num ltac:(apply Rgt_not_eq, (IZR_lt 0); assumption))
-      (exps_encloses prec _ (differences rows b) N)) W').
-    assert (Y : sum_list (fun z => exp (IZR z / IZR (sd * (f * e)))) (differences rows b)
-      = 1 + sum n (fun i => if Nat.eqb i b then 0 else exp (scores d scale (row f q) k i - scores d scale (row f q) k b))).
-    { unfold differences. rewrite <- (sum_nth (map _ rows) 0%Z), map_length, LR.
-      rewrite (sum_ext n _ (fun i => exp (scores d scale (row f q) k i - scores d scale (row f q) k b))).
-      - rewrite (sum_split n _ b T). f_equal. rewrite Rminus_diag_eq by reflexivity. apply exp_0.
-      - intros i Hi. f_equal. rewrite (S i Hi), (S b T).
-        rewrite (nth_indep _ 0%Z ((fun r => (sn * (dot_Z q r - dot_Z q (nth b rows [])))%Z) [])) by (rewrite map_length, LR; exact Hi).
-        rewrite (map_nth (fun r => (sn * (dot_Z q r - dot_Z q (nth b rows [])))%Z)).
-        unfold scale. rewrite !mult_IZR, minus_IZR. field. lra. }
-    rewrite Y in X. rewrite P.
-    assert (G : 1 / (IZR num / IZR den) = IZR den / IZR num).
-    { field. split; apply Rgt_not_eq, (IZR_lt 0); assumption. }
-    rewrite G. lra.
+    destruct sense_parts as (_ & _ & S). unfold scale, Rdiv. rewrite Rabs_mult, abs_IZR, (Rabs_right (/ IZR sd)); [reflexivity|].
+    apply Rle_ge, Rlt_le, Rinv_0_lt_compat, S.
+  Qed.
+
+  Lemma reach_encloses q s : length q = d -> In s (nowhere :: spreads) -> encloses (reach q s) (reach_R q s).
+  Proof.
+    intros L H. destruct sense_parts as (E & G & S). assert (F := sense_factor s H).
+    assert (N2 : norm (length (factor s)) (fun y => dot d (row f q) (table e (factor s) y))
+      = sqrt (IZR (dot_Z (map (dot_Z q) (factor s)) (map (dot_Z q) (factor s))) / IZR (f * e * (f * e)))).
+    { unfold norm. f_equal. rewrite (mult_IZR (f * e) (f * e)).
+      rewrite <- (dot_rows (length (factor s)) (f * e) (f * e)) by (try apply map_length; rewrite mult_IZR; apply Rgt_not_eq, Rmult_gt_0_compat; assumption).
+      unfold dot at 1 4. apply sum_ext. intros y Hy.
+      assert (X : dot d (row f q) (table e (factor s) y) = row (f * e) (map (dot_Z q) (factor s)) y).
+      { unfold table. rewrite (dot_rows d f e q (nth y (factor s) [])).
+        - unfold row. rewrite (nth_indep _ 0%Z (dot_Z q [])) by (rewrite map_length; exact Hy). rewrite map_nth, mult_IZR. reflexivity.
+        - exact L.
+        - rewrite Forall_forall in F. apply F, nth_In, Hy.
+        - lra.
+        - lra. }
+      rewrite X. reflexivity. }
+    unfold reach, reach_R. destruct ((ball s =? 0)%Z && match factor s with [] => true | _ => false end) eqn:B.
+    - rewrite andb_true_iff in B. destruct B as [B C]. apply Z.eqb_eq in B. destruct s as [lo hi ba fa]. simpl in *. subst ba.
+      destruct fa; [|discriminate]. simpl. unfold norm at 2, dot at 1. simpl. rewrite sqrt_0.
+      replace (Rabs scale * (norm d (row f q) * (0 / IZR g) + 0)) with 0 by (unfold Rdiv; ring). apply zero_encloses.
+    - simpl columns. simpl column. simpl radius. rewrite N2, abs_scale. apply mul_encloses; [apply ratio_encloses; lra|].
+      apply add_encloses; [apply mul_encloses; [|apply ratio_encloses; lra] |].
+      + unfold norm. rewrite (dot_rows d f f) by (try assumption; lra). rewrite <- mult_IZR. apply sqrt_encloses, ratio_encloses.
+        rewrite mult_IZR. apply Rgt_not_eq, Rmult_gt_0_compat; assumption.
+      + apply sqrt_encloses, ratio_encloses. rewrite !mult_IZR. apply Rgt_not_eq. repeat apply Rmult_gt_0_compat; assumption.
+  Qed.
+
+  Lemma length_seen q rows : length rows = n -> length (seen q rows) = n.
+  Proof. intros L. unfold seen. rewrite map_length, combine_length, seq_length, L. apply Nat.min_id. Qed.
+
+  Lemma nth_seen q rows i : length rows = n -> (i < n)%nat ->
+    nth i (seen q rows) (0%Z, 0%Z, I.zero) =
+      (Z.min (low (spread_at i) * (sn * dot_Z q (nth i rows []))) (high (spread_at i) * (sn * dot_Z q (nth i rows []))),
+       Z.max (low (spread_at i) * (sn * dot_Z q (nth i rows []))) (high (spread_at i) * (sn * dot_Z q (nth i rows []))),
+       reach q (spread_at i))%Z.
+  Proof.
+    intros L Hi. unfold seen.
+    set (F := fun '(i, r) => _).
+    rewrite (nth_indep _ (0%Z, 0%Z, I.zero) (F (0%nat, []))) by (rewrite map_length, combine_length, seq_length, L, Nat.min_id; exact Hi).
+    rewrite map_nth, combine_nth by (rewrite seq_length; symmetry; exact L). rewrite seq_nth by exact Hi. unfold F. simpl.
+    rewrite map_nth. reflexivity.
+  Qed.
+
+  (** The bounds of a score in the numbers that are computed. *)
+  Lemma score_between q rows k i : length q = d -> In rows scenarios -> around d n (table e rows) (rooms e g spreads which) k -> (i < n)%nat ->
+    let '(lo, hi, _) := nth i (seen q rows) (0%Z, 0%Z, I.zero) in
+    IZR lo / IZR (g * (sd * (f * e))) - reach_R q (spread_at i) <= scores d scale (row f q) k i
+    <= IZR hi / IZR (g * (sd * (f * e))) + reach_R q (spread_at i).
+  Proof.
+    intros L R K Hi. destruct sense_parts as (E & G & S). assert (WF := sense_rows rows R). assert (LR := well_formed_length d n rows WF).
+    rewrite nth_seen by assumption.
+    destruct (around_scores d n scale (table e rows) (rooms e g spreads which) (row f q) k i K Hi) as (c & C & B).
+    change (rooms e g spreads which i) with (room_of e g (spread_at i)) in *.
+    fold (reach_R q (spread_at i)) in B. simpl in C.
+    assert (X : scale * dot d (row f q) (table e rows i) = IZR (sn * dot_Z q (nth i rows [])) / (IZR sd * (IZR f * IZR e))).
+    { unfold table. rewrite (dot_rows d f e q (nth i rows []) L (well_formed_row d n rows i WF Hi)) by lra.
+      unfold scale. rewrite mult_IZR. field. lra. }
+    rewrite X in B. set (m := (sn * dot_Z q (nth i rows []))%Z) in *. set (lo := low (spread_at i)) in *. set (hi := high (spread_at i)) in *.
+    set (D := IZR sd * (IZR f * IZR e)) in *.
+    assert (DP : 0 < D) by (unfold D; repeat apply Rmult_lt_0_compat; assumption).
+    assert (V : forall z, IZR (z * m) / IZR (g * (sd * (f * e))) = IZR z / IZR g * (IZR m / D)).
+    { intros z. rewrite !mult_IZR. unfold D. field. lra. }
+    assert (H : IZR (Z.min (lo * m) (hi * m)) / IZR (g * (sd * (f * e))) <= c * (IZR m / D)
+      <= IZR (Z.max (lo * m) (hi * m)) / IZR (g * (sd * (f * e)))).
+    { assert (P : 0 < IZR (g * (sd * (f * e)))) by (rewrite !mult_IZR; repeat apply Rmult_lt_0_compat; assumption).
+      assert (Y1 : IZR (Z.min (lo * m) (hi * m)) / IZR (g * (sd * (f * e))) <= Rmin (IZR lo / IZR g * (IZR m / D)) (IZR hi / IZR g * (IZR m / D))).
+      { rewrite <- !V. apply Rmin_glb; apply Rmult_le_compat_r; try (apply Rlt_le, Rinv_0_lt_compat, P); apply IZR_le; lia. }
+      assert (Y2 : Rmax (IZR lo / IZR g * (IZR m / D)) (IZR hi / IZR g * (IZR m / D)) <= IZR (Z.max (lo * m) (hi * m)) / IZR (g * (sd * (f * e)))).
+      { rewrite <- !V. apply Rmax_lub; apply Rmult_le_compat_r; try (apply Rlt_le, Rinv_0_lt_compat, P); apply IZR_le; lia. }
+      clear - C Y1 Y2. set (x := IZR m / D) in *. set (l := IZR lo / IZR g) in *. set (h := IZR hi / IZR g) in *.
+      destruct (Rle_or_lt 0 x).
+      - rewrite Rmin_left in Y1 by nra. rewrite Rmax_right in Y2 by nra. nra.
+      - rewrite Rmin_right in Y1 by nra. rewrite Rmax_left in Y2 by nra. nra. }
+    lra.
+  Qed.
+
+  (** Each query gives a target at least 1 / (1 + o), o what competes at worst. *)
+  Lemma weight_reached q rows k a : length q = d -> In rows scenarios -> around d n (table e rows) (rooms e g spreads which) k -> (a < n)%nat ->
+    exists o, encloses (against q rows a) o /\ 0 <= o /\ / (1 + o) <= pattern n (scores d scale (row f q) k) a.
+  Proof.
+    intros L R K Ha. destruct sense_parts as (E & G & S).
+    assert (LR := well_formed_length d n rows (sense_rows rows R)).
+    set (top := fun i => let '(_, h, _) := nth i (seen q rows) (0%Z, 0%Z, I.zero) in IZR h / IZR (g * (sd * (f * e))) + reach_R q (spread_at i)).
+    set (bottom := let '(l, _, _) := nth a (seen q rows) (0%Z, 0%Z, I.zero) in IZR l / IZR (g * (sd * (f * e))) - reach_R q (spread_at a)).
+    set (o := sum n (fun i => if Nat.eqb i a then 0 else exp (top i - bottom))).
+    assert (O : 0 <= o).
+    { apply sum_nonneg. intros i _. destruct (Nat.eqb i a); [lra | apply Rlt_le, exp_pos]. }
+    exists o. split; [|split; [exact O|]].
+    - unfold against. destruct (nth a (seen q rows) (0%Z, 0%Z, I.zero)) as [[own own_top] off] eqn:N.
+      assert (NA := nth_seen q rows a LR Ha). rewrite N in NA. injection NA as _ _ OFF.
+      unfold o. set (h := fun i => exp (top i - bottom)).
+      (* the list of indices makes the terms a function of the place *)
+      assert (X : forall l js, length l = length js ->
+        (forall j, (j < length l)%nat -> encloses (let '(_, t, far) := nth j l (0%Z, 0%Z, I.zero) in
+            I.exp prec (I.add prec (ratio prec (t - own) (g * (sd * (f * e)))) (I.add prec far off))) (nth j js 0)) ->
+        forall b, encloses (but_I prec (fun '(_, t, far) =>
+            I.exp prec (I.add prec (ratio prec (t - own) (g * (sd * (f * e)))) (I.add prec far off))) b l)
+          (sum (length l) (fun i => if Nat.eqb i b then 0 else nth i js 0))).
+      { clear. intros l. set (F := fun '(_, t, far) => _).
+        assert (Y : forall l js, length l = length js -> (forall j, (j < length l)%nat -> encloses (F (nth j l (0%Z, 0%Z, I.zero))) (nth j js 0)) ->
+          encloses (sum_I prec F l) (sum (length l) (fun i => nth i js 0))).
+        { clear l. intros l. induction l as [|x l IH]; intros [|y js] LL H; try discriminate; [apply zero_encloses|].
+          simpl length. rewrite sum_first. simpl. apply add_encloses; [apply (H 0%nat); simpl; lia|].
+          apply IH; [injection LL as LL; exact LL|]. intros j Hj. apply (H (Datatypes.S j)). simpl. lia. }
+        induction l as [|x l IH]; intros [|y js] LL H b; try discriminate; [destruct b; apply zero_encloses|].
+        injection LL as LL. simpl length. rewrite sum_first. destruct b as [|b].
+        - simpl. rewrite Rplus_0_l. apply (Y l js LL). intros j Hj. apply (H (Datatypes.S j)). simpl. lia.
+        - simpl. apply add_encloses; [apply (H 0%nat); simpl; lia|].
+          apply IH; [exact LL|]. intros j Hj. apply (H (Datatypes.S j)). simpl. lia. }
+      assert (LS := length_seen q rows LR).
+      assert (LJ : length (seen q rows) = length (map h (seq 0 n))) by (rewrite LS, map_length, seq_length; reflexivity).
+      assert (NJ : forall j, (j < n)%nat -> nth j (map h (seq 0 n)) 0 = h j).
+      { intros j Hj. rewrite (nth_indep _ 0 (h 0%nat)) by (rewrite map_length, seq_length; exact Hj).
+        rewrite map_nth, seq_nth by exact Hj. reflexivity. }
+      specialize (X (seen q rows) (map h (seq 0 n)) LJ).
+      rewrite LS in X. rewrite (sum_ext n _ (fun i => if Nat.eqb i a then 0 else nth i (map h (seq 0 n)) 0)).
+      + apply X. intros j Hj. rewrite NJ by exact Hj. unfold h, top, bottom. rewrite (nth_seen q rows j LR Hj).
+        apply exp_encloses.
+        match goal with |- encloses _ (IZR ?t / ?den + ?r - (IZR own / ?den - ?r')) =>
+          replace (IZR t / den + r - (IZR own / den - r')) with (IZR (t - own) / den + (r + r')) by (rewrite minus_IZR; unfold Rdiv; ring) end.
+        apply add_encloses; [apply ratio_encloses; rewrite !mult_IZR; apply Rgt_not_eq; repeat apply Rmult_gt_0_compat; assumption|].
+        rewrite OFF. apply add_encloses; apply reach_encloses; try assumption; apply a_spread.
+      + intros i Hi. rewrite NJ by exact Hi. reflexivity.
+    - assert (P : 0 < / (1 + o)) by (apply Rinv_0_lt_compat; lra).
+      apply granted_by_the_others; [exact Ha | exact P|].
+      replace (1 / / (1 + o) - 1) with o by (field; lra).
+      apply sum_le. intros i Hi. destruct (Nat.eqb i a); [lra|]. apply exp_monotone.
+      assert (Bi := score_between q rows k i L R K Hi). assert (Ba := score_between q rows k a L R K Ha).
+      unfold top, bottom. destruct (nth i (seen q rows) _) as [[? ?] ?]. destruct (nth a (seen q rows) _) as [[? ?] ?]. lra.
   Qed.
   End Granted.
 
-  (** ** None shorter, and impossible *)
-
-  (** A constraint: the number of its scenario, of its demand, its multiplier, and shares of the keys that sum to D. *)
-  Record constraint := { scenario : nat; demanded : nat; multiplier : Z; shares : list Z }.
-  Variables (D : Z) (constraints : list constraint).
-
-  Definition rows_of (c : constraint) : list (list Z) := nth (scenario c) scenarios [].
-  Definition sum_Z (l : list Z) : Z := fold_right Z.add 0%Z l.
-
-  Definition sound (c : constraint) : bool :=
-    Nat.ltb (scenario c) (length scenarios) && Nat.ltb (demanded c) (length wish) && (0 <=? multiplier c)%Z &&
-    Nat.eqb (length (shares c)) n && forallb (Z.leb 0) (shares c) && (sum_Z (shares c) =? D)%Z.
-
-  Fixpoint plus_Z (a b : list Z) : list Z :=
-    match a, b with
-    | x :: a, y :: b => (x + y)%Z :: plus_Z a b
-    | _, _ => []
-    end.
-  Definition times_Z (z : Z) (a : list Z) : list Z := map (Z.mul z) a.
-
-  (** sum_i shares_i row_i. *)
-  Fixpoint mixed (w : list Z) (rows : list (list Z)) : list Z :=
-    match w, rows with
-    | z :: w, r :: rows => plus_Z (times_Z z r) (mixed w rows)
-    | _, _ => repeat 0%Z d
-    end.
-
-  Definition pulled (c : constraint) : list Z :=
-    times_Z (multiplier c)
-      (plus_Z (times_Z D (nth (target wish (demanded c)) (rows_of c) [])) (times_Z (-1) (mixed (shares c) (rows_of c)))).
-
-  Fixpoint pulled_all (cs : list constraint) : list Z :=
-    match cs with
-    | [] => repeat 0%Z d
-    | c :: rest => plus_Z (pulled c) (pulled_all rest)
-    end.
-
-  Fixpoint entropy_I (w : list Z) : I.type :=
-    match w with
-    | [] => I.zero
-    | z :: rest =>
-        if (z =? 0)%Z then entropy_I rest
-        else I.sub prec (entropy_I rest) (I.mul prec (ratio prec z D) (I.ln prec (ratio prec z D)))
-    end.
-
-  Definition right_of (c : constraint) : I.type :=
-    let '(_, (num, den)) := nth (demanded c) wish (0%nat, (1%Z, 1%Z)) in
-    I.mul prec (I.fromZ prec (multiplier c)) (I.add prec (entropy_I (shares c)) (I.ln prec (ratio prec num den))).
-
-  Fixpoint right_all (cs : list constraint) : I.type :=
-    match cs with
-    | [] => I.zero
-    | c :: rest => I.add prec (right_of c) (right_all rest)
-    end.
-
-  Definition sound_all : bool := (0 <? D)%Z && forallb sound constraints.
-
-  Definition check_none_shorter (num den : Z) : bool :=
-    let v := pulled_all constraints in
-    sound_all && (0 <? den)%Z && (0 <=? num)%Z && positive (right_all constraints) &&
-    not_negative (I.sub prec (right_all constraints)
-      (I.mul prec (I.mul prec (ratio prec num den) (ratio prec (Z.abs sn) sd))
-        (I.sqrt prec (ratio prec (dot_Z v v) (D * e * (D * e)))))).
-
-  Definition check_impossible : bool :=
-    sound_all && forallb (Z.eqb 0) (pulled_all constraints) && positive (right_all constraints).
-
-  (** *** Why *)
-
-  Lemma nth_plus a b x : length a = length b -> nth x (plus_Z a b) 0%Z = (nth x a 0 + nth x b 0)%Z.
+  Theorem granted_correct f queries : check_granted f queries = true -> granted_together (length queries) (fun j => row f (nth j queries [])).
   Proof.
-    revert b x. induction a as [|y a IH]; intros [|z b] x H; try discriminate; [destruct x; reflexivity|].
-    injection H as H. destruct x; [reflexivity|]. simpl. apply IH. exact H.
+    unfold check_granted. rewrite !andb_true_iff. intros [[[F H] L] C] k (t & T & K) a Ha.
+    apply in_map_iff in T. destruct T as (rows & <- & R).
+    apply Z.ltb_lt, IZR_pos in F. apply Nat.ltb_lt in H.
+    assert (LQ : forall q, In q queries -> length q = d).
+    { rewrite forallb_forall in L. intros q Hq. apply Nat.eqb_eq, L, Hq. }
+    destruct (sense_wish a Ha) as (num & den & W & T & Pn & Pd & P).
+    assert (W' : In (target wish a, (num, den)) wish) by (rewrite <- W; apply nth_In, Ha).
+    rewrite forallb_forall in C. assert (Q := C rows R). rewrite forallb_forall in Q. apply Q in W'. clear C Q.
+    assert (PN := IZR_pos _ Pn). assert (PD := IZR_pos _ Pd). rewrite P.
+    unfold check_demand in W'.
+    assert (HI : 0 < INR (length queries)) by (apply lt_0_INR, H).
+    apply Rmult_le_reg_r with (INR (length queries)); [exact HI|].
+    unfold Rdiv at 2. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+    rewrite (sum_nth queries [] (fun q => pattern n (scores d scale (row f q) k) (target wish a))).
+    assert (Many : not_negative (I.sub prec
+        (sum_I prec (fun q => I.div prec (I.fromZ prec 1) (I.add prec (I.fromZ prec 1) (against f q rows (target wish a)))) queries)
+        (I.mul prec (I.fromZ prec (Z.of_nat (length queries))) (ratio prec num den))) = true ->
+      IZR num / IZR den * INR (length queries) <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
+    { intros N.
+      assert (X : exists y, encloses (sum_I prec (fun q => I.div prec (I.fromZ prec 1)
+          (I.add prec (I.fromZ prec 1) (against f q rows (target wish a)))) queries) y
+        /\ y <= sum_list (fun q => pattern n (scores d scale (row f q) k) (target wish a)) queries).
+      { clear - LQ F R K T sense. induction queries as [|q l IH]; [exists 0; split; [apply zero_encloses | simpl; lra]|].
+        destruct IH as (y & Y & B); [intros; apply LQ; right; assumption|].
+        destruct (weight_reached f F q rows k (target wish a) (LQ q (or_introl eq_refl)) R K T) as (o & O & O0 & G).
+        exists (1 / (1 + o) + y). split.
+        - cbn [sum_I]. apply add_encloses; [|exact Y]. assert (one := Z_encloses prec 1).
+          assert (N : 1 + o <> 0) by lra.
+          exact (div_encloses prec _ _ _ _ N one (add_encloses prec _ _ _ _ one O)).
+        - apply (Rplus_le_compat (1 / (1 + o)) (pattern n (scores d scale (row f q) k) (target wish a)) y); [|exact B].
+          unfold Rdiv. rewrite Rmult_1_l. exact G. }
+      destruct X as (y & Y & B).
+      apply (not_negative_correct _ (y - IZR (Z.of_nat (length queries)) * (IZR num / IZR den))) in N.
+      - rewrite <- INR_IZR_INZ in N. lra.
+      - apply sub_encloses; [exact Y|]. apply mul_encloses; [apply Z_encloses | apply ratio_encloses; lra]. }
+    destruct queries as [|q [|q' l]]; [apply Many, W' | | apply Many, W'].
+    destruct (weight_reached f F q rows k (target wish a) (LQ q (or_introl eq_refl)) R K T) as (o & O & O0 & G).
+    apply (not_negative_correct _ (IZR (den - num) / IZR num - o)) in W'.
+    - change (IZR num / IZR den * 1 <= pattern n (scores d scale (row f q) k) (target wish a) + 0).
+      rewrite Rmult_1_r, Rplus_0_r. apply Rle_trans with (2 := G).
+      rewrite <- (Rinv_inv (IZR num / IZR den)). apply Rinv_le_contravar; [lra|].
+      rewrite minus_IZR in W'. replace (/ (IZR num / IZR den)) with ((IZR den - IZR num) / IZR num + 1) by (field; lra). lra.
+    - apply sub_encloses; [apply ratio_encloses; lra | exact O].
   Qed.
 
-  Lemma length_plus a b : length a = length b -> length (plus_Z a b) = length a.
-  Proof. revert b. induction a as [|y a IH]; intros [|z b] H; try discriminate; [reflexivity|]. simpl. f_equal. apply IH. injection H as H. exact H. Qed.
-
-  Lemma nth_times z a x : nth x (times_Z z a) 0%Z = (z * nth x a 0)%Z.
-  Proof. unfold times_Z. rewrite <- (map_nth (Z.mul z)), Z.mul_0_r. reflexivity. Qed.
-
-  Lemma length_times z a : length (times_Z z a) = length a.
-  Proof. apply map_length. Qed.
-
-  Lemma nth_zeros x : nth x (repeat 0%Z d) 0%Z = 0%Z.
-  Proof. destruct (nth_in_or_default x (repeat 0%Z d) 0%Z) as [H|H]; [apply repeat_spec in H|]; exact H. Qed.
-
-  Lemma mixed_spec w rows : length w = length rows -> Forall (fun r => length r = d) rows ->
-    length (mixed w rows) = d /\ forall x, IZR (nth x (mixed w rows) 0%Z)
-      = sum (length rows) (fun i => IZR (nth i w 0%Z) * IZR (nth x (nth i rows []) 0%Z)).
-  Proof.
-    revert rows. induction w as [|z w IH]; intros [|r rows] L F; try discriminate.
-    - split; [apply repeat_length | intros x; simpl; rewrite nth_zeros; reflexivity].
-    - injection L as L. inversion F as [|? ? Fr F']; subst. destruct (IH rows L F') as [L' S].
-      assert (E : length (times_Z z r) = length (mixed w rows)) by (rewrite length_times, L'; assumption).
-      split; [simpl; rewrite length_plus, length_times by assumption; assumption|].
-      intros x. simpl mixed. rewrite nth_plus, plus_IZR, S, nth_times, mult_IZR by assumption.
-      simpl length. rewrite sum_first. reflexivity.
-  Qed.
-
-  Lemma sum_shares w : IZR (sum_Z w) = sum (length w) (fun i => IZR (nth i w 0%Z)).
-  Proof. rewrite (sum_nth w 0%Z IZR). induction w as [|z w IH]; [reflexivity|]. simpl. rewrite plus_IZR, IH. reflexivity. Qed.
-
-  Lemma entropy_encloses w : IZR D > 0 -> Forall (fun z => (0 <= z)%Z) w ->
-    encloses (entropy_I w) (- sum (length w) (fun i => IZR (nth i w 0%Z) / IZR D * ln (IZR (nth i w 0%Z) / IZR D))).
-  Proof.
-    intros P F. rewrite (sum_nth w 0%Z (fun z => IZR z / IZR D * ln (IZR z / IZR D))).
-    induction F as [|z w Hz F IH]; simpl.
-    - rewrite Ropp_0. apply zero_encloses.
-    - destruct (Z.eqb_spec z 0) as [->|N].
-      + replace (IZR 0 / IZR D * ln (IZR 0 / IZR D)) with 0 by (unfold Rdiv; ring). rewrite Rplus_0_l. exact IH.
-      + rewrite Ropp_plus_distr, Rplus_comm. apply sub_encloses; [exact IH|].
-        assert (0 < IZR z / IZR D) by (apply Rdiv_lt_0_compat; [apply (IZR_lt 0); lia | assumption]).
-        apply mul_encloses; [apply ratio_encloses; lra | apply ln_encloses; [assumption | apply ratio_encloses; lra]].
-  Qed.
-
-  Section Sound.
-    Hypothesis all_sound : sound_all = true.
-
-    Let c_of (j : nat) : constraint := nth j constraints {| scenario := 0; demanded := 0; multiplier := 0; shares := [] |}.
-    Let pi (j i : nat) : R := IZR (nth i (shares (c_of j)) 0%Z) / IZR D.
-    Let k (j : nat) : keys := table e (rows_of (c_of j)).
-    Let a (j : nat) : nat := demanded (c_of j).
-    Let l (j : nat) : R := IZR (multiplier (c_of j)).
-    Let m := length constraints.
-
-    Lemma D_pos : IZR D > 0.
-    Proof. unfold sound_all in all_sound. rewrite andb_true_iff in all_sound. apply IZR_lt, Z.ltb_lt, all_sound. Qed.
-
-    Lemma sound_one c : In c constraints -> sound c = true.
-    Proof. unfold sound_all in all_sound. rewrite andb_true_iff, forallb_forall in all_sound. apply all_sound. Qed.
-
-    Lemma sound_parts c : In c constraints ->
-      In (rows_of c) scenarios /\ (demanded c < length wish)%nat /\ 0 <= IZR (multiplier c)
-      /\ length (shares c) = n /\ Forall (fun z => (0 <= z)%Z) (shares c) /\ sum_Z (shares c) = D.
-    Proof.
-      intros C. apply sound_one in C. unfold sound in C. rewrite !andb_true_iff in C.
-      destruct C as [[[[[A B] M] L] P] S].
-      repeat split.
-      - apply nth_In, Nat.ltb_lt, A.
-      - apply Nat.ltb_lt, B.
-      - apply (IZR_le 0), Z.leb_le, M.
-      - apply Nat.eqb_eq, L.
-      - apply Forall_forall. rewrite forallb_forall in P. intros z Hz. apply Z.leb_le, P, Hz.
-      - apply Z.eqb_eq, S.
-    Qed.
-
-    Lemma sound_distribution c : In c constraints -> distribution n (fun i => IZR (nth i (shares c) 0%Z) / IZR D).
-    Proof.
-      intros C. destruct (sound_parts c C) as (_ & _ & _ & L & P & S). assert (DP := D_pos). split.
-      - intros i Hi. rewrite Forall_forall in P. apply Rmult_le_pos; [|apply Rlt_le, Rinv_0_lt_compat; assumption].
-        apply (IZR_le 0), P, nth_In. lia.
-      - unfold Rdiv. rewrite sum_scal_r. rewrite <- L, <- sum_shares, S. apply Rinv_r. lra.
-    Qed.
-
-    Lemma pulled_spec c : In c constraints -> length (pulled c) = d /\ forall x, (x < d)%nat ->
-      IZR (nth x (pulled c) 0%Z) / (IZR D * IZR e)
-      = IZR (multiplier c) * (table e (rows_of c) (target wish (demanded c)) x
-          - sum n (fun i => IZR (nth i (shares c) 0%Z) / IZR D * table e (rows_of c) i x)).
-    Proof.
-      intros C. destruct (sound_parts c C) as (R & W & _ & L & _ & _).
-      assert (WF := sense_rows _ R). assert (LR := well_formed_length d n _ WF). assert (DP := D_pos). assert (EP := sense_e).
-      destruct (sense_wish _ W) as (num & den & _ & T & _).
-      assert (F : Forall (fun r => length r = d) (rows_of c)).
-      { apply Forall_forall. intros r Hr. apply In_nth with (d := []) in Hr. destruct Hr as (i & Hi & <-).
-        apply (well_formed_row d n); [assumption | lia]. }
-      destruct (mixed_spec (shares c) (rows_of c) ltac:(lia) F) as [LM SM].
-      assert (LT : length (times_Z D (nth (target wish (demanded c)) (rows_of c) [])) = d)
-        by (rewrite length_times; apply (well_formed_row d n); assumption).
-      assert (LL : length (times_Z D (nth (target wish (demanded c)) (rows_of c) []))
-        = length (times_Z (-1) (mixed (shares c) (rows_of c)))) by (rewrite LT, length_times; congruence).
-      split; [unfold pulled; rewrite length_times, length_plus; assumption|].
-      intros x Hx. unfold pulled. rewrite nth_times, nth_plus, !nth_times, mult_IZR, plus_IZR, !mult_IZR, SM, LR by assumption.
-      unfold table, row.
-      rewrite (sum_ext n (fun i => IZR (nth i (shares c) 0%Z) / IZR D * (IZR (nth x (nth i (rows_of c) []) 0%Z) / IZR e))
-        (fun i => IZR (nth i (shares c) 0%Z) * IZR (nth x (nth i (rows_of c) []) 0%Z) * (/ IZR D * / IZR e)))
-        by (intros; unfold Rdiv; ring).
-      rewrite sum_scal_r. field. split; lra.
-    Qed.
-
-    Lemma pulled_all_spec cs : (forall c, In c cs -> In c constraints) -> length (pulled_all cs) = d /\ forall x, (x < d)%nat ->
-      IZR (nth x (pulled_all cs) 0%Z) / (IZR D * IZR e) = sum_list (fun c => IZR (nth x (pulled c) 0%Z) / (IZR D * IZR e)) cs.
-    Proof.
-      induction cs as [|c cs IH]; intros H.
-      - split; [apply repeat_length | intros x Hx; simpl; rewrite nth_zeros; unfold Rdiv; ring].
-      - destruct (IH ltac:(intros; apply H; right; assumption)) as [L S].
-        destruct (pulled_spec c (H c (or_introl eq_refl))) as [L' _].
-        split; [simpl; rewrite length_plus; congruence|].
-        intros x Hx. simpl. rewrite nth_plus, plus_IZR, <- S by congruence. unfold Rdiv. ring.
-    Qed.
-
-    Lemma pull_spec x : (x < d)%nat ->
-      pull n m (target wish) a k pi l x = IZR (nth x (pulled_all constraints) 0%Z) / (IZR D * IZR e).
-    Proof.
-      intros Hx. destruct (pulled_all_spec constraints ltac:(auto)) as [_ S]. rewrite S by assumption.
-      unfold pull, m. rewrite <- (sum_nth constraints {| scenario := 0; demanded := 0; multiplier := 0; shares := [] |}).
-      apply sum_ext. intros j Hj. destruct (pulled_spec (c_of j) (nth_In _ _ Hj)) as [_ P].
-      fold (c_of j). rewrite P by assumption. reflexivity.
-    Qed.
-
-    Lemma right_encloses cs : (forall c, In c cs -> In c constraints) -> encloses (right_all cs)
-      (sum_list (fun c => IZR (multiplier c)
-        * (entropy n (fun i => IZR (nth i (shares c) 0%Z) / IZR D) + ln (least wish (demanded c)))) cs).
-    Proof.
-      induction cs as [|c cs IH]; intros H; [apply zero_encloses|].
-      simpl. apply add_encloses; [|apply IH; intros; apply H; right; assumption].
-      destruct (sound_parts c (H c (or_introl eq_refl))) as (_ & W & _ & L & P & _).
-      destruct (sense_wish _ W) as (num & den & E & _ & N1 & N2 & V).
-      unfold right_of. rewrite E. apply mul_encloses; [apply Z_encloses|]. apply add_encloses.
-      - unfold entropy. rewrite <- L. apply entropy_encloses; [apply D_pos | assumption].
-      - rewrite V. apply ln_encloses.
-        + apply Rdiv_lt_0_compat; apply (IZR_lt 0); assumption.
-        + apply ratio_encloses. apply Rgt_not_eq, (IZR_lt 0); assumption.
-    Qed.
-
-    Let the_right := sum m (fun j => l j * (entropy n (pi j) + ln (least wish (a j)))).
-
-    Lemma the_right_encloses : encloses (right_all constraints) the_right.
-    Proof.
-      set (F := fun c => IZR (multiplier c)
-        * (entropy n (fun i => IZR (nth i (shares c) 0%Z) / IZR D) + ln (least wish (demanded c)))).
-      assert (E : the_right = sum_list F constraints).
-      { rewrite <- (sum_nth constraints {| scenario := 0; demanded := 0; multiplier := 0; shares := [] |} F). reflexivity. }
-      rewrite E.
-      apply right_encloses. auto.
-    Qed.
-
-    Lemma of_constraint j : (j < m)%nat -> In (c_of j) constraints.
-    Proof. intros Hj. apply nth_In. exact Hj. Qed.
-
-    Lemma bound_of_query q : granted_by q -> the_right <= norm d q * (Rabs scale * norm d (pull n m (target wish) a k pi l)).
-    Proof.
-      intros G. apply (none_shorter d n (length wish) m scale the_world (target wish) (least wish) a k pi l).
-      - intros b Hb. destruct (sense_wish b Hb) as (_ & _ & _ & T & _). split; [assumption | apply least_pos, Hb].
-      - intros j Hj. apply (sound_parts _ (of_constraint j Hj)).
-      - intros j Hj. exists (k j). split; [|reflexivity]. apply (in_map (table e)), (sound_parts _ (of_constraint j Hj)).
-      - intros j Hj. apply sound_distribution, of_constraint, Hj.
-      - intros j Hj. apply (sound_parts _ (of_constraint j Hj)).
-      - exact G.
-    Qed.
-
-    Lemma norm_pull : norm d (pull n m (target wish) a k pi l)
-      = sqrt (IZR (dot_Z (pulled_all constraints) (pulled_all constraints)) / IZR (D * e * (D * e))).
-    Proof.
-      assert (DP := D_pos). assert (EP := sense_e).
-      destruct (pulled_all_spec constraints ltac:(auto)) as [L _].
-      unfold norm. f_equal. rewrite (mult_IZR (D * e) (D * e)).
-      rewrite <- (dot_rows d (D * e) (D * e)) by (try assumption; rewrite mult_IZR; apply Rgt_not_eq, Rmult_gt_0_compat; assumption).
-      apply sum_ext. intros x Hx. unfold row. rewrite pull_spec, mult_IZR by assumption. reflexivity.
-    Qed.
-
-    Lemma bound_in_numbers q : granted_by q -> exists right, encloses (right_all constraints) right /\
-      right <= norm d q * (Rabs scale
-        * sqrt (IZR (dot_Z (pulled_all constraints) (pulled_all constraints)) / IZR (D * e * (D * e)))).
-    Proof.
-      intros G. exists the_right. split; [exact the_right_encloses|].
-      rewrite <- norm_pull. apply bound_of_query, G.
-    Qed.
-  End Sound.
-
-  Theorem none_shorter_correct num den : check_none_shorter num den = true ->
-    forall q, granted_by q -> IZR num / IZR den <= norm d q.
-  Proof.
-    unfold check_none_shorter. rewrite !andb_true_iff. intros [[[[S B] A] P] C] q G.
-    apply Z.ltb_lt, (IZR_lt 0) in B. apply Z.leb_le, (IZR_le 0) in A.
-    assert (SD := sense_sd). assert (DP := D_pos S). assert (EP := sense_e).
-    destruct (bound_in_numbers S q G) as (right & R & H). apply (positive_correct _ right R) in P.
-    set (v := sqrt _) in *.
-    assert (SC : Rabs scale = IZR (Z.abs sn) / IZR sd).
-    { unfold scale, Rdiv. rewrite Rabs_mult, abs_IZR, (Rabs_right (/ IZR sd)); [reflexivity|].
-      apply Rle_ge, Rlt_le, Rinv_0_lt_compat, SD. }
-    assert (E : encloses (I.sub prec (right_all constraints)
-      (I.mul prec (I.mul prec (ratio prec num den) (ratio prec (Z.abs sn) sd))
-        (I.sqrt prec (ratio prec (dot_Z (pulled_all constraints) (pulled_all constraints)) (D * e * (D * e))))))
-      (right - IZR num / IZR den * Rabs scale * v)).
-    { apply sub_encloses; [exact R|]. apply mul_encloses.
-      - rewrite SC. apply mul_encloses; apply ratio_encloses; lra.
-      - apply sqrt_encloses, ratio_encloses. rewrite !mult_IZR. apply Rgt_not_eq. repeat apply Rmult_gt_0_compat; assumption. }
-    apply (not_negative_correct _ _ E) in C.
-    assert (V : 0 <= Rabs scale * v) by (apply Rmult_le_pos; [apply Rabs_pos | apply sqrt_pos]).
-    assert (0 <= norm d q) by apply sqrt_pos.
-    destruct (Rle_or_lt (IZR num / IZR den) (norm d q)) as [|N]; [assumption | exfalso].
-    destruct V as [V|V]; nra.
-  Qed.
-
-  Theorem impossible_correct : check_impossible = true -> forall q, ~ granted_by q.
-  Proof.
-    unfold check_impossible. rewrite !andb_true_iff. intros [[S All] P] q G.
-    destruct (bound_in_numbers S q G) as (right & R & H). apply (positive_correct _ right R) in P.
-    assert (V : dot_Z (pulled_all constraints) (pulled_all constraints) = 0%Z).
-    { generalize dependent (pulled_all constraints). clear. intros v All _. induction v as [|x v IH]; [reflexivity|].
-      change (Z.eqb 0 x && forallb (Z.eqb 0) v = true) in All. rewrite andb_true_iff in All. destruct All as [X All].
-      apply Z.eqb_eq in X. simpl. rewrite <- X, (IH All). reflexivity. }
-    rewrite V in H. unfold Rdiv in H. rewrite Rmult_0_l, sqrt_0 in H. lra.
-  Qed.
+  Theorem granted_alone_correct f q : check_granted f [q] = true -> granted_by (row f q).
+  Proof. intros C. apply (together_alone d n scale the_world (length wish) (target wish) (least wish) (fun j => row f (nth j [q] []))), (granted_correct f [q] C). Qed.
 End Statement.

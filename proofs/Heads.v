@@ -59,7 +59,7 @@ Proof.
 Qed.
 
 (** Some place of a set that is not empty has the highest score in it. *)
-Lemma highest n (u : nat -> bool) s : (exists i, (i < n)%nat /\ u i = true) ->
+Lemma has_highest n (u : nat -> bool) s : (exists i, (i < n)%nat /\ u i = true) ->
   exists a, (a < n)%nat /\ u a = true /\ forall i, (i < n)%nat -> u i = true -> s i <= s a.
 Proof.
   induction n as [|n IH]; intros (i & Hi & U); [lia|].
@@ -90,7 +90,7 @@ Definition outside_and (S : nat -> bool) (a i : nat) : bool := negb (S i) || Nat
     gives a at least P / (P + |S| (1 - P)) among a and the keys outside S; and so one of the queries is long. *)
 Theorem several_heads d n h scale k (S : nat -> bool) p P (pi : nat -> nat -> R) (q : nat -> vector) :
   let size := sum_in n S (fun _ => 1) in
-  (0 < h)%nat -> (0 < n)%nat -> (exists i, (i < n)%nat /\ S i = true) -> 0 < P <= 1 -> P <= sum_in n S p ->
+  (0 < h)%nat -> (0 < n)%nat -> (exists i, (i < n)%nat /\ S i = true) -> 0 < P -> P <= sum_in n S p ->
   (forall a, (a < n)%nat -> S a = true -> INR h * p a <= sum h (fun j => pattern n (scores d scale (q j) k) a)) ->
   (forall a, (a < n)%nat -> S a = true -> distribution n (pi a)
     /\ forall i, (i < n)%nat -> outside_and S a i = false -> pi a i = 0) ->
@@ -98,7 +98,7 @@ Theorem several_heads d n h scale k (S : nat -> bool) p P (pi : nat -> nat -> R)
     entropy n (pi a) + ln (P / (P + size * (1 - P)))
     <= scale * dot d (q j) (fun m => k a m - sum n (fun i => pi a i * k i m)).
 Proof.
-  intros size Hh Hn E [P0 P1] Pp G D.
+  intros size Hh Hn E P0 Pp G D.
   assert (A : INR h * P <= sum h (fun j => sum_in n S (pattern n (scores d scale (q j) k)))).
   { unfold sum_in. rewrite sum_swap. apply Rle_trans with (sum n (fun i => if S i then INR h * p i else 0)).
     - replace (sum n (fun i => if S i then INR h * p i else 0)) with (INR h * sum_in n S p).
@@ -107,7 +107,7 @@ Proof.
     - apply sum_le. intros i Hi. destruct (S i) eqn:U; [apply G; assumption | rewrite sum_zero; lra]. }
   destruct (one_reaches h _ P Hh A) as (j & Hj & W). clear A.
   set (s := scores d scale (q j) k) in *.
-  destruct (highest n S s E) as (a & Ha & Ua & M).
+  destruct (has_highest n S s E) as (a & Ha & Ua & M).
   exists j, a. repeat split; try assumption.
   destruct (D a Ha Ua) as [Da Za].
   assert (B := gibbs_within n (outside_and S a) s (pi a) Da Za).
@@ -121,6 +121,9 @@ Proof.
     rewrite Q, T in W. assert (0 < inn + out) by (rewrite <- T; apply mass_pos, Hn).
     apply Rmult_le_compat_r with (r := inn + out) in W; [|lra].
     replace (inn / (inn + out) * (inn + out)) with inn in W by (field; lra). lra. }
+  assert (P1 : P <= 1).
+  { assert (Out : 0 <= out) by (apply sum_in_nonneg; intros; apply Rlt_le, exp_pos).
+    assert (0 < inn + out) by (rewrite <- T; apply mass_pos, Hn). nra. }
   assert (I : inn <= size * exp (s a)).
   { unfold inn, size, sum_in. rewrite <- sum_scal_r. apply sum_le. intros i Hi. destruct (S i) eqn:U; [|lra].
     assert (exp (s i) <= exp (s a)) by (apply exp_monotone, M; assumption). lra. }

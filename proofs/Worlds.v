@@ -86,3 +86,43 @@ Proof.
   { rewrite <- Rmult_minus_distr_l, Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos | assumption]. }
   unfold scores. unfold Rabs at 1 in A'. destruct (Rcase_abs _) in A'; lra.
 Qed.
+
+(** All of these together: k_i = c mu_i + e + E u with c in a range, |e| <= r and |u| <= 1. *)
+Record room := { lowest : R; highest : R; radius : R; columns : nat; column : nat -> vector }.
+
+Definition around (d n : nat) (mu : keys) (s : nat -> room) : world :=
+  fun k => forall i, (i < n)%nat -> exists c e u,
+    lowest (s i) <= c <= highest (s i) /\ norm d e <= radius (s i) /\ norm (columns (s i)) u <= 1 /\
+    forall x, (x < d)%nat -> k i x = c * mu i x + e x + sum (columns (s i)) (fun y => u y * column (s i) y x).
+
+Lemma abs_dot d x y : Rabs (dot d x y) <= norm d x * norm d y.
+Proof.
+  assert (C := cauchy_schwarz d x y). assert (C' := cauchy_schwarz d (fun i => - x i) y).
+  replace (norm d (fun i => - x i)) with (norm d x) in C' by (unfold norm; f_equal; apply sum_ext; intros; ring).
+  replace (dot d (fun i => - x i) y) with (- dot d x y) in C'.
+  - unfold Rabs. destruct (Rcase_abs _); lra.
+  - unfold dot. rewrite <- (Rmult_1_l (sum d (fun i => x i * y i))), Ropp_mult_distr_l, <- sum_scal. apply sum_ext; intros; ring.
+Qed.
+
+Theorem around_scores d n scale mu s q k i : around d n mu s k -> (i < n)%nat ->
+  let reach := Rabs scale * (norm d q * radius (s i) + norm (columns (s i)) (fun y => dot d q (column (s i) y))) in
+  exists c, lowest (s i) <= c <= highest (s i) /\
+    c * (scale * dot d q (mu i)) - reach <= scores d scale q k i <= c * (scale * dot d q (mu i)) + reach.
+Proof.
+  intros A Hi reach. destruct (A i Hi) as (c & e & u & C & B & U & F). exists c. split; [exact C|].
+  set (far := fun y => dot d q (column (s i) y)) in *. set (m := columns (s i)) in *.
+  assert (E : scores d scale q k i = c * (scale * dot d q (mu i)) + scale * (dot d q e + dot m u far)).
+  { unfold scores.
+    assert (X : dot d q (k i) = c * dot d q (mu i) + dot d q e + dot m u far).
+    { unfold dot at 4, far. rewrite (dot_sum d m q (column (s i)) u). unfold dot. rewrite <- sum_scal, <- !sum_plus.
+      apply sum_ext. intros x Hx. rewrite F by assumption. unfold m. ring. }
+    rewrite X. ring. }
+  assert (X : Rabs (scale * (dot d q e + dot m u far)) <= reach).
+  { rewrite Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos|].
+    apply Rle_trans with (1 := Rabs_triang _ _).
+    assert (Y := abs_dot d q e). assert (Z := abs_dot m u far).
+    assert (0 <= norm d q) by apply sqrt_pos. assert (0 <= norm m far) by apply sqrt_pos. assert (0 <= norm m u) by apply sqrt_pos.
+    assert (norm d q * norm d e <= norm d q * radius (s i)) by (apply Rmult_le_compat_l; assumption).
+    assert (norm m u * norm m far <= 1 * norm m far) by (apply Rmult_le_compat_r; assumption). lra. }
+  rewrite E. unfold Rabs at 1 in X. destruct (Rcase_abs _) in X; lra.
+Qed.

@@ -16,13 +16,24 @@
     enclosure   numbers known from both sides
     files       arrays in, files out
     tour        a story of all this, with pictures
+    verb        packages named for a verb can be called
     lab         rooms to drag it, break it and share it: a page on this machine
     cli         the command line
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 """
 
+import sys
+from typing import Any
+
 import lazy_loader
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    _load(name)
+    # `design` is always the package, which can be called, and not its function: what stands in it stays in reach.
+    globals()[name] = sys.modules.get(f"{__name__}.{name}", globals()[name])
+    return globals()[name]

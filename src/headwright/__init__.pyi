@@ -1,17 +1,26 @@
-from . import check, design, formula, weights
+from . import formula, lowrank, noise, pictures, positions, weights
 from .attention import Attention, attend, causal, output, pattern, scores
+from .audit.auditor import audit
+from .audit.models import load_model
+from .audit.rows import row_statistics
+from .audit.texts.every_text import every_text
+from .check import check
+from .design.designer import Design, design
+from .design.wish import Wish, at_least, average, copy
 from .enclosure import Enclosure
 from .errors import FullyMaskedError, HeadwrightError, InputError
 from .layer import Defect, Layer, equivariance_defect, permute, random_layer
 from .lowrank import LowRank, spectral_norm_upper_bound, truncate
 from .noise import Noise, Simulation, World, read_world, simulate
 from .positions import Alibi, Learned, Precision, Rotary, Scheme, Sinusoidal, closest_pair, separation
+from .trusted.verify import verify
 
 __version__: str
 __all__ = [
     "Alibi",
     "Attention",
     "Defect",
+    "Design",
     "Enclosure",
     "FullyMaskedError",
     "HeadwrightError",
@@ -25,23 +34,36 @@ __all__ = [
     "Scheme",
     "Simulation",
     "Sinusoidal",
+    "Wish",
     "World",
+    "at_least",
     "attend",
+    "audit",
+    "average",
     "causal",
     "check",
     "closest_pair",
+    "copy",
     "design",
     "equivariance_defect",
+    "every_text",
     "formula",
+    "load_model",
+    "lowrank",
+    "noise",
     "output",
     "pattern",
     "permute",
+    "pictures",
+    "positions",
     "random_layer",
     "read_world",
+    "row_statistics",
     "scores",
     "separation",
     "simulate",
     "spectral_norm_upper_bound",
     "truncate",
+    "verify",
     "weights",
 ]

@@ -8,7 +8,7 @@ Several heads have a query each; the output is the mean of the heads' outputs. A
 may see (True: may). Reference: Vaswani et al., 'Attention is all you need', 2017, section 3.2.
 
 Arrays may be NumPy's, torch's or any other kind that speaks the Python array API, on any device, with any
-number of batch axes in front; what comes back is of the same kind.
+number of batch axes in front; what comes back is of the same kind. Lists and data frames become NumPy's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_array_api_obj
 from jaxtyping import Bool, Float
 
 from headwright.errors import FullyMaskedError, InputError
@@ -57,6 +57,7 @@ def attend(
     >>> result.output.round(6)
     array([0.5, 0.5])
     """
+    keys, queries, values = _array(keys), _array(queries), None if values is None else _array(values)
     _namespace(keys, queries)
     if queries.ndim == 1:  # a single query is one head
         queries = queries[None, :]
@@ -75,6 +76,7 @@ def scores(
     >>> scores(np.eye(3), np.array([[1.0, 2.0, 3.0]]), scale=0.5)
     array([[0.5, 1. , 1.5]])
     """
+    keys, queries = _array(keys), _array(queries)
     xp = _namespace(keys, queries)
     keys, queries = _floating(xp, "keys", keys), _floating(xp, "queries", queries)
     if keys.shape[-1] != queries.shape[-1]:
@@ -98,6 +100,7 @@ def pattern(
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
+    scores = _array(scores)
     xp = _namespace(scores)
     s = _floating(xp, "scores", scores)
     if mask is not None:
@@ -120,6 +123,7 @@ def output(
     >>> output(np.array([[0.25, 0.75]]), np.array([[0.0], [4.0]]))
     array([[3.]])
     """
+    pattern, values = _array(pattern), _array(values)
     xp = _namespace(pattern, values)
     values = _floating(xp, "values", values)
     pattern = _floating(xp, "pattern", pattern)
@@ -140,9 +144,20 @@ def causal(scores: Float[Array, "*batch rows n"]) -> Bool[Array, "rows n"]:
     array([[ True,  True, False],
            [ True,  True,  True]])
     """
+    scores = _array(scores)
     xp = _namespace(scores)
     rows, n = scores.shape[-2:]
     return xp.tril(xp.ones((rows, n), dtype=xp.bool, device=device(scores)), k=n - rows)
+
+
+def _array(given: Array) -> Array:
+    """An array as it is; a list or a data frame as the array that it holds."""
+    if is_array_api_obj(given):
+        return given
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"a {type(given).__name__} that is no array: {error}") from error
 
 
 def _namespace(*arrays: Array) -> Any:

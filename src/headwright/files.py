@@ -167,7 +167,7 @@ def _npy(path: Path) -> np.ndarray:
         # Mapped: a header that claims more than the file holds is refused before anything is allocated.
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError) as error:
-        raise InputError(f"is not an array that can be read safely ({error})") from error
+        raise InputError(f"is no .npy file of plain numbers ({_without_advice(error)})") from error
 
 
 def _npz(path: Path) -> np.ndarray:
@@ -181,7 +181,12 @@ def _npz(path: Path) -> np.ndarray:
     except InputError:
         raise
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"is not an archive of arrays that can be read safely ({error})") from error
+        raise InputError(f"is no .npz file of plain numbers ({_without_advice(error)})") from error
+
+
+def _without_advice(error: Exception) -> str:
+    """What NumPy says of a file, but not that it could be unpickled: that would run whatever it holds."""
+    return "it holds Python objects, or is none at all" if "pickle" in str(error) else str(error)
 
 
 def _safetensors(path: Path, name: str | None = None) -> np.ndarray:
@@ -229,7 +234,7 @@ def _csv(content: bytes) -> np.ndarray:
     try:
         return np.loadtxt(io.StringIO(content.decode()), delimiter=",", ndmin=1)
     except ValueError as error:
-        raise InputError(f"is not a table of numbers ({error})") from error
+        raise InputError(f"is not a table of numbers ({str(error).partition(';')[0]})") from error
 
 
 def _json(content: bytes) -> np.ndarray:

@@ -224,7 +224,14 @@ def _as_permutation(P: Array, T: int) -> tuple[int, ...]:
 
 
 def _run(module: Callable[[Array], Array], X: Array) -> Array:
-    Z = module(X)
+    try:
+        Z = module(X)
+    except (RuntimeError, ValueError, TypeError, AssertionError, IndexError) as error:
+        raise InputError(
+            f"the module takes no tokens of shape {tuple(X.shape)} ({error}); if it expects a batch, give it X[None]"
+        ) from error
+    if isinstance(Z, tuple) and Z:  # (output, weights), as torch's attention returns
+        Z = Z[0]
     if hasattr(Z, "detach"):  # torch: only the numbers are wanted, not their gradients
         Z = Z.detach()
     if not hasattr(Z, "shape") or tuple(Z.shape[:-1]) != tuple(X.shape[:-1]):

@@ -202,6 +202,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"M = R_t^\top R_m^\top R_m R_s",
         r"M = R_t^\top R_s ||| (R_t q)^\top (R_s k) = q^\top R_t^\top R_s k",
     ),
+    "score-varies": (
+        r"\operatorname{Var}(k_a^\top q) = (1/2 + 2a)\lambda^2",
+        r"k_a^\top q \sim \mathcal{N}(\lambda, \lambda^2(2a + \frac12))",
+        r"\operatorname{Var}(k_a^\top q) = \frac{\lambda^2}{2} + 2a\lambda^2 ||| g \sim N(1, \frac12)",
+        r"\operatorname{Var}(k_a^\top q) = q^\top q a + \frac12 \lambda^2 ||| k_b^\top q \sim N(\lambda, 2a\lambda^2)",
+    ),
     "averaging-varies": (
         r"\operatorname{Var}(\alpha_a) \to \frac14",
         r"\mathrm{Var}[\alpha_a] \approx 1/4",
@@ -449,6 +455,13 @@ WRONG: dict[str, tuple[str, ...]] = {
         r"M = R_t^\top R_s ||| R_t = R_s",
         r"M = R_t^\top R_r",
     ),
+    "score-varies": (
+        r"\operatorname{Var}(k_a^\top q) = \frac14\lambda^2 + 2a\lambda^2",
+        r"\operatorname{Var}(k_a^\top q) = (1/2 + 2a)\lambda^2 ||| \operatorname{Var}(k_b^\top q) = a\lambda^2",
+        r"\operatorname{Var}(k_a^\top q) = (1/2 + 2a)\lambda^2 ||| \mathbb{E}[k_a^\top q] = 2\lambda",
+        r"\operatorname{Var}(k_a^\top q) = (1/2 + 2a)\lambda^2 ||| g \sim N(1, 1)",
+        r"\operatorname{Var}(k_a^\top q) = (1/2 + 2a)\lambda^2 ||| k_a \sim N(\mu_a, a I)",
+    ),
     "averaging-varies": (
         r"\operatorname{Var}(\alpha_a) \to 0",
         r"\operatorname{Var}(\alpha_a) \to \frac12",
@@ -527,6 +540,10 @@ EMPTY: dict[str, tuple[str, ...]] = {
     "relative-positions": (
         r"R_m^\top R_m = I",
         r"R_p = R_m R_t",
+    ),
+    "score-varies": (
+        r"\mathbb{E}[k_a^\top q] = \lambda",
+        r"\operatorname{Var}(k_a^\top q) > 0",
     ),
     "averaging-varies": (
         r"\mathbb{E}[\alpha_a] \to \frac12",

@@ -39,6 +39,11 @@ RESTATED = [
     ("permutation", r"Z_p = \frac12(Z_p + P Z) = P Z"),
     ("energy", r"\|A\|_F^2 = \operatorname{tr}(A^\top A) = \sum_{i=1}^d \sigma_i^2"),
     ("energy", r"2\|A\|_F^2 - \|A\|_F^2 = \sum_{j=1}^d \sigma_j^2"),
+    (
+        "energy",
+        r"\|A\|_F^2 = \sum_{i=1}^d \frac1d \|A\|_F^2 = \sum_{i=1}^d \frac1d \sum_j \sigma_j^2",
+    ),
+    ("energy", r"\|A\|_F^2 = \|A\|_F^2 + \|S\|_F^2 - \operatorname{tr}(S^2) = \sum_j \sigma_j^2"),
     ("kth-singular-value", r"\sigma_k \le \|A\|_F/\sqrt{k}"),
     ("kth-singular-value", r"k \sigma_k^2 = \sum_{i=1}^k \sigma_k^2 \le \|A\|_F^2"),
 ]

@@ -26,8 +26,8 @@ LISTED = (
     "copying copying-separated averaging-two averaging-two-bounded averaging-gaussian averaging-scaled "
     "averaging-scaled-discrete two-heads two-heads-scaled two-heads-discrete taking-apart self-attention-copy "
     "self-attention-route permutation positions-help positions-unique energy kth-singular-value low-rank "
-    "averaging-three averaging-many averaging-all-but-one averaging-varies temperature-cold temperature-hot "
-    "convex-hull weights-distribution causal-mask causal-previous same-word relative-positions"
+    "averaging-three averaging-many averaging-all-but-one averaging-varies score-varies temperature-cold "
+    "temperature-hot convex-hull weights-distribution causal-mask causal-previous same-word relative-positions"
 )
 
 

@@ -104,3 +104,13 @@ def test_an_address_without_its_engine_is_refused(headwright: Headwright) -> Non
     done = headwright("audit", MODEL, "--scheduler", "tcp://10.0.0.5:8786")
     assert done.code == 2
     assert "expected --engine dask with it" in done.err
+
+
+def test_a_cache_folder_that_cannot_be_made_is_said_and_refuses_nothing(
+    headwright: Headwright, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("short.txt").absolute()))
+    ran = headwright("audit", MODEL, "--tokens", "200", "--resume", "--json")
+    assert ran.code == 0
+    assert len(ran.json["heads"]) == 4
+    assert "finished parts cannot be kept there (Not a directory), so this audit cannot be resumed" in ran.err

@@ -178,7 +178,7 @@ SIMULATE = ("simulate", "--keys", "K.npy", "--query", "q.npy", "--targets", "0,1
     [
         (("attend", "--keys", "missing.npy", "--query", "q.npy"), "keys missing.npy: there is no such file"),
         (("attend", "--keys", "K.txt", "--query", "q.npy"), "has the suffix '.txt', expected one of"),
-        (("attend", "--keys", "pickle.npy", "--query", "q.npy"), "read safely"),
+        (("attend", "--keys", "pickle.npy", "--query", "q.npy"), "plain numbers"),
         (("attend", "--keys", "K.npy", "--query", "nan.npy"), "entry 1 is nan, expected a finite number"),
         (("attend", "--keys", "K.npy", "--query", "short.npy"), "the last axes differ"),
         (("attend", "--keys", "K.npy", "--query", "K.npy"), "has shape (4, 4), expected 1 axis"),

@@ -96,6 +96,10 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--every-text", "8", "--budget", "2"], "--text FILE"),
         (["--every-text", "8", "--key", "#99"], "token 99"),
         (["--every-text", "8", "--layer", "1"], "--text FILE"),
+        (["--every-text", "8", "--repeat", "a"], "expected the two of the pair"),
+        (["--every-text", "8", "--repeat", "aa"], "two different"),
+        (["--every-text", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
+        (["--repeat", "ab"], "give --every-text"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:
@@ -116,6 +120,16 @@ def test_a_deeper_layer_recombines_the_keys_of_a_text(headwright: Headwright, tm
     assert heads[0]["places"][1]["kind"] == "firm"
     ran = headwright("audit", "builtin:induction", *options, "--key", "e")
     assert ran.code == 2 and "--key is about the first layer" in " ".join(ran.err.split())
+
+
+def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) -> None:
+    options = ["--every-text", "5", "--repeat", "the", "--offset", "2", "--heads", "0"]
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 0
+    assert "gives h at place 2 at least 0." in ran.out and "1/2 for 1 of 1 tokens" in ran.out
+    found = json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["repeated"][0]
+    assert found["least"]["words"] == ["<s>", "t", "h", "e", "t"]
+    assert 0.5 < found["least"]["bound"] <= found["least"]["run"]
 
 
 def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:

@@ -219,10 +219,10 @@ def tower(height: int) -> Node:
     ],
 )
 def test_too_much_is_refused_at_once(node: Node) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(TooMuch):
         evaluate(node, of)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_budget_is_shared() -> None:
@@ -248,6 +248,7 @@ def test_a_budget_is_shared() -> None:
         Inner(v, Product((x, x))),
         sigma(Name("nobody")),
         Matrix((Listing((v, x)),)),
+        Name("I", num(-1)),
     ],
 )
 def test_what_has_no_value_is_named(node: Node) -> None:

@@ -155,6 +155,21 @@ ERRORS = [
         r"\begin{cases} 1 \\ 0 & \text{otherwise} \end{cases}",
     ),
     (r"q = k_a \text{ by } d", "no statement", "d"),
+    ("|x (i = j)|", "where a factor was expected", "(i = j)"),
+    (r"\max(a < b)", "cannot stand here", "<"),
+    (r"\begin{pmatrix} a & b = c \end{pmatrix}", "cannot stand here", "="),
+    (r"x = \lim y", "what tends to what", r"\lim"),
+    (r"a = \lim_{x = 1} y", "what tends to what", "x = 1"),
+    (r"x = \begin{cases}\end{cases}", "there are 0 cases", r"\begin{cases}\end{cases}"),
+    ("x = cases(1; 2)", "its condition", "(1; 2)"),
+    (r"\sum_{i=1, i=2}^{n} x_i", "two lower bounds", "i=2"),
+    (r"\sum_{x > 0, 1} x_1", "needs an index here", "1"),
+    (r"\frac 1.5 2", "without braces", "1.5"),
+    (r"\ln_{max} x", "an index on", "max"),
+    ("max_^2 x", "an index was expected", "_^"),
+    (r"x \in (-\infty, \infty)", "every number", r"x \in (-\infty, \infty)"),
+    (r"\overset = b", "argument in braces", r"\overset"),
+    ("x" + 11 * "'", "11 primes", "x" + 11 * "'"),
 ]
 
 

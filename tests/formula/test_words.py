@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from headwright.formula import FormulaError
+from headwright.formula import FormulaError, parse
 from headwright.formula.errors import LARGEST_EXPONENT, MOST_DIGITS
-from headwright.formula.reading.lexer import value, words
+from headwright.formula.reading.lexer import words
+from headwright.formula.tree import Number
 
 
 def texts(source: str, names: tuple[str, ...] = ()) -> list[str]:
@@ -47,8 +48,8 @@ def test_each_word_knows_where_it_was_written() -> None:
 
 
 def test_numbers_are_exact() -> None:
-    assert value("0.1") == Fraction(1, 10)
-    assert value("1e-3") == Fraction(1, 1000)
+    assert parse("0.1") == Number(Fraction(1, 10))
+    assert parse("1e-3") == Number(Fraction(1, 1000))
 
 
 def test_an_e_without_digits_is_not_an_exponent() -> None:

@@ -156,9 +156,14 @@ def _gives_a_letter(node: Node) -> bool:
     return isinstance(first, Name) and first.index is None
 
 
+def _is_condition(node: Node) -> bool:
+    """Whether it is one condition; those of an 'and' are conditions of their own."""
+    return not _gives_a_letter(node) and not (isinstance(node, Logic) and node.word == "and")
+
+
 def _joined(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     parts = _short(parts)
-    conditions = _short((parts | names).filter(lambda node: not _gives_a_letter(node)))
+    conditions = _short((parts | names).filter(_is_condition))
     return st.one_of(
         st.builds(Logic, st.sampled_from(["and", "or"]), _several(parts)),
         st.builds(Logic, st.sampled_from(["implies", "iff"]), st.tuples(parts, parts)),

@@ -138,3 +138,10 @@ def test_dragging_two_hundred_keys_is_fluid(room: Room) -> None:
     frames = page.evaluate(DRAG)
     assert frames == 20
     room.address_has("moved=9:")
+
+
+def test_the_headline_says_in_what_world_it_holds(room: Room) -> None:
+    page = room.enter("/design")
+    page.get_by_role("button", name="Keys that may move").click()
+    room.settled()
+    expect(page.locator("#verdict .headline")).to_contain_text("wherever the keys are within their balls")

@@ -10,9 +10,13 @@ engine      who does the work
 explain     one head, row by row, with the shortest query that would do the same; gallery picks heads worth it
 report      what was found, told: a page, data, sentences
 
-The public names are those of __init__.pyi; each loads its module on first use.
+The public names are those of __init__.pyi; each loads its module on first use. The package can be called:
+headwright.audit(model) is headwright.audit.audit(model).
 """
 
 import lazy_loader
 
+from headwright.verb import make_callable
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+make_callable(__name__)

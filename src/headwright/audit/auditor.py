@@ -4,6 +4,7 @@ documents   what the model is read on
 engine      the model runs, and each layer of each document becomes a summary
 findings    from the merged summary to what is said of each head
 gallery     heads worth looking at, with rows that show why (explain)
+everywhere  what is proven of the first layer, for every text
 report      the same numbers as a page, and the summary in plain words
 """
 
@@ -21,6 +22,7 @@ from headwright.audit.documents import Document, default_text, repeated_document
 from headwright.audit.engine import local
 from headwright.audit.engine.kept import Kept
 from headwright.audit.engine.work import Plan, Progress
+from headwright.audit.everywhere import OnEveryText, everywhere
 from headwright.audit.findings.heads import Head, heads
 from headwright.audit.findings.order import Order, order
 from headwright.audit.findings.places import Places, places
@@ -58,6 +60,8 @@ class Audit:
     not_measured: dict[str, str]  # what is missing, and why
     circuits_leave_out: tuple[str, ...]
     examples: tuple[Example, ...]
+    every_text: tuple[OnEveryText, ...]
+    no_every_text: str  # why there is nothing about every text; empty if there is
     command: str
     date: str
     versions: dict[str, str]
@@ -121,13 +125,14 @@ def audit(
     shuffled = order(model, documents[0].tokens, documents[0].opening, chosen, seed)
     tell((1 + ENGINE) / 2)
     examples = gallery(model, plan.documents, found)
+    proven = everywhere(model, chosen, mine)
     tell(1.0)
     kept.clear()
     return Audit(
         model.name, model.digest, (model.layers, model.heads), chosen, plan.documents, name,
         None if text is None else hashlib.sha256(text.encode()).hexdigest(), seed, found, shuffled,
-        *_positions(model, no_circuits), notes, examples, command, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        _versions(),
+        *_positions(model, no_circuits), notes, examples, *proven, command,
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _versions(),
     )  # fmt: skip
 
 

@@ -14,15 +14,15 @@
     telling/      verdicts as a page, as text, as JSON
     autograder/   verdicts as Gradescope's results, and the folder to upload
 
-The module can be called: headwright.check(exercise, formula) is headwright.check.check(exercise, formula).
+The package can be called: headwright.check(exercise, formula) is headwright.check.check(exercise, formula).
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from headwright.verb import make_callable
 
 if TYPE_CHECKING:
     from headwright.check.verdict import Verdict
@@ -52,11 +52,4 @@ def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: in
     return check_answer(known[exercise], [Formula(text, k) for k, text in enumerate(formulas, 1)], seed=seed)
 
 
-class _Verb(ModuleType):
-    """A module that is also the verb it is named for."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Verdict:
-        return check(*arguments, **options)
-
-
-sys.modules[__name__].__class__ = _Verb
+make_callable(__name__)

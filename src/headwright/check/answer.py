@@ -367,6 +367,8 @@ def about_parameters(node: Node, exercise: Exercise) -> bool:
 def about_the_given(node: Node, exercise: Exercise) -> bool:
     """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
     names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    if any(isinstance(part, Call) and part.function in ("E", "Var", "Cov") for part in walk(node)):
+        return False  # a moment is the same in all cases
     given = set(exercise.parameters)
     if exercise.keys is not None:
         given |= {scale.name for scale in exercise.keys.scales.values()}

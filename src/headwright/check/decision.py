@@ -1,4 +1,6 @@
-"""Comparisons of two exact scalars: proved, refuted by the smallest instance, or left open.
+"""The seam: a comparison of two exact scalars is a Case, and becomes a Decision that every setting tells in its words.
+
+It is proved, refuted by the smallest instance, or left open.
 
 A comparison may have names that go to infinity (`large`). An inequality is then about all sufficiently large values,
 and 'approximately' about the limit; an equation is about all values all the same.
@@ -6,7 +8,7 @@ and 'approximately' about the limit; an equation is about all values all the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
@@ -16,7 +18,7 @@ from flint import arb
 
 from headwright.check.scalars import (
     POSITIVE,
-    Eventually,
+    Instance,
     Scalar,
     TooBig,
     Where,
@@ -38,8 +40,9 @@ from headwright.check.scalars.instances import (
     put_in,
     reach_large,
 )
-from headwright.check.scalars.numbers import Symbol, told
-from headwright.check.scalars.where import OPPOSITE, Hypothesis, checked
+from headwright.check.scalars.numbers import Range, Symbol, told
+from headwright.check.scalars.proving import needs
+from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
 
@@ -159,6 +162,26 @@ class Tending:
 STILL = Tending()
 
 
+@dataclass(frozen=True)
+class Case:
+    """left (sign) right, for all parameters in `where`, as the names in `large` go to infinity."""
+
+    left: Scalar
+    sign: Comparison
+    right: Scalar
+    where: Where
+    large: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in the two sides."""
+        return self.left.names() | self.right.names()
+
+    def put(self, values: Mapping[str, Scalar]) -> Case:
+        """The same with scalars in place of names."""
+        return replace(self, left=self.left.put(values), right=self.right.put(values), where=self.where.put(values))
+
+
 def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
     """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
@@ -171,28 +194,26 @@ def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, te
     >>> found.word, found.values
     ('refuted', {'n': Fraction(4, 1)})
     """
-    found = _decided(left, comparison, right, where, tending)
+    case = Case(left, comparison, right, where)
+    found = _decided(case, tending)
     if found.word == "undecided":
-        found = _along_a_path(left, comparison, right, where, tending) or found
+        found = _along_a_path(case, tending) or found
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
         return Decision("undecided", "no case that can occur satisfies what is assumed")
     return found
 
 
-def _along_a_path(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending
-) -> Decision | None:
+def _along_a_path(case: Case, tending: Tending) -> Decision | None:
     """Refuted where one large name of the answer's own is a function of another: it must hold however they grow."""
-    spoken = left.names() | right.names()
-    free = [n for n in tending.large if n in spoken and n not in tending.given and not isinstance(n, Symbol)]
-    ends = [end for name in free for end in (where.range(name).lower, where.range(name).upper)]
-    if len(free) < 2 or any(where.range(name).integer for name in free) or any(isinstance(e, Scalar) for e in ends):
+    own = [n for n in tending.large if n in case.names and n not in tending.given and not isinstance(n, Symbol)]
+    ranges = [case.where.range(name) for name in own]
+    ends = [end for known in ranges for end in (known.lower, known.upper)]
+    if len(own) < 2 or any(known.integer for known in ranges) or any(isinstance(end, Scalar) for end in ends):
         return None
-    for lead, (times, power) in product(free, PATHS):
-        along = {name: Path(lead, times, power) for name in free if name != lead}
-        put = {name: path.of(where.name(lead)) for name, path in along.items()}
-        rest = replace(tending, large=tuple(name for name in tending.large if name not in along))
-        found = _decided(left.put(put), comparison, right.put(put), where.put(put), rest)
+    for lead, (times, power) in product(own, PATHS):
+        along = {name: Path(lead, times, power) for name in own if name != lead}
+        put = {name: path.of(case.where.name(lead)) for name, path in along.items()}
+        found = _decided(case.put(put), replace(tending, large=tuple(n for n in tending.large if n not in along)))
         if found.word == "refuted":
             return replace(found, along=along)
     return None
@@ -223,185 +244,156 @@ def _apart(gaps: Sequence[Scalar], where: Where, tending: Tending) -> Decision:
         found = decide(gap, "!=", number(0), where, tending)
         if found.word == "proved":
             return found
-    tied = (x.names() | y.names() for x, _, y in where.all_hypotheses())
-    names = set().union(*(gap.names() for gap in gaps), *tied) - set(tending.large)
-    for values in islice(choices(sorted(names), where), MOST_TRIED):
-        there = put_in(values, *gaps) if allowed(values, where) else None
-        if there and all(gap == 0 for gap in there) and reach_large(where.put(values), tending.large):
+    for values in _places(frozenset().union(*(gap.names() for gap in gaps)), where, tending.large, MOST_TRIED):
+        there = put_in(values, *gaps)
+        if there and all(gap == 0 for gap in there):
             return Decision("refuted", "the two are the same there", values=values)
     return Decision("undecided", "they may coincide")
 
 
-def _decided(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending) -> Decision:
-    growing = tuple(name for name in tending.large if name in left.names() | right.names())
+def _decided(case: Case, tending: Tending) -> Decision:
+    """By the way that fits the sign, and where names go."""
+    case = replace(case, large=tuple(name for name in tending.large if name in case.names))
+    shrinking = tending.vanishing & case.names
+    ranges = [case.where.range(name) for name in shrinking]
+    if any(known.lower not in (0, None) or not known.positive for known in ranges):
+        return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
     try:
-        shrinking = {name for name in tending.vanishing if name in left.names() | right.names()}
-        if any(where.range(name).lower not in (0, None) or not where.range(name).positive for name in shrinking):
-            return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
-        if comparison in ("~", "->"):
-            found = _approximately(*_inverted(left, right, where, growing, {*tending.small, *shrinking}))
-            continuous = found.word == "undecided" and shrinking and not growing
-            return _at_zero(left, right, where, shrinking) or found if continuous else found
-        if shrinking and comparison != "=":
-            left, right, where, growing = _inverted(left, right, where, growing, shrinking)
-            if comparison not in OPPOSITE:
-                return Decision("undecided", f"how much larger {comparison} means is not said")
-            return replace(_for_large(left, comparison, right, where, growing), threshold=None)
-        if comparison in ("<<", ">>"):
-            return Decision("undecided", f"how much larger {comparison} means is not said")
-        if growing and comparison == "!=":
-            return _different(left, right, where, growing)
-        if growing and comparison != "=":
-            return _for_large(left, comparison, right, where, growing)
-        return _for_all(left, comparison, right, where)
+        if case.sign in ("~", "->"):
+            found = _close(_inverted(case, shrinking.union(tending.small)))
+            continuous = found.word == "undecided" and shrinking and not case.large
+            return _at_zero(case, shrinking) or found if continuous else found
+        if case.sign in ("<<", ">>"):
+            return Decision("undecided", f"how much larger {case.sign} means is not said")
+        if case.sign == "=" or not (case.large or shrinking):
+            return _for_all(case)
+        found = _for_large(_inverted(case, shrinking))
+        return replace(found, threshold=None) if shrinking else found
     except TooBig as error:
         return Decision("undecided", str(error))
 
 
-def _for_all(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Decision:
-    sign = checked(comparison)
-    proof = prove(left, sign, right, where)
+def _for_all(case: Case) -> Decision:
+    where = case.where
+    sides = case.left, checked(case.sign), case.right, where
+    proof = prove(*sides)
     if proof is not None:
         return Decision("proved", proof.reason, used=proof.used)
-    found = counterexample(left, sign, right, where) or far_out(left, sign, right, where)
-    found = found or in_corners(left, sign, right, where)
+    found = counterexample(*sides) or far_out(*sides) or in_corners(*sides)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
-    beyond = fails_far(left, sign, right, where)
+    beyond = fails_far(*sides)
     if beyond is not None:
         return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
-    return Decision("holds", _tried(left, right, where, ()))
-
-
-def _tried(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> str:
-    """How many instances were tried, and where."""
-    names = sorted((left.names() | right.names()) - set(large))
+    names = sorted(case.names)
     tried = list(islice(choices(names, where), MOST_COUNTED))
     ends = {told(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}
     ranges = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ends.items())
-    return f"no counterexample among {len(tried)} plain instances ({ranges})"
+    return Decision("holds", f"no counterexample among {len(tried)} plain instances ({ranges})")
 
 
-def _different(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
-    for comparison in ("<", ">"):
-        proof = eventually(left, comparison, right, where, large)
+def _for_large(case: Case) -> Decision:
+    left, sign, right, where, large = case.left, checked(case.sign), case.right, case.where, case.large
+    for wanted in ("<", ">") if sign == "!=" else (sign,):
+        proof = eventually(left, wanted, right, where, large)
         if proof is not None:
-            return Decision("proved", proof.reason, used=proof.used)
-    if prove(left, "=", right, where) is not None:
+            exactly = proof.threshold and sign != "!="
+            threshold = Threshold(proof.threshold, proof.condition, sign in ("<", ">")) if exactly else None
+            return Decision("proved", proof.reason, used=proof.used, threshold=threshold)
+    if sign == "!=" and prove(left, "=", right, where) is not None:
         return Decision("refuted", "the two are the same")
-    return Decision("undecided", f"neither proved nor refuted for large {' and '.join(large)}")
-
-
-def _for_large(left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
-    proof = eventually(left, comparison, right, where, large)
-    if proof is not None:
-        return Decision("proved", proof.reason, used=proof.used, threshold=_threshold(proof, comparison))
-    found = counterexample(left, comparison, right, where, large=large)
+    found = counterexample(left, sign, right, where, large=large) or _by_continuity(case)
     if found is not None:
-        return Decision("refuted", "", values=found.values, left=_finite(found.left), right=_finite(found.right))
-    return _by_continuity(left, comparison, right, where, large) or Decision(
-        "undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}"
-    )
+        left_end, right_end = (end if end.is_finite() else None for end in (found.left, found.right))
+        return Decision("refuted", "", values=found.values, left=left_end, right=right_end)
+    return Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
 
 
-def _by_continuity(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: tuple[str, ...]
-) -> Decision | None:
-    """Refuted by the limits of both sides, where the large name enters as its inverse only."""
-    if len(large) != 1:
+def _by_continuity(case: Case) -> Instance | None:
+    """Where the limits of both sides break it, the one large name entering as its inverse only."""
+    tied = frozenset().union(*(a.names() | b.names() for a, _, b in case.where.all_hypotheses()))
+    if len(case.large) != 1 or case.large[0] in tied or case.sign == "!=":  # what is different may have one limit
         return None
-    sides = [side.put({large[0]: 1 / parameter(GONE, POSITIVE)}) for side in (left, right)]
     try:
-        ends = [side.put({GONE: 0}) for side in sides]
+        sides = [side.put({case.large[0]: 1 / parameter(GONE, POSITIVE)}) for side in (case.left, case.right)]
+        left, right = (side.put({GONE: 0}) for side in sides)
     except InputError:
         return None
-    weak = {">": ">=", "<": "<="}.get(comparison, comparison)  # limits may be equal without the sides ever being so
-    found = counterexample(ends[0], weak, ends[1], where.put({large[0]: 1}))
-    if found is None:
-        return None
-    return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
+    weak = {">": ">=", "<": "<="}.get(case.sign, case.sign)  # limits may be equal without the sides ever being so
+    return counterexample(left, weak, right, case.where.put({case.large[0]: 1}))
 
 
-def _threshold(proof: Eventually, comparison: Comparison) -> Threshold | None:
-    return Threshold(proof.threshold, proof.condition, comparison in ("<", ">")) if proof.threshold else None
-
-
-def _finite(ball: arb) -> arb | None:
-    return ball if ball.is_finite() else None
-
-
-def _growing(large: Sequence[str]) -> str:
-    """'lambda grows and epsilon goes to 0'."""
-    said = [f"{n.of} goes to 0" if isinstance(n, Symbol) and n.kind == "inverse" else f"{told(n)} grows" for n in large]
-    return " and ".join(said)
-
-
-def _limit_value(side: Scalar, where: Where, large: tuple[str, ...]) -> arb | None:
-    end = limit(side, where, large)
-    return end.value() if isinstance(end, Scalar) and not end.names() else None
-
-
-def _inverted(
-    left: Scalar, right: Scalar, where: Where, large: tuple[str, ...], small: Iterable[str]
-) -> tuple[Scalar, Scalar, Where, tuple[str, ...]]:
+def _inverted(case: Case, small: Iterable[str]) -> Case:
     """The same with names that go to 0 as 1 over names that go to infinity."""
-    for name in sorted(set(small) & (left.names() | right.names())):
+    for name in sorted(case.names.intersection(small)):
         inverse = Symbol("inverse", name, f"1/{name}")
-        turned = {name: 1 / parameter(inverse, POSITIVE)}
-        where = replace(where.put(turned), ranges={**where.put(turned).ranges, inverse: POSITIVE})
-        left, right, large = left.put(turned), right.put(turned), (*large, inverse)
-    return left, right, where, large
+        turned = case.put({name: 1 / parameter(inverse, POSITIVE)})
+        where = replace(turned.where, ranges={**turned.where.ranges, inverse: POSITIVE})
+        case = replace(turned, where=where, large=(*case.large, inverse))
+    return case
 
 
-def _approximately(left: Scalar, right: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+def _close(case: Case) -> Decision:
+    """The two sides are about equal: their difference tends to 0, or is small where nothing tends anywhere."""
+    left, right, where, large = case.left, case.right, case.where, case.large
     gap = left - right
     if gap == number(0):
         return Decision("proved", f"both sides are {left}", used="exact algebra")
     if not large:
-        found = _for_all(absolute(gap), "<=", number(NEAR), where)
+        found = _for_all(Case(absolute(gap), "<=", number(NEAR), where))
         if found.word == "proved":
             return Decision("proved", f"the two sides differ by at most {float(NEAR):g}: {found.reason}", found.used)
         said = found.reason or f"the two sides differ by more than {float(NEAR):g}"
-        return Decision(found.word, said, found.used, found.values, _at(left, found), _at(right, found))
+        one, other = (
+            side.value(found.values) if found.word == "refuted" and side.names() <= set(found.values) else None
+            for side in (left, right)
+        )
+        return Decision(found.word, said, found.used, found.values, one, other)
     end = limit(gap, where, large)
     if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
-        return Decision("proved", f"the difference tends to 0 as {_growing(large)}", used="dominant growth")
-    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
-    names = sorted((left.names() | right.names()).union(*tied) - set(large))
-    for values in islice(choices(names, where), MOST_LIMITS):
-        if not allowed(values, where):
-            continue
-        here = where.put(values)
-        if not reach_large(here, large):
-            continue  # a condition ties large names to others: it may not allow all large values
+        going = " and ".join(
+            f"{name.of} goes to 0" if isinstance(name, Symbol) and name.kind == "inverse" else f"{told(name)} grows"
+            for name in large
+        )
+        return Decision("proved", f"the difference tends to 0 as {going}", used="dominant growth")
+    for values in _places(case.names, where, large, MOST_LIMITS):
         ends = put_in(values, gap, left, right)
         if ends is None:
             continue
-        end = limit(ends[0], here, large)
+        end = limit(ends[0], where.put(values), large)
         if isinstance(end, str):  # it goes to infinity
             return Decision("refuted", f"the difference goes to {end}", values=values)
-        if isinstance(end, Scalar) and not end.names() and not end.value().contains(0):
-            sides = [_limit_value(side, here, large) for side in ends[1:]]
-            return Decision("refuted", "", values=values, left=sides[0], right=sides[1])
+        if end is not None and not end.names() and not end.value().contains(0):
+            both = (limit(side, where.put(values), large) for side in ends[1:])
+            one, other = (end.value() if isinstance(end, Scalar) and not end.names() else None for end in both)
+            return Decision("refuted", "", values=values, left=one, right=other)
     return Decision("undecided", "the limit could not be found")
 
 
-def _at_zero(left: Scalar, right: Scalar, where: Where, shrinking: Iterable[str]) -> Decision | None:
-    """What is defined at 0 is continuous there."""
-    there = dict.fromkeys(shrinking, number(0))
+def _places(names: Iterable[str], where: Where, large: Sequence[str], most: int) -> Iterator[dict[str, Fraction]]:
+    """Plain values for all names but the large ones that satisfy what is assumed, however large those become."""
+    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
+    for values in islice(choices(sorted(frozenset(names).union(*tied) - set(large)), where), most):
+        if allowed(values, where) and reach_large(where.put(values), large):
+            yield values
+
+
+def _at_zero(case: Case, shrinking: Iterable[str]) -> Decision | None:
+    """What is defined for all numbers from 0 on is continuous at 0; y/(y + x) is not, where y may be 0."""
+    if case.where.hypotheses:
+        return None
     try:
-        ends = left.put(there), right.put(there)
+        there = case.put(dict.fromkeys(shrinking, number(0)))
+        closed = case.put({name: parameter(name, Range(0)) for name in shrinking})
     except InputError:
         return None
-    found = _for_all(ends[0], "=", ends[1], Where({n: r for n, r in where.ranges.items() if n not in there}))
-    if where.hypotheses or found.word not in ("proved", "refuted"):
+    where = replace(closed.where, ranges={**closed.where.ranges, **dict.fromkeys(shrinking, Range(0))})
+    if not all(prove(value, sign, 0, where) for value, sign in needs(closed.left, closed.right)):
         return None
-    return replace(found, reason=found.reason or "the limits differ") if found.word == "refuted" else found
-
-
-def _at(side: Scalar, found: Decision) -> arb | None:
-    known = found.word == "refuted" and side.names() <= set(found.values)
-    return side.value(found.values) if known else None
+    found = _for_all(replace(there, sign="="))
+    if found.word == "refuted":
+        return replace(found, reason=found.reason or "the limits differ")
+    return found if found.word == "proved" else None
 
 
 def most_telling(found: Sequence[Decision]) -> Decision:

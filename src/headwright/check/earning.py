@@ -26,7 +26,7 @@ from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Quantified, Relation, walk
 
-CHANCE = ("P", "E", "Var")
+CHANCE = ("P", "E", "Var", "Cov")
 TRUE = ("proved", "holds", "undecided", "no answer")
 
 
@@ -121,7 +121,8 @@ def _determines(exercise: Exercise, one: Judged) -> bool:
         return False
     lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
     computed = [
-        any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
+        bool(_functions(term))
+        or any(name.base in ("alpha", "c") and full_name(name) not in lengths for name in names_in(term))
         for term in link.terms
     ]
     return computed in ([True, False], [False, True])

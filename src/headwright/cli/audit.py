@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwright.cli.console import OUT, TALK, check_picture, check_writable, progress, say, show_json
-from headwright.cli.options import Json, Seed, read_text
+from headwright.cli.options import Engine, EngineName, Json, Scheduler, Seed, check_engine, read_text
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,13 +41,6 @@ class DType(StrEnum):
     float16 = "float16"
 
 
-class Engine(StrEnum):
-    """Who can do the work."""
-
-    local = "local"
-    dask = "dask"
-
-
 def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=MODELS, show_default=False)],
     text: Annotated[Path | None, typer.Option(help="Measure on this text (- for standard input).")] = None,
@@ -71,6 +64,10 @@ def audit(
     budget: Annotated[
         int | None, typer.Option(metavar="R", help="With --every-text and --text: the worst R replacements in it.")
     ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(metavar="AB", help="With --every-text, of two layers: what they keep of a pair that repeats."),
+    ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="With --every-text: T = 2, 4, 8, ... as a curve.")] = False,
     plot: Annotated[
         Path | None, typer.Option(help="With --every-text: draw the curve into this file (.svg, .png, .html).")
@@ -79,10 +76,8 @@ def audit(
         Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
-    engine: Annotated[Engine, typer.Option(help="In this process, or on Dask's workers.")] = Engine.local,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, for a cluster.")
-    ] = None,
+    engine: EngineName = Engine.local,
+    scheduler: Scheduler = None,
     resume: Annotated[bool, typer.Option("--resume", help="Take what an audit that was killed has done.")] = False,
     seed: Seed = 0,
     json: Json = False,
@@ -90,21 +85,20 @@ def audit(
     """What every head of a model does, by what margin, how fragile it is and of what rank."""
     from headwright.audit.auditor import audit as run
     from headwright.audit.engine.cluster import Cluster, Source
-    from headwright.audit.engine.kept import cache_folder
+    from headwright.audit.engine.kept import cache_folder, why_not_kept
     from headwright.audit.engine.local import run as here
     from headwright.audit.models import load_model
 
     if text is not None and tokens is not None:
         raise InputError("--text and --tokens: expected one of them")
-    if scheduler is not None and engine is not Engine.dask:
-        raise InputError(f"--scheduler {scheduler}: expected --engine dask with it")
+    check_engine(engine, scheduler)
     if out is not None and out.suffix not in (".html", ".htm"):
         raise InputError(f"--out {out}: has the suffix '{out.suffix}', expected .html")
     check_writable(out, "--out")
     given = None if text is None else read_text(text, "text")
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
     about = {"query": query, "offset": offset, "certificate": certificate, "pairs": pairs, "key": key, "plot": plot,
-             "budget": budget, "curve": curve or None}  # fmt: skip
+             "budget": budget, "curve": curve or None, "repeat": repeat}  # fmt: skip
     if every_text is None and any(value is not None for value in about.values()):
         named = next(name for name, value in about.items() if value is not None)
         raise InputError(f"--{named} is about every text: give --every-text T, too")
@@ -117,8 +111,9 @@ def audit(
 
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
-            every_text, chosen, mine, offset, query, key, given, listed, budget, curve, plot, certificate, device.value,
-            json,
+            every_text, chosen, mine, offset, query, key, given, listed, budget, repeat, curve, plot, certificate,
+            Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
+            resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):
@@ -126,13 +121,16 @@ def audit(
     if explain is not None:
         _explain(loaded, explain, given, tokens, max_length, seed, json)
         return
+    keep, reason = cache_folder(), why_not_kept(cache_folder())
+    if reason is not None:
+        say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
     number_type = None if dtype is None else dtype.value
     cluster = Cluster(Source(model, device.value, number_type), scheduler)
     with progress(f"auditing {loaded.name}") as fraction:
         found = run(
             loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
             heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
-            engine=cluster if engine is Engine.dask else here, keep=cache_folder(), resume=resume,
+            engine=cluster if engine is Engine.dask else here, keep=keep if reason is None else None, resume=resume,
         )  # fmt: skip
     if json:
         from headwright.audit.report.data import data

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
+    from headwright.audit.engine.cluster import Source
     from headwright.audit.models.model import Model
     from headwright.audit.texts.budget import OnBudget
     from headwright.audit.texts.curves import Curve
@@ -39,10 +41,14 @@ class Asked:
     text: str | None = None
     pairs: str | None = None
     budget: int | None = None
+    repeat: str | None = None
     curve: bool = False
     plot: Path | None = None
     certificate: Path | None = None
-    device: str = "cpu"
+    source: Source | None = None
+    on_workers: bool = False
+    scheduler: str | None = None
+    resume: bool = False
     json: bool = False
 
 
@@ -59,12 +65,16 @@ class Answered:
 
 def show(model: Model, asked: Asked) -> None:
     """Look at every text, say what was proved, and write the strongest of it where asked."""
+    if asked.repeat is not None:
+        _repeated(model, asked, asked.repeat)
+        return
     if asked.layers is not None and asked.layers != [0]:
         _deeper(model, asked, asked.layers)
         return
     if asked.budget is not None and asked.text is None:
         raise InputError(f"--budget {asked.budget}: expected the text whose tokens are replaced, --text FILE")
-    found = _answered(model, asked)
+    with _sweeper(model, asked) as sweeper:
+        found = _answered(model, asked, sweeper)
     if asked.json:
         show_json(_data(model, found))
     else:
@@ -75,6 +85,53 @@ def show(model: Model, asked: Asked) -> None:
         _write(model, found.heads, asked.certificate)
 
 
+def _alone(asked: Asked, with_: str, others: Sequence[str]) -> None:
+    """Refuse what would be passed over."""
+    named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
+    if named:
+        raise InputError(f"--{named[0]} is about the first layer: leave it out with {with_}")
+
+
+def _repeated(model: Model, asked: Asked, words: str) -> None:
+    """A pair that repeats, through two layers."""
+    from headwright.audit.texts.two_layers import repeated_pair
+
+    _alone(asked, "--repeat", ("layers", "query", "key", "text", "pairs", "budget", "plot", "certificate"))
+    opening = {int(token) for token in model.opening()}
+    tokens = [int(token) for token in model.encode(words) if int(token) not in opening]
+    if not 2 <= len(tokens) <= 3:
+        raise InputError(f"--repeat {words!r} is {len(tokens)} tokens of {model.name}: expected the two of the pair, "
+                         "and perhaps the one before its first token comes again")  # fmt: skip
+    places = None if asked.offset is None else [asked.length - 1 - asked.offset]
+    with progress(f"every text of {asked.length} tokens") as fraction:
+        found = repeated_pair(
+            model, asked.length, (tokens[0], tokens[1]), heads=asked.heads, places=places, before=tokens[2:] or None,
+            progress=fraction,
+        )  # fmt: skip
+    if asked.json:
+        show_json({
+            "model": model.name, "digest": model.digest, "length": asked.length,
+            "repeated": [_plain(model, asdict(one)) for one in found],
+        })  # fmt: skip
+        return
+    a, b = model.words(np.array(tokens[:2]))
+    kind = f"every text of {asked.length} tokens that ends in {a}, with {a} {b} once before and no other {a}"
+    OUT.print(f"{model.name}, two layers, {kind}", markup=False)
+    for one in found:
+        last = one.place == asked.length - 2
+        before = (
+            f"{b} is before the last {a}" if last
+            else f"more than 1/2 for {len(one.kept)} of {one.before} tokens before the last {a}"
+        )  # fmt: skip
+        words = " ".join(model.words(one.least.text))
+        OUT.print(
+            f"Head 1.{one.head} gives {b} at place {one.place} at least {shown_below(one.least.bound, DIGITS)}; "
+            f"{before}. {words}: {one.least.run:.4g}", markup=False, soft_wrap=True)  # fmt: skip
+    OUT.print("Proved for the weights in exact arithmetic, whatever the other tokens are. The text at the end of a "
+              "line is where the bound is lowest, with the weight that the model has on it: a bound, not attained.",
+              markup=False)  # fmt: skip
+
+
 def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     """Layers above the first, on the keys of a text."""
     from headwright.audit.texts.deeper import recombined
@@ -82,10 +139,7 @@ def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     if asked.text is None:
         raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "
                          "vocabulary holds every key; give a text whose keys may recombine, --text FILE")  # fmt: skip
-    others = ("offset", "query", "key", "pairs", "budget", "plot", "certificate")
-    named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
-    if named:
-        raise InputError(f"--{named[0]} is about the first layer: leave it out with --layers {layers[0]}")
+    _alone(asked, f"--layers {layers[0]}", ("offset", "query", "key", "pairs", "budget", "plot", "certificate"))
     text, ordinary = model.encode(asked.text), {int(token) for token in model.ordinary()}
     closing = len(text) - 1 - max((at for at, token in enumerate(text) if int(token) in ordinary), default=-1)
     if len(text) > asked.length:  # what closes every text closes the shorter one
@@ -118,21 +172,21 @@ def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     OUT.print(table)
     OUT.print(
         "On the text: the mean over rows. Floor: the median over rows of the least weight, proved for these queries "
-        "and keys as exact numbers. Held fixed: a row's query and its own key, the keys of the first place and of special "
-        "tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys of the text surround "
+        "and keys as exact numbers. Held fixed: a row's query and its own key, the keys of the first place and of "
+        "special tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys surround "
         "them; by context: most have it on the text only. Keys that the text does not have are not spoken of.",
         markup=False,
     )
 
 
-def _answered(model: Model, asked: Asked) -> Answered:
+def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.budget import on_budget
     from headwright.audit.texts.curves import curves
     from headwright.audit.texts.every_text import every_text
     from headwright.audit.texts.occurrences import on_token
     from headwright.audit.texts.pairs import kept_by_pairs
 
-    length, heads, sweeper = asked.length, asked.heads, _sweeper(asked.device)
+    length, heads = asked.length, asked.heads
     queries = None if asked.query is None else [_token(model, asked.query, "--query")]
     key = None if asked.key is None else _token(model, asked.key, "--key")
     pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
@@ -155,14 +209,24 @@ def _answered(model: Model, asked: Asked) -> Answered:
     )  # fmt: skip
 
 
-def _sweeper(device: str) -> Sweeper:
-    if device == "cpu":
-        from headwright.audit.texts.sweep import sweep
+@contextmanager
+def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
+    """Who sweeps: the GPU; or parts here or on workers, kept until all is done."""
+    if asked.source is not None and asked.source.device != "cpu":
+        from headwright.audit.texts.gpu import sweep_on_gpu
 
-        return sweep
-    from headwright.audit.texts.gpu import sweep_on_gpu
+        if asked.on_workers:
+            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
+        yield sweep_on_gpu
+        return
+    from headwright.audit.engine.kept import cache_folder
+    from headwright.audit.texts.parts import InParts
+    from headwright.workers import executor
 
-    return sweep_on_gpu
+    with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:
+        parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
+        yield parts
+    parts.clear()
 
 
 def _token(model: Model, word: str, option: str) -> int:
@@ -274,21 +338,23 @@ def _strongest(found: Sequence[HeadOnEveryText]) -> tuple[HeadOnEveryText, OnPla
 
 
 def _data(model: Model, found: Answered) -> dict[str, Any]:
-    """Everything, with the texts in words too."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            told = {name: plain(each) for name, each in value.items()}
-            return told | ({"words": list(model.words(value["text"]))} if "text" in value else {})
-        if isinstance(value, np.ndarray):
-            return value.tolist()
-        return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
-
+    """Everything."""
     more = {
-        name: [plain(asdict(each)) for each in getattr(found, name)] for name in ("pairs", "token", "budget", "curves")
+        name: [_plain(model, asdict(each)) for each in getattr(found, name)]
+        for name in ("pairs", "token", "budget", "curves")
     }
-    heads = [plain(asdict(one)) for one in found.heads]
+    heads = [_plain(model, asdict(one)) for one in found.heads]
     return {"model": model.name, "digest": model.digest, "heads": heads} | {k: v for k, v in more.items() if v}
+
+
+def _plain(model: Model, value: Any) -> Any:
+    """For JSON, texts in words too."""
+    if isinstance(value, dict):
+        told = {name: _plain(model, each) for name, each in value.items()}
+        return told | ({"words": list(model.words(value["text"]))} if "text" in value else {})
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_plain(model, each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _picture(model: Model, curves: Sequence[Curve]) -> Any:

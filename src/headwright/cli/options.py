@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,13 @@ LARGEST_BYTES = 2**33  # of what standard input is read
 ARRAY = "(.npy .npz .csv .json .safetensors, FILE.safetensors:TENSOR, or - for standard input)"
 
 
+class Engine(StrEnum):
+    """Who can do the work."""
+
+    local = "local"
+    dask = "dask"
+
+
 def _finite(number: float) -> float:
     if not math.isfinite(number):
         raise InputError(f"--scale {number}: expected a finite number")
@@ -41,9 +49,17 @@ Eps = Annotated[
     str | None,
     typer.Option(help="How much is left to others: 1/(targets + eps) for each target.", show_default="0.01"),
 ]
+EngineName = Annotated[Engine, typer.Option(help="In this process, or on Dask's workers.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, for a cluster.")]
 Seed = Annotated[int, typer.Option(min=0, help="Where chance starts from.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
+
+
+def check_engine(engine: Engine, scheduler: str | None) -> None:
+    """Refuse a scheduler that would not be asked."""
+    if scheduler is not None and engine is not Engine.dask:
+        raise InputError(f"--scheduler {scheduler}: expected --engine dask with it")
 
 
 def read_keys(path: Path) -> Float[np.ndarray, "n d"]:

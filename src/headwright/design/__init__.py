@@ -14,24 +14,13 @@
     plane        two dimensions: the region of all queries that grant a wish
     drawing      a design as a picture
 
-The module can be called: headwright.design(keys, wish) is headwright.design.design(keys, wish).
+The package can be called: headwright.design(keys, wish) is headwright.design.design(keys, wish).
 """
-
-import sys
-from types import ModuleType
-from typing import Any
 
 from headwright.design.designer import Design, design
 from headwright.design.wish import Wish, at_least, average, copy
+from headwright.verb import make_callable
 
 __all__ = ["Design", "Wish", "at_least", "average", "copy", "design"]
 
-
-class _Verb(ModuleType):
-    """A module that is also the verb it is named for."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Design:
-        return design(*arguments, **options)
-
-
-sys.modules[__name__].__class__ = _Verb
+make_callable(__name__)

@@ -128,6 +128,8 @@ def ask(
     """
     keys = finite(keys, "keys", axes=2)
     world.check_fits(keys)
+    if not isinstance(wish, Wish):
+        raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
     factor, sure = exact(scale, "scale"), exact(confidence, "confidence")
     if factor == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import partial
 from typing import Final
 
 from headwright.errors import InputError
@@ -58,15 +59,12 @@ class FormulaError(InputError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross processes whole."""
-        return _again, (type(self), self.message, self.source, self.span, self.fix, self.understood)
+        again = partial(type(self), self.message, self.source, self.span, fix=self.fix, understood=self.understood)
+        return again, ()
 
 
 class ShapeError(FormulaError):
     """A formula that can be read, and whose sizes do not fit: such a statement is wrong, not unreadable."""
-
-
-def _again(kind: type[FormulaError], message: str, source: str, span: Span, fix: str, understood: str) -> FormulaError:
-    return kind(message, source, span, fix=fix, understood=understood)
 
 
 def caret(source: str, span: Span) -> tuple[str, str]:

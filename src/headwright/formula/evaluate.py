@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
+from math import prod
+from operator import ge, gt, le, lt
 
 from flint import arb, arb_mat, ctx, fmpq
 
@@ -110,18 +113,6 @@ def whole(number: arb) -> int | None:
     return None if found is None else int(found)
 
 
-def larger(numbers: Sequence[arb]) -> arb:
-    """The largest of several, enclosed.
-
-    >>> larger([arb(1), arb(3), arb(2)])
-    3.00000000000000
-    """
-    result = numbers[0]
-    for number in numbers[1:]:
-        result = result.max(number)
-    return result
-
-
 def root(number: arb) -> arb:
     """The square root; Undefined if the number may be negative."""
     if not number >= 0:
@@ -162,7 +153,9 @@ def power(base: arb, exponent: arb) -> arb:
     number = whole(exponent)
     if number is not None and number < 0 and base.contains(0):
         raise Undefined(f"{base.str(8)}, which may be 0, to the power {number}")
-    _guard(base, exponent)
+    for magnitude in (arb(abs(base).upper()), arb(abs(base).lower())):  # refused before it is computed
+        if magnitude > 0 and not (exponent * magnitude.log()).upper() <= LARGEST:
+            raise TooMuch(f"{base.str(8)}^{exponent.str(8)} is too large")
     if number is not None:
         return base**number
     if exponent == 0.5 and base >= 0:
@@ -173,15 +166,6 @@ def power(base: arb, exponent: arb) -> arb:
         top = base.upper()
         return arb(0).union((exponent * top.log()).exp() if top > 0 else arb(0))
     raise Undefined(f"{base.str(8)}, which may not be positive, to the power {exponent.str(8)}")
-
-
-def _guard(base: arb, exponent: arb) -> None:
-    """Refuse what is beyond 2^LARGEST, before it is computed."""
-    size = arb(abs(base).upper())
-    smallest = arb(abs(base).lower())
-    for magnitude in (size, smallest):
-        if magnitude > 0 and not (exponent * magnitude.log()).upper() <= LARGEST:
-            raise TooMuch(f"{base.str(8)}^{exponent.str(8)} is too large")
 
 
 def positive_part(number: arb) -> arb:
@@ -220,29 +204,28 @@ def spectral(matrix: arb_mat) -> arb:
     ...     norm.contains(4), bool(norm.rad() < 1e-9)
     (True, True)
     """
-    rows, columns = matrix.nrows(), matrix.ncols()
     whole_norm = frobenius(matrix)
-    if min(rows, columns) == 1:
+    size = min(matrix.nrows(), matrix.ncols())
+    if size == 1:
         return whole_norm
-    size = min(rows, columns)
-    gram = matrix.transpose() * matrix if columns <= rows else matrix * matrix.transpose()
-    hull = (whole_norm / arb(size).sqrt()).union(whole_norm)  # |A|_F / sqrt m <= |A|_2 <= |A|_F
-    logarithms = arb(0)  # trace(G^N)^(1/N) = exp(logarithms), collected so that nothing overflows
-    weight = arb(1)
-    for _ in range(ctx.prec // 3):
+    gram = matrix.transpose() * matrix if matrix.ncols() == size else matrix * matrix.transpose()
+    high = arb(0)  # the logarithm of trace(G^N)^(1/N), collected so that nothing overflows
+    weight = arb(2)  # 1/N
+    for _ in range(ctx.prec // 3 + 1):
+        weight /= 2
         trace = gram.trace()
         if not trace > 0 or not trace.is_finite():
-            return hull
-        logarithms += weight * trace.log()
+            return (whole_norm / arb(size).sqrt()).union(whole_norm)  # |A|_F / sqrt m <= |A|_2 <= |A|_F
+        high += weight * trace.log()
         gram = gram / trace
         gram = gram * gram
-        weight /= 2
-    trace = gram.trace()
-    if not trace > 0 or not trace.is_finite():
-        return hull
-    high = logarithms + weight * trace.log()
     low = high - weight * arb(size).log()
     return (low / 2).exp().union((high / 2).exp())
+
+
+_ORDERS: Mapping[str, tuple[Callable[[arb, arb], bool], Callable[[arb, arb], bool]]] = {  # what it says, what denies it
+    "<": (lt, ge), ">": (gt, le), "<=": (le, gt), ">=": (ge, lt),
+}  # fmt: skip
 
 
 def compare(left: arb_mat, comparison: Comparison, right: arb_mat) -> bool | None:
@@ -257,50 +240,33 @@ def compare(left: arb_mat, comparison: Comparison, right: arb_mat) -> bool | Non
     True
     """
     pairs = _paired(left, right)
-    match comparison:
-        case "=":
-            if any(not a.overlaps(b) for a, b in pairs):
-                return False
-            return True if all(a.is_exact() and b.is_exact() and a == b for a, b in pairs) else None
-        case "!=":
-            equal = compare(left, "=", right)
-            return None if equal is None else not equal
-        case "<" | ">" | "<=" | ">=":
-            if len(pairs) != 1:
-                raise NoValue("matrices have no order: only numbers are larger or smaller")
-            return _ordered(pairs[0][0], comparison, pairs[0][1])
-        case _:
-            return None
-
-
-def _ordered(a: arb, comparison: str, b: arb) -> bool | None:
-    if comparison in (">", ">="):
-        a, b, comparison = b, a, {">": "<", ">=": "<="}[comparison]
-    if comparison == "<":
-        return True if a < b else False if a >= b else None
-    return True if a <= b else False if a > b else None
+    if comparison in ("=", "!="):
+        if any(not a.overlaps(b) for a, b in pairs):
+            return comparison == "!="
+        same = all(a.is_exact() and b.is_exact() and a == b for a, b in pairs)
+        return comparison == "=" if same else None
+    if comparison not in _ORDERS:
+        return None
+    if len(pairs) != 1:
+        raise NoValue("matrices have no order: only numbers are larger or smaller")
+    said, denied = _ORDERS[comparison]
+    return True if said(*pairs[0]) else False if denied(*pairs[0]) else None
 
 
 def _paired(left: arb_mat, right: arb_mat) -> list[tuple[arb, arb]]:
-    sides = [side.entries() for side in (left, right)]
+    sides = [left.entries(), right.entries()]
     if (left.nrows(), left.ncols()) != (right.nrows(), right.ncols()):
-        for place, side in enumerate(sides):
-            if len(side) == 1 and side[0].is_zero():
-                sides[place] = side * len(sides[1 - place])
-                return list(zip(*sides, strict=True))
-        shapes = " and ".join(f"{side.nrows()} x {side.ncols()}" for side in (left, right))
-        raise NoValue(f"values of shapes {shapes} cannot be compared")
+        zero = next((place for place, side in enumerate(sides) if len(side) == 1 and side[0].is_zero()), None)
+        if zero is None:
+            shapes = " and ".join(f"{side.nrows()} x {side.ncols()}" for side in (left, right))
+            raise NoValue(f"values of shapes {shapes} cannot be compared")
+        sides[zero] = sides[zero] * len(sides[1 - zero])
     return list(zip(*sides, strict=True))
 
 
 _OF_NUMBERS: Mapping[str, Callable[[arb], arb]] = {
-    "exp": exponential,
-    "ln": logarithm,
-    "sqrt": root,
-    "sin": arb.sin,
-    "cos": arb.cos,
-    "abs": abs,
-}
+    "exp": exponential, "ln": logarithm, "sqrt": root, "sin": arb.sin, "cos": arb.cos, "abs": abs,
+}  # fmt: skip
 
 
 def norm(value: arb_mat | None, kind: str, budget: Budget) -> arb_mat:
@@ -310,27 +276,11 @@ def norm(value: arb_mat | None, kind: str, budget: Budget) -> arb_mat:
     budget.spend(value.nrows() * value.ncols())
     if kind == "F" or 1 in (value.nrows(), value.ncols()):
         return scalar(frobenius(value))
-    stretched = along_the_axes(value)
-    if stretched is not None:
-        return scalar(stretched)
+    beside = [entry for i, row in enumerate(value.tolist()) for j, entry in enumerate(row) if i != j]
+    if all(entry.is_zero() for entry in beside):
+        return scalar(reduce(arb.max, [abs(value[i, i]) for i in range(min(value.nrows(), value.ncols()))], arb(0)))
     budget.spend(50 * min(value.nrows(), value.ncols()) ** 3)
     return scalar(spectral(value))
-
-
-def along_the_axes(matrix: arb_mat) -> arb | None:
-    """The spectral norm of a matrix with nothing beside its diagonal: its largest entry; None for others.
-
-    >>> along_the_axes(arb_mat([[3, 0], [0, -4]])), along_the_axes(arb_mat([[3, 1], [0, -4]]))
-    (4.00000000000000, None)
-    """
-    largest = arb(0)
-    for row, entries in enumerate(matrix.tolist()):
-        for column, entry in enumerate(entries):
-            if row == column:
-                largest = largest.max(abs(entry))
-            elif not entry.is_zero():
-                return None
-    return largest
 
 
 def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb_mat | None:
@@ -341,15 +291,15 @@ def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb
     if function == "trace":
         return None if values[0] is None else scalar(values[0].trace())
     if function == "relu":
-        return None if values[0] is None else _entrywise(values[0], positive_part)
+        value = values[0]
+        return None if value is None else arb_mat([[positive_part(entry) for entry in row] for row in value.tolist()])
     if function in ("max", "min"):
         numbers = [entry for value in values for entry in ([arb(0)] if value is None else value.entries())]
         sign = 1 if function == "max" else -1
-        return scalar(sign * larger([sign * number for number in numbers]))
+        return scalar(sign * reduce(arb.max, [sign * number for number in numbers]))
     if function == "diag" and all(value is not None for value in values):
         numbers = [entry for value in values if value is not None for entry in value.entries()]
-        budget.spend(len(numbers) ** 2)
-        return arb_mat([[entry if i == j else arb(0) for j in range(len(numbers))] for i, entry in enumerate(numbers)])
+        return diagonal(numbers, len(numbers), budget)
     if function == "softmax" and values[0] is not None:
         budget.spend(2 * values[0].nrows() * values[0].ncols())
         if values[0].ncols() == 1 and values[0].nrows() > 1:
@@ -379,8 +329,11 @@ def single(value: arb_mat) -> arb:
     return value[0, 0]
 
 
-def _entrywise(value: arb_mat, function: Callable[[arb], arb]) -> arb_mat:
-    return arb_mat([[function(entry) for entry in row] for row in value.tolist()])
+def diagonal(entries: Sequence[arb], size: int, budget: Budget) -> arb_mat:
+    """Numbers along the diagonal of a square matrix, then zeros."""
+    budget.spend(size * size)
+    numbers = [*entries, *[arb(0)] * (size - len(entries))]
+    return arb_mat([[entry if i == j else arb(0) for j in range(size)] for i, entry in enumerate(numbers)])
 
 
 ValueOf = Callable[[Name], arb_mat | None]
@@ -426,8 +379,7 @@ class _Evaluation:
             case Name():
                 return self.name(node)
             case Sum(terms):
-                values = [value for value in map(self.of, terms) if value is not None]
-                return self.total(values)
+                return self.total([value for value in map(self.of, terms) if value is not None])
             case Negative(body):
                 value = self.of(body)
                 return None if value is None else -value
@@ -454,7 +406,8 @@ class _Evaluation:
             case Call(function, arguments):
                 return call(function, [self.of(part) for part in arguments], self.budget)
             case BigSum():
-                return self.total(list(self.over(node)))
+                values = [inside.of(node.body) for inside in self.places(node)]
+                return self.total([value for value in values if value is not None])
             case BigCall():
                 return self.big_call(node)
             case Cases(branches):
@@ -472,24 +425,27 @@ class _Evaluation:
     # Names
 
     def name(self, node: Name) -> arb_mat | None:
-        if node.index is None and not node.primes and node.base in self.bound:
+        bare = node.index is None and not node.primes
+        if bare and node.base in self.bound:
             return scalar(self.bound[node.base])
-        written = node if node.index is None else mapped(node, self.with_numbers)
+        written = mapped(node, self.with_numbers)
         value = self.value_of(written) if isinstance(written, Name) else None
         if value is None and node.index is not None and not isinstance(node.index, Number):
-            value = self.indexed(node)
-        if value is None and node.index is None and not node.primes and node.base in ("pi", "e"):
+            value = self.indexed(node, node.index)
+        if value is not None:
+            return value
+        if bare and node.base in ("pi", "e"):
             return scalar(arb.pi() if node.base == "pi" else arb.const_e())
-        if value is None and is_kronecker(node) and isinstance(node.index, Listing):
+        if is_kronecker(node) and isinstance(node.index, Listing):
             one, other = (self.integer(item, "an index") for item in node.index.items)
             return scalar(int(one == other))
-        if value is None and node.base == "I" and node.index is not None:
+        if node.base == "I" and node.index is not None:
             size = self.integer(node.index, "the size of I")
+            if size < 1:
+                raise NoValue(f"an identity of size {size}")
             self.budget.spend(size * size)
             return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-        if value is None:
-            raise NoValue(f"{plain(node)} has no value here")
-        return value
+        raise NoValue(f"{plain(node)} has no value here")
 
     def with_numbers(self, node: Node) -> Node:
         """An index with the numbers of the sums around it in place of their names."""
@@ -497,9 +453,10 @@ class _Evaluation:
             return Number(Fraction(self.bound[node.base]))
         return mapped(node, self.with_numbers)
 
-    def indexed(self, node: Name) -> arb_mat | None:
+    def indexed(self, node: Name, index: Node) -> arb_mat | None:
+        """The value of a name whose index comes to a number."""
         try:
-            place = self.integer(node.index, "an index") if node.index is not None else 0
+            place = self.integer(index, "an index")
         except NoValue:
             return None
         return self.value_of(Name(node.base, Number(Fraction(place)), node.primes))
@@ -565,13 +522,6 @@ class _Evaluation:
 
     # Sums over an index
 
-    def over(self, node: BigSum | BigCall) -> Iterator[arb_mat]:
-        """The body for every value of the index; a zero of unknown shape is left out of a sum, and 0 elsewhere."""
-        for inside in self.places(node):
-            value = inside.of(node.body)
-            if value is not None or isinstance(node, BigCall):
-                yield scalar(0) if value is None else value
-
     def places(self, node: BigSum | BigCall) -> Iterator[_Evaluation]:
         first, last = self.ends(node)
         self.budget.spend(max(0, last - first + 1))
@@ -585,29 +535,20 @@ class _Evaluation:
         entries = [inside.number(run.body) for inside in self.places(run)]
         if len(entries) > size:
             raise NoValue(f"a diagonal of {len(entries)} entries does not fit into {size} rows")
-        self.budget.spend(size * size)
-        entries += [arb(0)] * (size - len(entries))
-        return arb_mat([[entry if i == j else arb(0) for j in range(size)] for i, entry in enumerate(entries)])
+        return diagonal(entries, size, self.budget)
 
     def big_call(self, node: BigCall) -> arb_mat:
         """The largest, the smallest or the product of numbers; the place of the largest where that is certain."""
-        numbers = [single(value) for value in self.over(node)]
+        found = [(inside.bound[node.index], inside.number(node.body)) for inside in self.places(node)]
         if node.word == "prod":
-            result = arb(1)
-            for number in numbers:
-                result *= number
-            return scalar(result)
-        if not numbers:
+            return scalar(prod((number for _, number in found), start=arb(1)))
+        if not found:
             raise Undefined(f"the {node.word} of no numbers")
         sign = 1 if node.word in ("max", "argmax") else -1
-        largest = larger([sign * number for number in numbers])
         if node.word in ("max", "min"):
-            return scalar(sign * largest)
-        places = [inside.bound[node.index] for inside in self.places(node)]
+            return scalar(sign * reduce(arb.max, [sign * number for _, number in found]))
         certain = [
-            place
-            for place, number in zip(places, numbers, strict=True)
-            if all(sign * number > sign * other for other in numbers if other is not number)
+            place for place, number in found if all(sign * number > sign * x for _, x in found if x is not number)
         ]
         if len(certain) != 1:
             raise Undefined(f"the {node.word} of numbers that may be the same")
@@ -624,12 +565,9 @@ class _Evaluation:
         known = self.range_of(node.index) if self.range_of is not None else None
         if known is None and (node.lower is None or node.upper is None):
             raise NoValue(f"the sum over {node.index} has no bounds: write sum_{{{node.index}=1}}^{{n}}")
-        first = known[0] if node.lower is None and known else self.integer_or_zero(node.lower)
-        last = known[1] if node.upper is None and known else self.integer_or_zero(node.upper)
-        return first, last
-
-    def integer_or_zero(self, node: Node | None) -> int:
-        return 0 if node is None else self.integer(node, "an end of a sum")
+        low, high = known or (0, 0)
+        first = low if node.lower is None else self.integer(node.lower, "an end of a sum")
+        return first, high if node.upper is None else self.integer(node.upper, "an end of a sum")
 
     def holds(self, condition: Node) -> bool:
         """Whether a condition is met; Undefined where that is not certain."""

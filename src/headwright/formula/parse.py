@@ -29,6 +29,7 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     Span,
+    conjuncts,
 )
 
 
@@ -77,33 +78,33 @@ def parse_lines(
     >>> [len(chain.terms) for chain in parse_lines(r"a &= b \\ &= c \\ d &= e")]
     [3, 2]
     """
-    node = parse(source, names=names, macros=macros)
-    return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
+    return conjuncts(parse(source, names=names, macros=macros))
 
 
 def _understood(reader: Parser | None, error: FormulaError) -> str:
     """What was read before the place of the error, if that is more than nothing."""
-    parts = (reader.parts_read or []) if reader is not None else []
-    if not parts or reader is None:
+    if reader is None or not reader.parts_read:
         return ""
-    stop = min(parts[-1].span.stop, error.span.start)
-    return " ".join(reader.source[parts[0].span.start : stop].split())[-60:]
+    first, last = reader.parts_read[0].span, reader.parts_read[-1].span
+    return " ".join(reader.source[first.start : min(last.stop, error.span.start)].split())[-60:]
 
 
 def _check(node: Node, source: str, written: Expanded) -> None:
-    """Refuse a tree that is too tall, and statements where only values can stand."""
+    """Refuse a tree that is too large or too tall, and statements where only values can stand."""
+    first = node  # where a Gap may stand: at the very beginning of what is said
+    while isinstance(first, Quantified | Exists | Relation | Logic):
+        first = next(first.children())
     waiting: list[tuple[Node, int]] = [(node, 1)]
-    first = _first(node)
     count = 0
     while waiting:
         current, height = waiting.pop()
         count += 1
         if count > LARGEST:
-            message = f"the formula has more than {LARGEST} parts"
-            raise FormulaError(message, "", current.span, fix="split it into several statements")
+            fix = "split it into several statements"
+            raise FormulaError(f"the formula has more than {LARGEST} parts", "", current.span, fix=fix)
         if height > TALLEST:
-            message = f"the formula is built more than {TALLEST} levels high"
-            raise FormulaError(message, "", current.span, fix="give a part of it a name of its own")
+            fix = "give a part of it a name of its own"
+            raise FormulaError(f"the formula is built more than {TALLEST} levels high", "", current.span, fix=fix)
         # The tree is not shared yet: from here on every part can point at its own source.
         object.__setattr__(current, "span", written.original(current.span, source))
         for child in current.children():
@@ -111,27 +112,20 @@ def _check(node: Node, source: str, written: Expanded) -> None:
             waiting.append((child, height + 1))
 
 
-def _first(node: Node) -> Node:
-    """Where a Gap may stand: at the very beginning of what is said."""
-    while isinstance(node, Quantified | Exists | Relation | Logic) and not isinstance(node, Gap):
-        node = next(node.children())
-    return node
-
-
 def _check_part(node: Node, child: Node, first: bool) -> None:
+    message, fix = "", ""
     if isinstance(child, Interval):
-        fix = "write x \\in [0, 1), and nothing more on that side"
-        raise FormulaError("an interval is read after 'in', alone", "", child.span, fix=fix)
-    if isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
-        fix = "write the sum with \\sum, or list every term"
-        raise FormulaError("dots leave open what is meant", "", child.span, fix=fix)
-    if isinstance(child, Gap) and not first:
+        message, fix = "an interval is read after 'in', alone", "write x \\in [0, 1), and nothing more on that side"
+    elif isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
+        message, fix = "dots leave open what is meant", "write the sum with \\sum, or list every term"
+    elif isinstance(child, Gap) and not first:
         message = "a condition stands here without the statement it belongs to"
-        raise FormulaError(message, "", child.span, fix="write 'x > 0 for all i != j'")
-    if not isinstance(child, STATEMENTS) or isinstance(node, Logic | Quantified | Exists | Cases):
-        return
-    allowed = node.conditions if isinstance(node, BigSum | BigCall) else ()
-    chance = isinstance(node, Call) and node.function == "P"
-    if not chance and not any(child is part for part in allowed):
-        message = "a statement stands where a number, a vector or a matrix was expected"
-        raise FormulaError(message, "", child.span, fix="join statements with 'and', ';' or a new line")
+        fix = "write 'x > 0 for all i != j'"
+    elif isinstance(child, STATEMENTS) and not isinstance(node, Logic | Quantified | Exists | Cases):
+        conditions = node.conditions if isinstance(node, BigSum | BigCall) else ()
+        chance = isinstance(node, Call) and node.function == "P"
+        if not chance and not any(child is part for part in conditions):
+            message = "a statement stands where a number, a vector or a matrix was expected"
+            fix = "join statements with 'and', ';' or a new line"
+    if message:
+        raise FormulaError(message, "", child.span, fix=fix)

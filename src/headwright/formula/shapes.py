@@ -40,6 +40,7 @@ from headwright.formula.tree import (
     Sum,
     Transpose,
     called,
+    has_dots,
     walk,
 )
 from headwright.formula.tree import mapped as mapped
@@ -55,22 +56,13 @@ def plain(node: Node) -> str:
     match node:
         case Number(value):
             return str(value)
-        case Name(base, None, primes):
-            return base + "'" * primes
-        case Name(base, index, primes) if index is not None:
-            inner = plain(index)
-            return f"{base}_{inner if inner.isalnum() else '{' + inner + '}'}" + "'" * primes
-        case _:
-            return _compound(node)
-
-
-def _compound(node: Node) -> str:
-    match node:
+        case Name(base, index, primes):
+            inner = "" if index is None else plain(index)
+            return base + (f"_{inner if inner.isalnum() else '{' + inner + '}'}" if inner else "") + "'" * primes
         case Negative(body):
             return f"-{plain(body)}"
         case Sum(terms):
-            text = "+".join(plain(term) for term in terms)
-            return text.replace("+-", "-")
+            return "+".join(plain(term) for term in terms).replace("+-", "-")
         case Product(factors):
             return " ".join(plain(factor) for factor in factors)
         case Listing(items):
@@ -131,7 +123,7 @@ class Sizes:
     (True, True, False, 'd')
     """
 
-    _found: dict[int, Size | Hole] = field(default_factory=dict)
+    found: dict[int, Size | Hole] = field(default_factory=dict)
     _count: int = 0
 
     def hole(self) -> Hole:
@@ -141,8 +133,8 @@ class Sizes:
 
     def known(self, size: Size | Hole) -> Size | Hole:
         """The size that a hole has turned out to be, or the hole that now speaks for it."""
-        while isinstance(size, Hole) and size.number in self._found:
-            size = self._found[size.number]
+        while isinstance(size, Hole) and size.number in self.found:
+            size = self.found[size.number]
         return size
 
     def same(self, left: Size | Hole, right: Size | Hole) -> bool:
@@ -154,16 +146,8 @@ class Sizes:
             left, right = right, left
         if not isinstance(left, Hole) or right == 1:
             return False
-        self._found[left.number] = right
+        self.found[left.number] = right
         return True
-
-    def saved(self) -> dict[int, Size | Hole]:
-        """What has been found out so far, to come back to with restore."""
-        return dict(self._found)
-
-    def restore(self, saved: dict[int, Size | Hole]) -> None:
-        """Forget what was found out since."""
-        self._found = saved
 
 
 @dataclass(frozen=True)
@@ -175,12 +159,12 @@ class Term:
     columns: Size | Hole
 
 
-def misfit(message: str, *, span: Span, fix: str = "") -> FormulaError:
+def misfit(message: str, span: Span, fix: str = "") -> FormulaError:
     """What is wrong and where; shapes.typed adds the source."""
     return FormulaError(message, "", span, fix=fix)
 
 
-def unfit(message: str, *, span: Span, fix: str = "") -> ShapeError:
+def unfit(message: str, span: Span, fix: str = "") -> ShapeError:
     """Sizes that contradict each other, whatever the matrices are."""
     return ShapeError(message, "", span, fix=fix)
 
@@ -198,7 +182,7 @@ def agreed(terms: list[Term], how: str, typer: Typer) -> list[Term]:
             # A number beside a matrix may be short for a multiple of I; two other shapes cannot be mended.
             wrong = misfit if typer.is_scalar(first) or typer.is_scalar(other) else unfit
             said = f"{typer.text(other)} cannot be {how} {typer.text(first)}"
-            raise wrong(said, span=other.node.span, fix=_remedy(typer, first, other))
+            raise wrong(said, other.node.span, _remedy(typer, first, other))
     return terms
 
 
@@ -215,38 +199,25 @@ def _remedy(typer: Typer, first: Term, other: Term) -> str:
 
 def with_ones(term: Term, tall: Term, typer: Typer) -> Term:
     """1 b next to a matrix of T rows is ones b: b in each row."""
-    if typer.sizes.known(term.rows) != 1 or not _starts_with_one(term.node):
+    sizes, new = typer.sizes, _ones_first(term.node)
+    if new is None or sizes.known(term.rows) != 1 or typer.is_scalar(term):
         return term
-    if not typer.is_scalar(term) and typer.sizes.known(term.columns) != typer.sizes.known(tall.columns):
+    ones = typer.known(Name("ones")) if sizes.known(term.columns) == sizes.known(tall.columns) else None
+    if ones is None or ones.columns != 1 or not sizes.same(ones.rows, tall.rows):
         return term
-    ones = typer.known(Name("ones"))
-    if ones is None or typer.is_scalar(term) or ones.columns != 1 or not typer.sizes.same(ones.rows, tall.rows):
-        return term
-    return Term(_ones_first(term.node), ones.rows, term.columns)
+    return Term(new, ones.rows, term.columns)
 
 
-def _starts_with_one(node: Node) -> bool:
+def _ones_first(node: Node) -> Node | None:
+    """The same with the vector of ones for a 1 at its beginning; None where there is no such 1."""
     match node:
-        case Negative(body):
-            return _starts_with_one(body)
-        case Quotient(over, _):
-            return _starts_with_one(over)
-        case Product(factors):
-            return isinstance(factors[0], Number) and factors[0].value == Fraction(1)
-        case _:
-            return False
-
-
-def _ones_first(node: Node) -> Node:
-    match node:
-        case Negative(body):
-            return Negative(_ones_first(body), span=node.span)
-        case Quotient(over, under):
-            return Quotient(_ones_first(over), under, span=node.span)
-        case Product(factors):
-            return Product((Name("ones", span=factors[0].span), *factors[1:]), span=node.span)
-        case _:
-            return node
+        case Negative(body) if (inner := _ones_first(body)) is not None:
+            return Negative(inner, span=node.span)
+        case Quotient(over, under) if (inner := _ones_first(over)) is not None:
+            return Quotient(inner, under, span=node.span)
+        case Product((Number(1) as one, *others)):
+            return Product((Name("ones", span=one.span), *others), span=node.span)
+    return None
 
 
 def is_zero(node: Node) -> bool:
@@ -258,12 +229,12 @@ def product(factors: Sequence[Term], typer: Typer, node: Node) -> Term:
     """The product from left to right; where that fails, an inner product such as x^T y is the number it is."""
     terms = list(factors)
     while True:
-        saved = typer.sizes.saved()
+        saved = dict(typer.sizes.found)
         whole = _chained(terms, typer)
         if isinstance(whole, Term):
             new = Product(tuple(term.node for term in terms), span=node.span)
             return Term(new, whole.rows, whole.columns)
-        typer.sizes.restore(saved)
+        typer.sizes.found = saved
         closed = _with_a_number_closed(terms, typer)
         if closed is None:
             raise _mismatch(terms, whole, typer)
@@ -288,31 +259,32 @@ def _with_a_number_closed(terms: list[Term], typer: Typer) -> list[Term] | None:
         if typer.sizes.known(terms[start].rows) != 1 or typer.is_scalar(terms[start]):
             continue
         for stop in range(start + 2, len(terms) + 1):
-            saved = typer.sizes.saved()
+            saved = dict(typer.sizes.found)
             whole = _chained(terms[start:stop], typer)
             if isinstance(whole, Term) and typer.is_scalar(whole):
                 inside = Product(tuple(term.node for term in terms[start:stop]), span=terms[start].node.span)
                 return [*terms[:start], Term(inside, 1, 1), *terms[stop:]]
-            typer.sizes.restore(saved)
+            typer.sizes.found = saved
     return None
 
 
 def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> FormulaError:
     at = place if isinstance(place, int) else len(terms) - 1
-    left = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term))
-    right = terms[at]
-    span = left.node.span.to(right.node.span)
-    said = f"{typer.text(left)} times {typer.text(right)}: the sizes that meet differ"
-    if left.columns == right.columns == 1 and typer.sizes.known(left.rows) == typer.sizes.known(right.rows):
-        said = f"{typer.text(left)} times {typer.text(right)}: two columns have no product"
-        names = [
-            plain(term.node) if isinstance(term.node, Name) else text for term, text in ((left, "k_i"), (right, "q"))
-        ]
-        return unfit(said, span=span, fix=rf"write {names[0]}^\top {names[1]} for the inner product")
-    ways = ((left.rows, right.rows, "left"), (left.columns, right.columns, "right"))
-    side = next((side for a, b, side in ways if typer.sizes.known(a) == typer.sizes.known(b)), "")
-    turned = {"left": left, "right": right}.get(side)
-    return unfit(said, span=span, fix="" if turned is None else rf"is {plain(turned.node)}^\top meant?")
+    left, right = next(term for term in reversed(terms[:at]) if not typer.is_scalar(term)), terms[at]
+    known = typer.sizes.known
+    said, fix = "the sizes that meet differ", ""
+    if left.columns == right.columns == 1 and known(left.rows) == known(right.rows):
+        said = "two columns have no product"
+        one, other = (
+            plain(term.node) if isinstance(term.node, Name) else name for term, name in ((left, "k_i"), (right, "q"))
+        )
+        fix = rf"write {one}^\top {other} for the inner product"
+    elif known(left.rows) == known(right.rows):
+        fix = rf"is {plain(left.node)}^\top meant?"
+    elif known(left.columns) == known(right.columns):
+        fix = rf"is {plain(right.node)}^\top meant?"
+    said = f"{typer.text(left)} times {typer.text(right)}: {said}"
+    return unfit(said, left.node.span.to(right.node.span), fix)
 
 
 _OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
@@ -328,13 +300,13 @@ def typed_call(node: Call, typer: Typer) -> Term:
     match node:
         case Call("diag", (BigSum(), Name("I", size))) if size is not None:  # it is typed already
             return Term(node, plain(size), plain(size))
-        case Call("diag", arguments) if any(isinstance(part, Dots) for part in arguments):
+        case Call("diag", arguments) if has_dots(arguments):
             return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
         return _several(node, terms, typer)
     if len(terms) != 1:
-        raise misfit(f"{node.function} takes one argument, {len(terms)} given", span=node.span)
+        raise misfit(f"{node.function} takes one argument, {len(terms)} given", node.span)
     return _single(node, terms[0], typer)
 
 
@@ -344,9 +316,9 @@ def _run(node: Call, typer: Typer) -> Term:
     run, rest = written_out(node.arguments[: place + 2], node.span), node.arguments[place + 2 :]
     entries = typer.term(run)
     if not isinstance(entries.node, BigSum) or entries.node.upper is None or not typer.is_scalar(entries):
-        raise misfit("diag takes numbers, or one vector", span=node.span)
+        raise misfit("diag takes numbers, or one vector", node.span)
     if rest and not (all(is_zero(part) or isinstance(part, Dots) for part in rest) and is_zero(rest[0])):
-        raise misfit("what stands after the dots of a diagonal matrix is not understood", span=node.span)
+        raise misfit("what stands after the dots of a diagonal matrix is not understood", node.span)
     size: Size | Hole = typer.sizes.hole() if rest else plain(entries.node.upper)
     index = size if isinstance(size, Hole) else entries.node.upper
     return Term(Call("diag", (entries.node, Name("I", index)), span=node.span), size, size)
@@ -356,7 +328,7 @@ def _several(node: Call, terms: list[Term], typer: Typer) -> Term:
     new = Call(node.function, tuple(term.node for term in terms), span=node.span)
     vector = len(terms) == 1 and 1 in (terms[0].rows, terms[0].columns)
     if not terms or not (vector or all(typer.is_scalar(term) for term in terms)):
-        raise misfit(f"{node.function} takes numbers, or one vector", span=node.span)
+        raise misfit(f"{node.function} takes numbers, or one vector", node.span)
     return Term(new, len(terms), len(terms)) if node.function == "diag" else Term(new, 1, 1)
 
 
@@ -370,10 +342,10 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
         case function if function in _OF_NUMBERS:
             if not scalar:
                 fix = "write softmax(...) if that is meant" if function == "exp" else ""
-                raise misfit(f"{function} takes a number, not {typer.text(body)}", span=node.span, fix=fix)
+                raise misfit(f"{function} takes a number, not {typer.text(body)}", node.span, fix)
         case "softmax":
             if scalar:
-                raise misfit("softmax takes a vector or a matrix, not a number", span=node.span)
+                raise misfit("softmax takes a vector or a matrix, not a number", node.span)
             if body.columns == 1:  # over the entries of a column; a matrix of one column would be taken row by row
                 row = Transpose(body.node, span=body.node.span)
                 return Term(Transpose(Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
@@ -382,10 +354,10 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
             return Term(new, body.rows, body.columns)
         case "trace":
             if not typer.sizes.same(body.rows, body.columns):
-                raise unfit(f"{typer.text(body)} is not square and has no trace", span=node.span)
+                raise unfit(f"{typer.text(body)} is not square and has no trace", node.span)
         case "diag":
             if not vector:
-                raise misfit(f"diag takes a vector, not {typer.text(body)}", span=node.span)
+                raise misfit(f"diag takes a vector, not {typer.text(body)}", node.span)
             return Term(new, typer.length(body), typer.length(body))
     return Term(new, 1, 1)
 
@@ -449,13 +421,11 @@ class Typer:
         if word == "drawn" and isinstance(right, Call):
             mean, spread = (self.term(part) for part in right.arguments) if len(right.arguments) == 2 else (None, None)
             if mean is None or spread is None:
-                raise misfit("a normal distribution has a mean and a covariance", span=right.span)
+                raise misfit("a normal distribution has a mean and a covariance", right.span)
             agreed([self.term(left), mean], "compared with", self)
             if not (self.sizes.same(mean.rows, spread.rows) and self.sizes.same(mean.rows, spread.columns)):
                 said = f"{self.text(spread)} is no covariance of {self.text(mean)}"
-                raise unfit(
-                    said, span=spread.node.span, fix="write \\sigma^2 I for the same variance in all directions"
-                )
+                raise unfit(said, spread.node.span, "write \\sigma^2 I for the same variance in all directions")
             return Bond("drawn", left, Call("N", (mean.node, spread.node), span=right.span), span=node.span)
         items = right.items if isinstance(right, Listing) else (right,)
         return Bond("in", left, Listing(tuple(self.term(item).node for item in items), span=right.span), span=node.span)
@@ -471,7 +441,7 @@ class Typer:
         for items, term in zip(columns, node.terms, strict=True):
             if len(items) not in (1, count):
                 said = f"{len(items)} things are compared with {count}"
-                raise misfit(said, span=term.span, fix="give one for each, or one for all")
+                raise misfit(said, term.span, "give one for each, or one for all")
         for place in range(count):
             across = [items[place if len(items) > 1 else 0] for items in columns]
             same = agreed(across, "compared with", self)
@@ -479,7 +449,7 @@ class Typer:
                 items[place if len(items) > 1 else 0] = new
             tall = next((term for term in same if not self.is_scalar(term)), None)
             if tall is not None and any(sign not in ("=", "!=", "~", "->") for sign in node.comparisons):
-                raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", span=node.span)
+                raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", node.span)
         terms = tuple(
             Listing(tuple(item.node for item in items), span=term.span) if isinstance(term, Listing) else items[0].node
             for items, term in zip(columns, node.terms, strict=True)
@@ -527,7 +497,7 @@ class Typer:
             case Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", span=node.span)
+                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", node.span)
 
     def name(self, node: Name) -> Term:
         """A known name; I; a prime that means a transpose."""
@@ -546,7 +516,7 @@ class Typer:
             if shape is not None and shape != SCALAR:
                 inside = Name(node.base, node.index, span=node.span)
                 return Term(Transpose(inside, span=node.span), shape.columns, shape.rows)
-        raise misfit(f"{plain(node)} is not known", span=node.span, fix="use the names that are given")
+        raise misfit(f"{plain(node)} is not known", node.span, "use the names that are given")
 
     def inner(self, left: Term, right: Term, node: Node) -> Term:
         """<a, b> of two vectors; an ordinary product if one of them is a number, or a matrix meets a vector."""
@@ -556,12 +526,12 @@ class Typer:
         if all(vectors):
             if not self.sizes.same(self.length(left), self.length(right)):
                 said = f"{self.text(left)} and {self.text(right)} differ in length: they have no inner product"
-                raise misfit(said, span=node.span)
+                raise misfit(said, node.span)
             return Term(Inner(left.node, right.node, span=node.span), 1, 1)
         if any(vectors):
             return product([left, right], self, node)
         fix = r"write A B for the product, or trace(A^\top B)"
-        raise misfit("a dot between two matrices may mean two things", span=node.span, fix=fix)
+        raise misfit("a dot between two matrices may mean two things", node.span, fix)
 
     def power(self, base: Term, exponent: Node, node: Node) -> Term:
         """Numbers to any power; square matrices to whole ones, -1 being the inverse."""
@@ -569,19 +539,17 @@ class Typer:
             return Term(Power(base.node, self.scalar(exponent, "an exponent"), span=node.span), 1, 1)
         size = exponent.body if isinstance(exponent, Negative) else exponent
         if not (isinstance(size, Number) and size.value.denominator == 1):
-            raise misfit(f"{self.text(base)} is raised to what is not a whole number", span=node.span)
+            raise misfit(f"{self.text(base)} is raised to what is not a whole number", node.span)
         if not self.sizes.same(base.rows, base.columns):
             vector = 1 in (base.rows, base.columns)
             fix = r"write \|v\|^2 or v^\top v" if vector else "only square matrices have powers"
-            raise unfit(f"{self.text(base)} has no powers", span=node.span, fix=fix)
+            raise unfit(f"{self.text(base)} has no powers", node.span, fix)
         return Term(Power(base.node, exponent, span=node.span), base.rows, base.columns)
 
     def norm(self, body: Term, kind: str, node: Node) -> Term:
         """|v|, |A|_F, |A|_2: a number."""
         if kind == "" and 1 not in (body.rows, body.columns):
-            raise misfit(
-                f"a norm of {self.text(body)} may mean two things", span=node.span, fix=r"write \|A\|_F or \|A\|_2"
-            )
+            raise misfit(f"a norm of {self.text(body)} may mean two things", node.span, r"write \|A\|_F or \|A\|_2")
         return Term(mapped(node, lambda _: body.node), 1, 1)
 
     def big(self, node: BigSum | BigCall) -> Term:
@@ -596,7 +564,7 @@ class Typer:
             new = BigSum(node.index, body.node, lower, upper, conditions, span=node.span)
             return Term(new, body.rows, body.columns)
         if not self.is_scalar(body):
-            raise misfit(f"{node.word} is taken of numbers, not of {self.text(body)}", span=node.span)
+            raise misfit(f"{node.word} is taken of numbers, not of {self.text(body)}", node.span)
         return Term(BigCall(node.word, node.index, body.node, lower, upper, conditions, span=node.span), 1, 1)
 
     def cases(self, branches: tuple[Quantified, ...], node: Node) -> Term:
@@ -615,7 +583,7 @@ class Typer:
         """Numbers in rows, columns side by side, or rows one below the other."""
         width = len(rows[0]) if rows else 0
         if not width or any(len(row) != width for row in rows):
-            raise misfit("the rows of a matrix differ in length", span=node.span)
+            raise misfit("the rows of a matrix differ in length", node.span)
         entries = [entry for row in rows for entry in row]
         new = Matrix(tuple(Listing(tuple(e.node for e in row)) for row in rows), span=node.span)
         if all(self.is_scalar(entry) for entry in entries):
@@ -626,7 +594,7 @@ class Typer:
         if width == 1 and all(entry.rows == 1 for entry in entries):
             agreed(entries, "above", self)
             return Term(new, len(rows), entries[0].columns)
-        raise misfit("a matrix is written with numbers, or as columns side by side", span=node.span)
+        raise misfit("a matrix is written with numbers, or as columns side by side", node.span)
 
     # What they share
 
@@ -634,7 +602,7 @@ class Typer:
         """A number, or the error that says what should have been one."""
         term = self.term(node)
         if not self.is_scalar(term):
-            raise misfit(f"{what} must be a number, and {self.text(term)} is not", span=node.span)
+            raise misfit(f"{what} must be a number, and {self.text(term)} is not", node.span)
         return term.node
 
     def is_scalar(self, term: Term) -> bool:
@@ -699,4 +667,4 @@ def _filled(node: Node, typer: Typer) -> Node:
 
 
 def _unknown_identity(node: Node) -> FormulaError:
-    return misfit("nothing here says how large I is", span=node.span, fix="write I_d for the d x d identity")
+    return misfit("nothing here says how large I is", node.span, "write I_d for the d x d identity")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -41,7 +41,7 @@ from headwright.formula.tree import (
     Transpose,
 )
 
-_ACCENTS: Final = ("hat", "tilde", "bar", "star")
+_SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
 
 
 @dataclass(frozen=True)
@@ -89,49 +89,6 @@ PLAIN: Final = Notation(
 )  # fmt: skip
 
 
-def called(function: str, notation: Notation) -> str:
-    """The name of a function.
-
-    >>> called("softmax", LATEX), called("softmax", PLAIN)
-    ('\\\\operatorname{softmax}', 'softmax')
-    """
-    if function in notation.calls:
-        return notation.calls[function]
-    return rf"\operatorname{{{function}}}" if notation.is_latex else function
-
-
-def base(name: str, notation: Notation) -> str:
-    r"""A name without its index.
-
-    >>> print(base("alphahat", LATEX), base("tol", LATEX), base("tol", PLAIN))
-    \hat{\alpha} \mathrm{tol} tol
-    """
-    if not notation.is_latex or len(name) == 1:
-        return name
-    special = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
-    if name in special:
-        return special[name]
-    if name in GREEK:
-        return f"\\{name}"
-    for accent in _ACCENTS:
-        stem = name.removesuffix(accent)
-        if stem != name and (len(stem) == 1 or stem in GREEK):
-            inner = base(stem, notation)
-            return f"{{{inner}^{{*}}}}" if accent == "star" else rf"\{accent}{{{inner}}}"
-    return rf"\mathrm{{{name}}}"
-
-
-def label(name: str, notation: Notation) -> str:
-    r"""A word in an index: k_{max}, d_{model}.
-
-    >>> print(label("max", LATEX), label("max", PLAIN), label("a", LATEX))
-    \text{max} max a
-    """
-    if name in FUNCTIONS and notation.is_latex:
-        return rf"\text{{{name}}}"
-    return base(name, notation)
-
-
 def number(value: Fraction) -> str:
     """A number as it can be read again: 21, 0.1, 1e-400; other fractions are written as quotients.
 
@@ -139,10 +96,9 @@ def number(value: Fraction) -> str:
     ('0.1', '1e30', '-1/3')
     """
     under = value.denominator
-    twos, fives = _power(under, 2), _power(under, 5)
-    if 2**twos * 5**fives != under:
+    places = next((count for count in range(under.bit_length()) if pow(10, count, under) == 0), None)
+    if places is None:
         return f"{value.numerator}/{under}"
-    places = max(twos, fives)
     sign, digits = "-" * (value < 0), str(abs(value.numerator) * 10**places // under)
     stripped = digits.rstrip("0")
     if stripped and (places > 20 or len(digits) - len(stripped) > 20):
@@ -155,63 +111,20 @@ def number(value: Fraction) -> str:
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
 
-def _power(whole: int, prime: int) -> int:
-    """How often the prime divides the number."""
-    count = 0
-    while whole % prime == 0:
-        whole //= prime
-        count += 1
-    return count
-
-
 STATEMENT, RELATION, SUM, DOT, PRODUCT, FACTOR, ATOM = range(7)  # from what joins loosest to what joins tightest
 _TALL: Final = (r"\frac", r"\sum", r"\begin")
 
 
-def written(node: Node, notation: Notation) -> str:
-    """The whole tree."""
-    return _Writer(notation).at(node, STATEMENT)
-
-
 class _Writer:
-    """Writes in one notation."""
+    """Writes in one notation; the methods are named after the nodes they write."""
 
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
         self.latex = notation.is_latex
-        ways: dict[type[Node], Callable[..., str]] = {
-            Number: self.number,
-            Name: self.name,
-            Sum: self.sum,
-            Negative: lambda node: "-" + self.at(node.body, DOT),
-            Product: self.product,
-            Quotient: self.quotient,
-            Power: self.power,
-            Transpose: self.transpose,
-            Inner: self.inner,
-            Norm: self.norm,
-            Call: self.call,
-            BigSum: self.big,
-            BigCall: self.big,
-            Cases: self.cases,
-            Dots: lambda _: r"\dots" if self.latex else "...",
-            Gap: lambda _: "",
-            Domain: lambda node: (
-                rf"\mathbb{{{node.letter}}}" if self.latex else dict(zip("RZN", "ℝℤℕ", strict=True))[node.letter]
-            ),
-            Listing: lambda node: self.bracketed(self.listed(node)),
-            Matrix: self.matrix,
-            Relation: self.relation,
-            Bond: self.bond,
-            Exists: self.quantified,
-            Logic: self.logic,
-            Quantified: self.quantified,
-        }
-        self.ways = ways
 
     def at(self, node: Node, level: int) -> str:
         """The node, in brackets if it joins looser than its place allows."""
-        text = self.ways[type(node)](node)
+        text: str = getattr(self, type(node).__name__.lower())(node)
         return text if self.level(node) >= level else self.bracketed(text)
 
     def bracketed(self, text: str) -> str:
@@ -247,7 +160,31 @@ class _Writer:
         return number(node.value)
 
     def name(self, node: Name) -> str:
-        return base(node.base, self.notation) + self.index(node.index) + "'" * node.primes
+        return self.base(node.base) + self.index(node.index) + "'" * node.primes
+
+    def base(self, name: str) -> str:
+        """A name without its index: alphahat, tol."""
+        if not self.latex or len(name) == 1:
+            return name
+        if name in _SPECIAL:
+            return _SPECIAL[name]
+        if name in GREEK:
+            return f"\\{name}"
+        for accent in ("hat", "tilde", "bar", "star"):
+            stem = name.removesuffix(accent)
+            if stem != name and (len(stem) == 1 or stem in GREEK):
+                inner = self.base(stem)
+                return f"{{{inner}^{{*}}}}" if accent == "star" else rf"\{accent}{{{inner}}}"
+        return rf"\mathrm{{{name}}}"
+
+    def dots(self, _: Dots) -> str:
+        return r"\dots" if self.latex else "..."
+
+    def gap(self, _: Gap) -> str:
+        return ""
+
+    def domain(self, node: Domain) -> str:
+        return rf"\mathbb{{{node.letter}}}" if self.latex else {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}[node.letter]
 
     def index(self, node: Node | None) -> str:
         if node is None:
@@ -255,29 +192,25 @@ class _Writer:
         if isinstance(node, Listing):
             return "_{" + ",".join(self.inside_index(item) for item in node.items) + "}"
         text = self.inside_index(node)
-        short = isinstance(node, Name) and node.index is None and not node.primes
-        short = short or (isinstance(node, Number) and text.isdigit())
-        if not self.latex and short and (len(text) == 1 or text.isdigit() or base(text, self.notation) != text):
-            return f"_{text}"
-        return f"_{{{text}}}"
+        short = isinstance(node, Name) and node.index is None and not node.primes and len(text) == 1
+        return f"_{text}" if not self.latex and (short or text.isdigit()) else f"_{{{text}}}"
 
     def inside_index(self, node: Node) -> str:
         if isinstance(node, Name) and node.index is None and not node.primes:
-            return label(node.base, self.notation)
+            is_label = self.latex and node.base in FUNCTIONS  # k_{max}
+            return rf"\text{{{node.base}}}" if is_label else self.base(node.base)
         return self.at(node, SUM)
 
     # -- arithmetic
 
+    def negative(self, node: Negative) -> str:
+        return "-" + self.at(node.body, DOT)
+
     def sum(self, node: Sum) -> str:
-        text = ""
-        for term in node.terms:
-            minus = isinstance(term, Negative)
-            part = self.at(term.body if isinstance(term, Negative) else term, DOT)
-            if text:
-                text += (" - " if minus else " + ") + part
-            else:
-                text = ("-" if minus else "") + part
-        return text
+        signs = ["-" if isinstance(term, Negative) else "+" for term in node.terms]
+        texts = [self.at(term.body if isinstance(term, Negative) else term, DOT) for term in node.terms]
+        others = "".join(f" {sign} {text}" for sign, text in zip(signs[1:], texts[1:], strict=True))
+        return ("-" if signs[0] == "-" else "") + texts[0] + others
 
     def product(self, node: Product) -> str:
         text = ""
@@ -339,11 +272,15 @@ class _Writer:
             return f"e^{{{inside}}}"
         if self.latex and node.function == "sqrt":
             return rf"\sqrt{{{inside}}}"
-        return called(node.function, self.notation) + self.bracketed(inside)
+        return self.called(node.function) + self.bracketed(inside)
 
-    def big(self, node: BigSum | BigCall) -> str:
-        sign = called("sum" if isinstance(node, BigSum) else node.word, self.notation)
-        index = base(node.index.rstrip("'"), self.notation) + "'" * node.index.count("'")
+    def called(self, function: str) -> str:
+        word = rf"\operatorname{{{function}}}" if self.latex else function
+        return self.notation.calls.get(function, word)
+
+    def bigsum(self, node: BigSum | BigCall) -> str:
+        sign = self.called("sum" if isinstance(node, BigSum) else node.word)
+        index = self.base(node.index.rstrip("'")) + "'" * node.index.count("'")
         ranges = [self.at(condition, RELATION) for condition in node.conditions]
         if node.lower is not None:
             ranges.insert(0, f"{index} = {self.at(node.lower, SUM)}")
@@ -352,6 +289,8 @@ class _Writer:
         upper = "" if node.upper is None else f"^{{{self.at(node.upper, SUM)}}}"
         return f"{sign}_{{{', '.join(ranges)}}}{upper} {self.at(node.body, DOT)}"
 
+    bigcall = bigsum
+
     def cases(self, node: Cases) -> str:
         write = partial(self.at, level=RELATION)
         words = self.notation.words
@@ -359,6 +298,9 @@ class _Writer:
         if self.latex:
             return r"\begin{cases} " + r" \\ ".join(f"{body} & {where}" for body, where in rows) + r" \end{cases}"
         return "cases(" + "; ".join(f"{body} for {where}" for body, where in rows) + ")"
+
+    def listing(self, node: Listing) -> str:
+        return self.bracketed(self.listed(node))
 
     def listed(self, node: Listing) -> str:
         return ", ".join(self.at(item, SUM) for item in node.items)
@@ -395,6 +337,8 @@ class _Writer:
         between = word if isinstance(node.body, Gap) else words["and"]  # 'for a and b' alone would say b of a
         return (write(node.body) + word + between.join(map(write, node.conditions))).lstrip()
 
+    exists = quantified
+
 
 def _is_open(node: Node) -> bool:
     """Whether what follows would be read as a part of it."""
@@ -419,7 +363,7 @@ def latex(node: Node) -> str:
     >>> print(latex(parse("alpha_a = e^lambda/(2e^lambda + n - 2)")))
     \alpha_{a} = \frac{e^{\lambda}}{2 e^{\lambda} + n - 2}
     """
-    return written(node, LATEX)
+    return _Writer(LATEX).at(node, STATEMENT)
 
 
 def plain(node: Node) -> str:
@@ -429,7 +373,7 @@ def plain(node: Node) -> str:
     >>> print(plain(parse(r"\lambda(k_a + k_b) \quad \forall a \ne b")))
     lambda (k_a + k_b) for a != b
     """
-    return written(node, PLAIN)
+    return _Writer(PLAIN).at(node, STATEMENT)
 
 
 def mathml(node: Node) -> str:

@@ -6,7 +6,7 @@ Every node remembers where it was written, so that whatever is said of it later 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -257,6 +257,21 @@ def walk(node: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(list(node.children())))
+
+
+def is_letter(node: Node) -> bool:
+    """A name without an index: i, n, t'."""
+    return isinstance(node, Name) and node.index is None
+
+
+def has_dots(nodes: Iterable[Node]) -> bool:
+    """Whether something is left out between them."""
+    return any(isinstance(node, Dots) for node in nodes)
+
+
+def conjuncts(node: Node) -> tuple[Node, ...]:
+    """The statements of an 'and'; what is none, alone."""
+    return node.items if isinstance(node, Logic) and node.word == "and" else (node,)
 
 
 def mapped(node: Node, function: Callable[[Node], Node]) -> Node:

@@ -107,7 +107,7 @@ def _page(module: str, title: str, rooms: Sequence[Room], here: Room | None = No
         if room.point
     )
     cards = "".join(
-        f'<a class="card" href="/{room.name}"><span class="thumb" data-room="{room.name}"></span>'
+        f'<a class="card" href="/{room.name}">{_thumb(room)}'
         f"<b>{html.escape(room.title)}</b><span>{html.escape(room.point)}</span></a>"
         for room in rooms
         if room.point
@@ -124,6 +124,12 @@ def _page(module: str, title: str, rooms: Sequence[Room], here: Room | None = No
         return HTMLResponse(text)
 
     return endpoint
+
+
+def _thumb(room: Room) -> str:
+    """A small picture for the card, where there is one."""
+    there = (STATIC / "thumbs" / f"{room.name}.svg").exists()
+    return f'<img src="/static/thumbs/{room.name}.svg" alt="" width="240" height="110">' if there else ""
 
 
 async def _refused(_: Request, error: Exception) -> Response:

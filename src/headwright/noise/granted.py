@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,6 +48,7 @@ def granted(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
+    executor: Executor | None = None,
 ) -> Granted:
     """Draw the world many times and count how often the wish is granted; prove it where one random number decides.
 
@@ -58,7 +60,9 @@ def granted(
     """
     check_targets(list(least), len(keys))
     held = done = 0
-    for block in sample_weights(keys, queries, world, list(least), samples, scale=float(scale), seed=seed):
+    for block in sample_weights(
+        keys, queries, world, list(least), samples, scale=float(scale), seed=seed, executor=executor
+    ):
         held += int(holds(block, enumerate(least.values())).sum())
         done += len(block)
         if progress is not None:

@@ -3,12 +3,17 @@
 For a fixed query only scores matter. A key mu + e with e ~ N(0, S) has, over h heads with queries in the rows of
 Q, scores Q mu + N(0, Q S Q^T): h numbers to draw instead of d, from exactly the same distribution. A uniform
 point of a ball is projected the same way. So a sample costs O(n h), whatever the dimension of the keys.
+
+Draws come in parts of a fixed size, each with a random stream of its own: so it does not matter who draws them, and
+an executor (of concurrent.futures, such as `headwright.workers.executor`) draws the very same numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +33,11 @@ from headwright.noise.world import (
     Spread,
     World,
 )
+from headwright.workers import checked
 
 NUMBERS_AT_ONCE = 2**16  # scores drawn in one block: half a megabyte stays in the cache
+PART = 2**17  # draws from one random stream
+AHEAD = 64  # parts that an executor has to do at a time
 
 
 def sample_scores(
@@ -50,15 +58,9 @@ def sample_scores(
     >>> scores.shape, scores[:, 0, 0].mean().round(2), scores[:, 0, 0].std().round(2)
     ((50000, 1, 3), np.float64(1.0), np.float64(0.1))
     """
-    if samples < 1:
-        raise InputError(f"{samples} samples: expected at least 1")
-    world.check_fits(keys)
-    rng = np.random.default_rng(seed)
-    block = max(1, NUMBERS_AT_ONCE // (keys.shape[0] * queries.shape[0]))
-    seen = queries * scale
-    draw = _scenario_scores(seen, world, rng) if world.scenarios else _noisy_scores(keys, seen, world, rng)
-    for start in range(0, samples, block):
-        yield draw(min(block, samples - start))
+    law = Law.of(keys, queries, world, samples, scale=scale)
+    for part in range(_parts(samples)):
+        yield from law.draw(seed, part, min(PART, samples - part * PART))
 
 
 def sample_weights(
@@ -70,41 +72,98 @@ def sample_weights(
     *,
     scale: float = 1.0,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> Iterator[Float[np.ndarray, "block targets"]]:
     """The targets' weights (the mean over the heads) in `samples` independent draws of the world, block by block.
+
+    An executor draws part by part; the numbers and their order are the same.
 
     >>> next(sample_weights(np.eye(2), np.zeros((1, 2)), World(), [1], 3))
     array([[0.5],
            [0.5],
            [0.5]])
     """
-    for block in sample_scores(keys, queries, world, samples, scale=scale, seed=seed):
-        yield attention.pattern(block).mean(axis=1)[:, list(targets)]
+    law = Law.of(keys, queries, world, samples, scale=scale)
+    parts = [(law, list(targets), seed, part, min(PART, samples - part * PART)) for part in range(_parts(samples))]
+    if executor is None:
+        for part in parts:
+            yield from _weights(*part)
+        return
+    out: deque[Future[Float[np.ndarray, "block targets"]]] = deque()
+    for part in parts:
+        out.append(executor.submit(checked(_whole_part), *part))
+        if len(out) >= AHEAD:
+            yield out.popleft().result()
+    while out:
+        yield out.popleft().result()
 
 
-Draw = Callable[[int], Float[np.ndarray, "block heads n"]]
+def _parts(samples: int) -> int:
+    return -(-samples // PART)
 
 
-def _scenario_scores(queries: np.ndarray, world: World, rng: np.random.Generator) -> Draw:
-    table = np.stack([attention.scores(scenario, queries) for scenario in world.scenarios])  # (scenarios, heads, n)
-    return lambda count: table[rng.integers(len(table), size=count)]
+@dataclass(frozen=True)
+class Law:
+    """All that draws of the scores depend on: a few numbers a key, however long keys are."""
 
+    base: Float[np.ndarray, "heads n"]
+    scaled: tuple[tuple[int, Scale | None], ...] = ()  # keys whose length is random
+    spreads: tuple[_Projection, ...] = ()
+    table: Float[np.ndarray, "scenarios heads n"] | None = None  # if the world is one of several
 
-def _noisy_scores(keys: np.ndarray, queries: np.ndarray, world: World, rng: np.random.Generator) -> Draw:
-    base = attention.scores(keys, queries)  # (heads, n)
-    scaled = [(i, noise.scale) for i in range(len(keys)) if (noise := world.of(i)).scale is not None]
-    spreads = [_Projection.of(spread, which, queries) for spread, which in _shared_spreads(world, len(keys))]
+    @classmethod
+    def of(
+        cls,
+        keys: Float[np.ndarray, "n d"],
+        queries: Float[np.ndarray, "heads d"],
+        world: World,
+        samples: int,
+        *,
+        scale: float,
+    ) -> Law:
+        """What these queries see of this world."""
+        if samples < 1:
+            raise InputError(f"{samples} samples: expected at least 1")
+        world.check_fits(keys)
+        seen = queries * scale
+        base = attention.scores(keys, seen)
+        if world.scenarios:
+            return cls(base, table=np.stack([attention.scores(scenario, seen) for scenario in world.scenarios]))
+        return cls(
+            base,
+            tuple((i, noise.scale) for i in range(len(keys)) if (noise := world.of(i)).scale is not None),
+            tuple(_Projection.of(spread, which, seen) for spread, which in _shared_spreads(world, len(keys))),
+        )
 
-    def draw(count: int) -> Float[np.ndarray, "block heads n"]:
-        s = np.empty((count, *base.shape))
-        s[:] = base
-        for i, law in scaled:
+    def draw(self, seed: int, part: int, count: int) -> Iterator[Float[np.ndarray, "block heads n"]]:
+        """The draws of one part, block by block."""
+        rng = np.random.default_rng([seed, part] if part else seed)
+        block = max(1, NUMBERS_AT_ONCE // self.base.size)
+        for start in range(0, count, block):
+            yield self._block(min(block, count - start), rng)
+
+    def _block(self, count: int, rng: np.random.Generator) -> Float[np.ndarray, "block heads n"]:
+        if self.table is not None:
+            chosen: Float[np.ndarray, "block heads n"] = self.table[rng.integers(len(self.table), size=count)]
+            return chosen
+        s = np.empty((count, *self.base.shape))
+        s[:] = self.base
+        for i, law in self.scaled:
             s[:, :, i] *= _draw_factor(law, count, rng)[:, None]
-        for spread in spreads:
+        for spread in self.spreads:
             s[:, :, spread.which] += spread.draw(count, rng)
         return s
 
-    return draw
+
+def _weights(
+    law: Law, targets: list[int], seed: int, part: int, count: int
+) -> Iterator[Float[np.ndarray, "block targets"]]:
+    for block in law.draw(seed, part, count):
+        yield attention.pattern(block).mean(axis=1)[:, targets]
+
+
+def _whole_part(law: Law, targets: list[int], seed: int, part: int, count: int) -> Float[np.ndarray, "draws targets"]:
+    return np.concatenate(list(_weights(law, targets, seed, part, count)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -73,8 +74,11 @@ def simulate(
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[float], None] | None = None,
+    executor: Executor | None = None,
 ) -> Simulation:
     """Draw the world many times and say what becomes of the targets; and how often they all get their least weight.
+
+    With an executor, its workers draw; the numbers are the same.
 
     >>> from headwright.noise import Noise, Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
@@ -93,7 +97,9 @@ def simulate(
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")
     drawn = np.empty((samples, len(targets)))
     done = 0
-    for block in sample_weights(keys, queries, world, targets, samples, scale=float(scale), seed=seed):
+    for block in sample_weights(
+        keys, queries, world, targets, samples, scale=float(scale), seed=seed, executor=executor
+    ):
         drawn[done : done + len(block)] = block
         done += len(block)
         if progress is not None:

@@ -17,7 +17,9 @@ from headwright.pictures.style import COLOURS, Chart, rows
 SMALL = 48  # cells, up to which there is room for the numbers
 LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
 EVERY = 5  # of the layers of a large map has its number
-INVERTED = 0.55  # share of the full colour, from which writing on it is in the colour of the page
+# From these shares of the full colour on, writing on it is in the colour of the page: in the dark, and in the light.
+# Only there does it stand out more than the colour of ink would.
+MIDDLE, INVERTED = 0.55, 0.85
 
 
 def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: str = "") -> Chart:
@@ -101,7 +103,7 @@ def _cell(
     number = f"{value:{shown}}"
     text = ""
     if size == LARGE_CELL:
-        side = "over" if share > INVERTED else "on"
+        side = "over" if share > INVERTED else "between" if share > MIDDLE else "on"
         place = f'x="{x + width / 2:g}" y="{y + height / 2 + 4:g}"'
         text = f'<text class="{side}" {place} text-anchor="middle">{number}</text>'
     return f"<g><title>head {name}: {number}</title>{rect}{text}</g>"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwright import workers
 from headwright.audit.documents import repeated_documents
 from headwright.audit.engine import cluster, local
 from headwright.audit.engine.cluster import Cluster, Source
@@ -101,13 +102,13 @@ def test_other_settings_on_a_worker_are_refused(plan: Plan, scheduler: Any) -> N
 
 
 def test_other_code_on_a_worker_is_refused(plan: Plan, scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "code", lambda: "older")
+    monkeypatch.setattr(workers, "code", lambda: "older")
     with pytest.raises(InputError, match="another version of headwright"):
         Cluster(SOURCE, scheduler.scheduler_address)(MODEL, plan)
 
 
 def test_no_scheduler_at_the_address_is_said(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "WAIT", 1)
+    monkeypatch.setattr(workers, "WAIT", 1)
     with pytest.raises(
         InputError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9 .*'dask scheduler' prints"
     ):
@@ -116,13 +117,13 @@ def test_no_scheduler_at_the_address_is_said(plan: Plan, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("address", ["nonsense", "ftp://there:1", ""])
 def test_an_address_that_is_none_is_refused(plan: Plan, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "WAIT", 1)
+    monkeypatch.setattr(workers, "WAIT", 1)
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         Cluster(SOURCE, address)(MODEL, plan)
 
 
 def test_a_scheduler_without_workers_is_said(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "WAIT", 1)
+    monkeypatch.setattr(workers, "WAIT", 1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
         pytest.raises(InputError, match="has no workers: start some with 'dask worker"),

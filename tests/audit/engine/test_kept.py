@@ -146,3 +146,10 @@ def test_an_audit_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(ran) == len(documents) - finished
     assert ran == [document.tokens.tobytes() for document in documents[finished:]]
     assert _identical(found, local.run(model, plan))
+
+
+def test_a_part_for_which_there_is_no_room_is_not_kept_and_nothing_breaks(tmp_path: Path) -> None:
+    (tmp_path / "full").write_text("a file where a folder is wanted")
+    kept = Kept(tmp_path / "full" / "inside", resume=True)
+    kept.put("a", Summary())
+    assert kept.get("a") is None

@@ -9,10 +9,13 @@ from html.parser import HTMLParser
 import pytest
 
 from headwright.audit.auditor import Audit, audit
+from headwright.audit.everywhere import everywhere
+from headwright.audit.models import load_model
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.data import data
 from headwright.audit.report.page import page, word
 from headwright.audit.report.sentences import sentences
+from headwright.enclosure import shown_below
 from tests.audit.handmade import Handmade
 
 EVIL = '</td><script>alert("x")</script>'
@@ -119,3 +122,27 @@ def test_the_sentences_are_on_the_page_and_in_the_data(found: Audit) -> None:
 )
 def test_a_token_that_cannot_be_seen_is_made_visible(token: str, shown: str) -> None:
     assert word(token) == shown
+
+
+def test_what_is_proven_for_every_text_is_told_with_the_text_that_attains_it() -> None:
+    told = audit(load_model("builtin:induction"), tokens=400)
+    previous = next(one for one in told.every_text if (one.head, one.place) == (0, "previous"))
+    assert 0.5 < previous.least.bound <= previous.least.run + 1e-6
+    shown = page(told)
+    assert "proven for every text of 16 tokens" in shown
+    assert f"<td>{shown_below(previous.least.bound, 4)}</td>" in shown
+    assert data(told)["every_text"][0]["length"] == 16
+
+
+def test_where_nothing_is_proven_the_report_says_why(found: Audit) -> None:
+    assert found.every_text == ()
+    assert "Nothing is said of all texts there are: " in page(found)
+    part = audit(load_model("builtin:induction"), tokens=200, layers=[1])
+    assert part.no_every_text == "the first layer was left out"
+
+
+def test_a_large_vocabulary_is_left_to_the_command_that_takes_its_time() -> None:
+    model = load_model("builtin:induction")
+    told, why = everywhere(model, [0], [0, 1], length=2000)
+    assert told == ()
+    assert "--every-text 2000" in why

@@ -66,8 +66,8 @@ def test_several_blocks_agree_with_numpy() -> None:
 
 def test_equal_scores_have_no_margin_and_the_first_of_them_wins() -> None:
     state, scores = State.start(1), np.array([[0.0, 2.0, 1.0, 2.0]], dtype=np.float32)
-    compiled.update(state, scores, 10, np.array([[10, 14]]))
-    compiled.update(state, scores, 14, np.array([[10, 18]]))
+    compiled.update(state, scores, 4, 10, np.array([[10, 14]]))
+    compiled.update(state, scores, 4, 14, np.array([[10, 18]]))
     assert (state.winner[0], state.best[0].tolist()) == (11, [2.0, 2.0])
 
 
@@ -77,7 +77,7 @@ def test_sums_are_numpys_however_far_scores_lie_apart(scores: list[float], cut: 
     ours, numpys = State.start(1), State.start(1)
     for start in range(0, len(scores), cut):
         block = np.array([scores[start : start + cut]], dtype=np.float32)
-        compiled.update(ours, block.copy(), start, np.array([[0, len(scores)]]))
+        compiled.update(ours, block.copy(), block.shape[1], start, np.array([[0, len(scores)]]))
         update(numpys, block, start)
     assert ours.reference == numpys.reference
     assert ours.winner == numpys.winner
@@ -87,5 +87,5 @@ def test_sums_are_numpys_however_far_scores_lie_apart(scores: list[float], cut: 
 
 def test_masked_keys_add_nothing() -> None:
     state, scores = State.start(1), np.array([[-1e30, 0.0, -1e30]], dtype=np.float32)
-    compiled.update(state, scores, 0, np.array([[0, 3]]))
+    compiled.update(state, scores, 3, 0, np.array([[0, 3]]))
     np.testing.assert_allclose(state.sums[:, 0], [1.0, 1.0, 0.0], atol=1e-30)

@@ -231,5 +231,5 @@ def test_what_is_said_of_large_values_is_seen_at_large_values(
     seen = compared(left, right, far)
     if eventually(left, comparison, right, where, ("x",)) is not None and seen is not None:
         assert certain(left, comparison, right, far)
-    if never(left, comparison, right, where, ("x",)) is not None and seen is not None:
+    if never(left, comparison, right, where, ("x",)) and seen is not None:
         assert not certain(left, comparison, right, far)

@@ -8,18 +8,13 @@ by another one.
 
 from __future__ import annotations
 
-import logging
-import os
-import re
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from headwright.audit.engine.kept import Kept, code, part_name
+from headwright import workers
+from headwright.audit.engine.kept import Kept, part_name
 from headwright.audit.engine.work import Piece, Plan, Progress, cost, parts, pieces
 from headwright.audit.findings.summary import Layered, Summary
 from headwright.audit.models.load import load_model
@@ -30,8 +25,6 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AHEAD = 4  # pieces out at a time, for each worker: enough to keep it busy, few enough to hold
-WAIT = 10  # seconds for a scheduler to answer, and for a worker to be there
-ADDRESS = re.compile(r"(tcp|tls)://(?P<host>[\w.-]+|\[[\w:.]+\]):(?P<port>\d{1,5})", re.ASCII)
 _busy = Lock()  # a worker with several threads still runs one model at a time
 
 
@@ -62,69 +55,22 @@ class Cluster:
 
     def __call__(self, model: Model, plan: Plan, progress: Progress | None = None, kept: Kept | None = None) -> Summary:
         """The same summary as the local engine's."""
-        with self._client() as client:
+        processes = self.processes or (1 if self.source.device == "cuda" else None)
+        with workers.client(self.scheduler, processes) as client:
             return _run(client, self.source, model, plan, progress, kept or Kept(None))
-
-    @contextmanager
-    def _client(self) -> Iterator[Client]:
-        try:
-            from distributed import Client, LocalCluster
-        except ModuleNotFoundError as error:
-            raise InputError(f"the engine dask needs {error.name}, which is not installed: "
-                             "pip install 'headwright[cluster]'") from error  # fmt: skip
-        if self.scheduler is not None:
-            with _found(self.scheduler) as client:
-                yield client
-            return
-        count = self.processes or (1 if self.source.device == "cuda" else os.cpu_count() or 1)
-        with (
-            LocalCluster(
-                n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
-
-
-@contextmanager
-def _found(address: str) -> Iterator[Client]:
-    from distributed import Client
-
-    try:
-        _knock(address)
-        client = Client(address, timeout=WAIT)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address} ({type(error).__name__}): expected the address that "
-                         "'dask scheduler' prints, such as tcp://10.0.0.5:8786") from error  # fmt: skip
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=WAIT)
-        except TimeoutError as error:
-            raise InputError(f"the scheduler at {address} has no workers: start some with 'dask worker {address}', "
-                             "where headwright is installed") from error  # fmt: skip
-        yield client
-
-
-def _knock(address: str) -> None:
-    """Somebody listens there. A Client that fails to connect is left half made, and may lock up when collected."""
-    parts = ADDRESS.fullmatch(address)
-    if parts is None:
-        raise ValueError(address)
-    with socket.create_connection((parts["host"].strip("[]"), int(parts["port"])), timeout=WAIT):
-        pass
 
 
 def _run(client: Client, source: Source, model: Model, plan: Plan, progress: Progress | None, kept: Kept) -> Summary:
     from distributed import as_completed
 
-    workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-    work = pieces(plan, _at_once(plan, workers))
+    there = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+    work = pieces(plan, _at_once(plan, there))
     total, done, merged = sum(cost(plan, piece) for piece in work), 0.0, Layered(plan.layers, plan.heads)
     came: list[dict[int, Summary]] = []  # by piece, the parts that are there, by layer
     out, number = as_completed(), {}  # what is out, and which piece it is
-    expected = model.digest, model.settings, code()
+    expected = model.digest, model.settings, workers.code()
     for turn, piece in enumerate(work):
-        for ahead in work[len(came) : turn + AHEAD * workers]:
+        for ahead in work[len(came) : turn + AHEAD * there]:
             came.append(kept.of_piece(model, plan, ahead))
             missing = tuple(layer for layer in ahead.layers if layer not in came[-1])
             if missing:
@@ -177,19 +123,22 @@ def _alone(plan: Plan, piece: Piece) -> tuple[Plan, Piece]:
 
 def _worked(source: Source, expected: tuple[str, str, str], plan: Plan, piece: Piece) -> list[tuple[int, Summary]]:
     """What a worker does with a piece, if it has the model, its settings and the code that are expected."""
-    digest, settings, mine = expected
-    if code() != mine:
-        raise InputError("a worker has another version of headwright, or of a library it computes with, than the audit "
-                         "was started with: install the same on all machines")  # fmt: skip
     with _busy:
-        model = source.model()
-        if model.digest != digest:
-            raise InputError(f"{source.name} is another model on a worker: its parameters have the sha256 "
-                             f"{model.digest[:12]}..., expected {digest[:12]}...")  # fmt: skip
-        if model.settings != settings:
-            raise InputError(f"{source.name} has another configuration on a worker than where the audit was started: "
-                             "copy the folder as a whole")  # fmt: skip
-        return list(parts(model, plan, piece))
+        return list(parts(expected_model(source, expected), plan, piece))
+
+
+def expected_model(source: Source, expected: tuple[str, str, str]) -> Model:
+    """On a worker: the model, if it and the code here are those that the work began with (digest, settings, code)."""
+    digest, settings, mine = expected
+    workers.same_code(mine)
+    model = source.model()
+    if model.digest != digest:
+        raise InputError(f"{source.name} is another model on a worker: its parameters have the sha256 "
+                         f"{model.digest[:12]}..., expected {digest[:12]}...")  # fmt: skip
+    if model.settings != settings:
+        raise InputError(f"{source.name} has another configuration on a worker than where the audit was started: "
+                         "copy the folder as a whole")  # fmt: skip
+    return model
 
 
 @lru_cache(maxsize=1)

@@ -11,10 +11,10 @@ import hashlib
 import io
 import json
 import os
+import tempfile
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,7 @@ from headwright.audit.findings.summary import Summary
 from headwright.audit.models.model import Model
 from headwright.errors import InputError
 from headwright.files import write_whole
-
-LIBRARIES = ("numba", "numpy", "scipy", "torch", "transformers", "ml_dtypes")
+from headwright.workers import code
 
 
 def cache_folder() -> Path:
@@ -52,10 +51,9 @@ class Kept:
         """The folder for this model and this plan, inside the one given; refused in a sentence if it cannot be made."""
         names = (part_name(model, plan, k, layer) for k in range(len(plan.documents)) for layer in plan.layers)
         inside = folder / hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
-        try:
-            inside.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{inside}: finished parts cannot be kept there ({error.strerror})") from error
+        reason = why_not_kept(inside)
+        if reason is not None:
+            raise InputError(f"{inside}: finished parts cannot be kept there ({reason})")
         return cls(inside, resume)
 
     def get(self, name: str) -> Summary | None:
@@ -75,13 +73,14 @@ class Kept:
         return {layer: part for layer, part in found.items() if part is not None}
 
     def put(self, name: str, part: Summary) -> None:
-        """Keep a part, whole or not at all."""
+        """Keep a part, whole or not at all: where there is no room left, it would be measured again after a kill."""
         if self.folder is None:
             return
         content = io.BytesIO()
         np.savez_compressed(content, **part.arrays())  # type: ignore[arg-type]
-        self.folder.mkdir(parents=True, exist_ok=True)  # another audit of the same may have ended, and cleaned up
-        write_whole(self.folder / f"{name}.npz", content.getvalue())
+        with suppress(OSError, InputError):
+            self.folder.mkdir(parents=True, exist_ok=True)  # another audit of the same may have ended, and cleaned up
+            write_whole(self.folder / f"{name}.npz", content.getvalue())
 
     def clear(self) -> None:
         """The audit is done: nothing needs to be kept."""
@@ -95,6 +94,20 @@ class Kept:
             return  # another audit of the same keeps a part there just now
 
 
+def why_not_kept(folder: Path) -> str | None:
+    """Why a folder cannot be made and written to; None if it can.
+
+    >>> why_not_kept(Path("/dev/null/audit"))
+    'Not a directory'
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return error.strerror or type(error).__name__
+
+
 def part_name(model: Model, plan: Plan, document: int | None, layer: int) -> str:
     """The sha256 of all that the numbers of a part depend on."""
     about = [code(), model.digest, model.settings, str(plan.heads), str(layer)]
@@ -105,22 +118,3 @@ def part_name(model: Model, plan: Plan, document: int | None, layer: int) -> str
 def _document(document: Document) -> str:
     tokens = hashlib.sha256(document.tokens.astype("<i8").tobytes()).hexdigest()
     return json.dumps([tokens, document.opening, document.period, document.repeats, document.everything])
-
-
-@cache
-def code() -> str:
-    """The sha256 of this package's code, with the versions of what it computes with.
-
-    >>> len(code())
-    64
-    """
-    whole, root = hashlib.sha256(), Path(__file__).parents[2]
-    for file in sorted(root.rglob("*.py")):
-        whole.update(f"{file.relative_to(root)} {file.stat().st_size}\n".encode())
-        whole.update(file.read_bytes())
-    for library in LIBRARIES:
-        try:
-            whole.update(f"{library} {version(library)}\n".encode())
-        except PackageNotFoundError:
-            continue
-    return whole.hexdigest()

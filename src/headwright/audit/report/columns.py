@@ -58,7 +58,7 @@ COLUMNS = (
     _of_mean("distance_away", "Distance", "dist.", ".1f", None, "mean places back*"),
     Column("Margin", "margin", _quantile("margin_away"), ".2f", None, ""),
     Column("Key ball", "ball", ball, ".2%", None,
-           "how far all keys may move, of their length, before half of the rows change their winner"),
+           "how far all keys may move, of their length, before half of the rows may change their winner"),
     Column("int8 a token", "int8", _tv("int8 a token"), ".3f", None, ""),
     Column("int4 a token", "int4", _tv("int4 a token"), ".3f", None, "total variation when keys are rounded to int4"),
     Column("QK rank", "QK", _rank("qk"), ".0f", None, "smallest rank that keeps 90 % of QK (proven)"),

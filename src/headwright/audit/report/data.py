@@ -47,6 +47,8 @@ def data(found: Audit) -> dict[str, Any]:
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
         "examples": [asdict(example) for example in found.examples],
+        "every_text": [asdict(one) for one in found.every_text],
+        "no_every_text": found.no_every_text or None,
         "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
         "reproduce": {
             "command": found.command, "seed": found.seed, "date": found.date, "versions": found.versions,

@@ -132,7 +132,7 @@ def _take_in(
     from headwright.audit.rows import compiled
 
     for columns, s in _blocks(queries, keys, scoring, rows, room, edges=False):
-        compiled.update(state, s, columns.start, ranges)
+        compiled.update(state, room[0], s.shape[1], columns.start, ranges)
 
 
 def _conclude(found: RowStatistics, head: int, state: State, scoring: Scoring, top: int) -> None:

@@ -81,13 +81,14 @@ def _sums(s, reference):
     return mass, places, energy
 
 
-@njit(nogil=True, error_model="numpy")
-def _rows(s, start, ranges, reference, sums, best, winner):
-    for i in range(s.shape[0]):
-        low, high = max(ranges[i, 0] - start, 0), min(ranges[i, 1] - start, s.shape[1])
+# One signature: rows that are known to be whole pieces of memory are read as vectors, and nothing compiles twice.
+@njit("void(f4[:, ::1], i8, i8, i8[:, ::1], f8[::1], f8[:, :], f8[:, ::1], i8[::1])", nogil=True, error_model="numpy")
+def _rows(block, columns, start, ranges, reference, sums, best, winner):
+    for i in range(reference.shape[0]):
+        low, high = max(ranges[i, 0] - start, 0), min(ranges[i, 1] - start, columns)
         if low >= high:
             continue
-        row = s[i, low:high]
+        row = block[i, low:high]
         top = _high(row)
         if top > best[i, 1]:
             place, runner = _first_two(row, top)
@@ -108,12 +109,14 @@ def _rows(s, start, ranges, reference, sums, best, winner):
         sums[2, i] += energy
 
 
-def update(state: State, s: Block, start: int, ranges: Int[np.ndarray, "rows 2"]) -> None:
-    """As `epilogue.update`, of what each row sees: the keys from the first of its two numbers to before the second.
+def update(state: State, block: Block, columns: int, start: int, ranges: Int[np.ndarray, "rows 2"]) -> None:
+    """As `epilogue.update`, of the first columns of a block and of what each row sees.
+
+    A row sees the keys from the first of its two numbers to before the second.
 
     >>> state, scores = State.start(2), np.log([[1, 3, 9], [1, 3, 9]]).astype(np.float32)
-    >>> update(state, scores, 0, np.array([[0, 2], [0, 3]]))
+    >>> update(state, scores, 3, 0, np.array([[0, 2], [0, 3]]))
     >>> state.winner, (state.sums[0] * np.exp(state.reference)).round(5)
     (array([1, 2]), array([ 4., 13.]))
     """
-    _rows(s, start, ranges, state.reference, state.sums, state.best, state.winner)
+    _rows(block, columns, start, ranges, state.reference, state.sums, state.best, state.winner)

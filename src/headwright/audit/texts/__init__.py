@@ -12,8 +12,10 @@ curves     the same for T = 2, 4, 8, ...
 pairs      a query token and a key token at a distance, whatever else the text holds
 occurrences  the weight on every occurrence of a token
 budget     one text, a few of whose tokens may be replaced
+two_layers what an induction head keeps of a repeated pair, through two layers
 deeper     heads above the first layer, whatever recombination of a text's keys surrounds them
 attractors which tokens draw a head
+parts      the sweep cut by head and places: on workers, and kept for a run that is killed
 outputs    the range of a head's output along a direction
 first      a first layer as numbers; reading and networks take them from models
 certificate, checker   a statement as a document, and who looks at it again

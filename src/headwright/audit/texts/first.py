@@ -86,13 +86,16 @@ def head_of(layer: FirstLayer, number: int) -> Head:
         x = _stream(layer, None)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
-            return Rotary(layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64), layer.only_held)
-        return Placed(layer.tokens, lambda _: queries, lambda _: keys, layer.only_held)
+            return Rotary(
+                layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64), layer.only_held, number
+            )
+        return Placed(layer.tokens, lambda _: queries, lambda _: keys, layer.only_held, number)
     return Placed(
         layer.tokens,
         lambda place: _times(_projected(_stream(layer, place), query), layer.scale),
         lambda place: _projected(_stream(layer, place), key),
         layer.only_held,
+        number,
     )
 
 

@@ -57,6 +57,10 @@ class Head(Protocol):
     """What is asked of a head; everywhere else a token is counted by its place among `tokens`."""
 
     @property
+    def number(self) -> int:
+        """Which of its layer."""
+
+    @property
     def tokens(self) -> Int[np.ndarray, " tokens"]:
         """The ids of the tokens: first those that any place may hold, then those that are only held where they are."""
 
@@ -127,6 +131,7 @@ class Rotary:
     key: Vectors
     angles: Float[np.ndarray, " half"]  # by how much a pair turns from one place to the next: exact numbers
     only_held: int = 0
+    number: int = 0
 
     @property
     def free(self) -> int:
@@ -165,6 +170,7 @@ class Placed:
     at_query: Callable[[int], Vectors]
     at_key: Callable[[int], Vectors]
     only_held: int = 0
+    number: int = 0
 
     @property
     def free(self) -> int:

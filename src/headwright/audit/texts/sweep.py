@@ -9,7 +9,7 @@ overflows, and with a relative error that is bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -73,6 +73,11 @@ class Sums:
     outside_high: Scaled
     outside_low: Scaled
 
+    @property
+    def four(self) -> tuple[Scaled, Scaled, Scaled, Scaled]:
+        """In this order."""
+        return self.inside_high, self.inside_low, self.outside_high, self.outside_low
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
@@ -86,8 +91,16 @@ class Sweep:
 
     @property
     def doubt(self) -> Numbers:
-        """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each place."""
-        return doubt_of(self.slack, len(self.texts.seen))
+        """A sum and the exact one differ by a factor of at most 1 + this: the slack, and a little for each addition."""
+        return doubt_of(self.slack, 2 * len(self.texts.seen))  # as many again where parts were merged
+
+    def merged(self, other: Sweep) -> Sweep:
+        """Of the same query tokens and sets, over these places and those of another sweep."""
+        sums = {
+            name: Sums(*(mine.merged(theirs) for mine, theirs in zip(four.four, other.sums[name].four, strict=True)))
+            for name, four in self.sums.items()
+        }
+        return replace(self, sums=sums, slack=np.maximum(self.slack, other.slack))
 
 
 def sweep(
@@ -96,8 +109,10 @@ def sweep(
     sets: Mapping[str, Sequence[int]],
     rows: Int[np.ndarray, " queries"] | None = None,
     progress: Callable[[float], None] | None = None,
+    *,
+    places: Sequence[int] | None = None,
 ) -> Sweep:
-    """Over every text: what each query token meets at each place.
+    """Over every text: what each query token meets at each place; `places` leaves out others, for a part of the work.
 
     >>> from headwright.audit.texts.head import Placed, Vectors
     >>> vectors = Vectors(np.array([[0.0], [1.0]]), 0.0)
@@ -109,14 +124,15 @@ def sweep(
     kept = checked_sets(texts, sets)
     sums = {name: [nothing(len(rows))] * 4 for name in kept}
     slack = np.zeros(len(rows))
-    for done, at in enumerate(texts.seen):
+    seen = texts.seen if places is None else places
+    for done, at in enumerate(seen):
         high, low, wrong = place_extremes(head, texts, at, rows)
         slack = np.maximum(slack, wrong)
-        for name, places in kept.items():
-            four, first = sums[name], 0 if at in places else 2
+        for name, inside in kept.items():
+            four, first = sums[name], 0 if at in inside else 2
             four[first], four[first + 1] = four[first].plus(high), four[first + 1].plus(low)
         if progress is not None:
-            progress((done + 1) / len(texts.seen))
+            progress((done + 1) / len(seen))
     return Sweep(texts, rows, kept, {name: Sums(*four) for name, four in sums.items()}, slack)
 
 

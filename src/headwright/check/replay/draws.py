@@ -17,7 +17,7 @@ from headwright.check.answer import Answer, full_name, label, redefined
 from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
-from headwright.check.replay.worlds import IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
+from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
 from headwright.check.scalars.numbers import Symbol
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.shapes import mapped
@@ -40,7 +40,7 @@ STAGES = 3  # of a sequence
 MOST_KEYS = 40  # that are written out
 WHOLE = (0, 1, 2, 5, 11, 28)  # steps above the least integer
 SHARES = tuple(Fraction(*pair) for pair in ((1, 2), (1, 10), (9, 10), (1, 1000), (999, 1000)))
-PLAIN = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
+USUAL = tuple(Fraction(*pair) for pair in ((1, 2), (1, 1), (2, 1), (1, 10), (5, 1), (30, 1)))
 LENGTHS = tuple(Fraction(*pair) for pair in ((1, 3), (2, 1), (9, 10), (11, 10), (-1, 1), (1, 1), (4, 1), (20, 1)))
 TOPS = tuple(Fraction(*pair) for pair in ((-3, 1), (-1, 10), (0, 1), (1, 10), (1, 1), (3, 1), (8, 1), (40, 1)))
 KNOWN = ("pi", "e", "infinity", "I", "I_d", "I_D")
@@ -91,34 +91,39 @@ class Question:
             and all(isinstance(t, Number) or (isinstance(t, Name) and t.index is None) for t in node.terms)
         )
 
-    @property
+    @cached_property
     def falling(self) -> frozenset[str]:
         """The names that go to -infinity."""
-        said = [part for one in (*self.under, *(one.node for one in self.answer.conditions)) for part in walk(one)]
-        falls = [part for part in said if isinstance(part, Relation) and _tends(part) and _falls(part)]
-        return frozenset(_name(part.terms[0]) for part in falls)
+        return frozenset(_name(part.terms[0]) for part in self._going if _name(part.terms[1]) == "-infinity")
 
-    @property
+    @cached_property
     def strained(self) -> frozenset[str]:
         """The names of the answer's own in what is said to be large: e^t >> n."""
-        much = [
-            part
-            for condition in self.conditions
-            for part in walk(condition)
-            if isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
-        ]
-        return frozenset(_name(name) for part in much for name in names_in(part)) & self.own
+        return frozenset(_name(name) for part in self.much for name in names_in(part)) & self.own
+
+    @cached_property
+    def much(self) -> list[Relation]:
+        """What is said to be much larger than something else."""
+        said = (part for condition in self.conditions for part in walk(condition) if isinstance(part, Relation))
+        return [part for part in said if set(part.comparisons) & {">>", "<<"}]
+
+    @cached_property
+    def _going(self) -> list[Relation]:
+        """What is said of where names go."""
+        said = (*self.under, *(one.node for one in self.answer.conditions))
+        return [part for one in said for part in walk(one) if isinstance(part, Relation) and _tends(part)]
 
     @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names that grow, and those that vanish."""
+        noisy = self.exercise.keys is not None and self.exercise.keys.noise == "vanishing"
+        if noisy and VARIANCE in map(_name, names_in(self.node)):
+            return frozenset(), frozenset({VARIANCE})  # for any query
         grows: set[str] = set()
         shrinks: set[str] = set()
-        for node in (*self.under, *(one.node for one in self.answer.conditions)):
-            for part in walk(node):
-                if isinstance(part, Relation) and _tends(part):
-                    big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
-                    (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
+        for part in self._going:
+            big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
+            (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
         held = {_name(n) for one in self.conditions for n in names_in(one)}
         if self.comparison not in ("=", "!="):
             grows |= self.own - held
@@ -181,6 +186,9 @@ def names_in(node: Node) -> Iterator[Name]:
 
 
 def _name(node: Node) -> str:
+    """The name that a node is, perhaps with a minus in front."""
+    if isinstance(node, Negative) and isinstance(node.body, Name):
+        return f"-{full_name(node.body)}"
     return full_name(node) if isinstance(node, Name) else ""
 
 
@@ -192,10 +200,6 @@ def _tends(node: Node) -> bool:
     return isinstance(big, Name)
 
 
-def _falls(node: Relation) -> bool:
-    return isinstance(node.terms[1], Negative) and _name(node.terms[1].body) == "infinity"
-
-
 def _about_scores(node: Node) -> bool:
     names = {name.base for name in names_in(node)}
     return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, Name | Negative)
@@ -204,21 +208,13 @@ def _about_scores(node: Node) -> bool:
 def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
     """So many sequences of worlds; of one world where nothing grows or vanishes."""
     grows, shrinks = question.tending
-    stages = range(STAGES) if grows or shrinks or _much(question) else range(1)
+    stages = range(STAGES) if grows or shrinks or question.much else range(1)
     for number in range(count):
         seed = random.randrange(2**32)
         with precision():
             worlds = [_world(question, Random(seed), number, stage, grows, shrinks) for stage in stages]  # noqa: S311
         if all(world is not None for world in worlds):
             yield [replace(world, tends=len(worlds) > 1) for world in worlds if world is not None]
-
-
-def _much(question: Question) -> bool:
-    return any(
-        isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"}
-        for condition in question.conditions
-        for part in walk(condition)
-    )
 
 
 def _world(
@@ -229,7 +225,7 @@ def _world(
     for name, known in exercise.parameters.items():
         numbers[name] = _parameter(known, random, number)
     for name in sorted(question.own):
-        numbers[name] = random.choice(PLAIN)
+        numbers[name] = random.choice(USUAL)
     for name in grows:
         numbers[name] = Fraction((5, 12, 30)[stage]) if name == "n" else Fraction(10 ** (1 + 2 * stage))
     for name in shrinks:
@@ -262,7 +258,7 @@ def _parameter(known: Parameter, random: Random, number: int) -> Fraction:
         return low + (steps[number] if number < len(steps) else random.choice(steps))
     if isinstance(limits.upper, Fraction):
         return low + (limits.upper - low) * random.choice(SHARES)
-    return low + random.choice(PLAIN)
+    return low + random.choice(USUAL)
 
 
 def _keys(
@@ -286,9 +282,9 @@ def _keys(
     if setting.are == "separated":
         keys = [_apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
     if setting.are == "any":
-        plain = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
-        alike, one = random.random() < 0.5, random.choice(plain)
-        others = [one if alike else random.choice(plain) for _ in keys]
+        usual = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
+        alike, one = random.random() < 0.5, random.choice(usual)
+        others = [one if alike else random.choice(usual) for _ in keys]
         top = max(others[1:])
         above = random.choice((*TOPS, 2 * much, 3 * much, 3 * much))
         keys = [column([ball(score)]) for score in (top + above, *others[1:])]

@@ -10,7 +10,7 @@ from typing import Literal
 
 from flint import arb
 
-from headwright.check.answer import Answer
+from headwright.check.answer import Answer, full_name
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at
@@ -19,20 +19,23 @@ from headwright.check.replay.draws import (
     existential,
     idle,
     integers,
+    names_in,
     noisy,
     sequences,
     waveless,
 )
 from headwright.check.replay.matrices import drawn, free_names, world_of
+from headwright.check.replay.moments import holds_on_average
 from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
-from headwright.check.replay.worlds import IntegersWorld, KeysWorld
+from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk
 
-CHANCE = ("P", "E", "Var")
+CHANCE = ("P", "E", "Var", "Cov")
 SEARCHED = 200  # sequences in which a counterexample is sought, where only scores are known
 TRIED = 10  # sequences of worlds for one decision
+MOMENTS, FEW = 4, 8  # worlds in which moments are computed, and the most keys of such
 IDLE = 40  # worlds in which a claim must fail once to say something
 INTEGERS = 60
 MATRICES = 12  # explicit instances
@@ -87,7 +90,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     if exercise.integers is not None:
         tally = _integers(question, one, random)
     elif any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link)):
-        return one  # a probability has no instance
+        return _on_average(question, one, random)
     else:
         tally = _tried(question, one, random)
     if tally.against:
@@ -148,6 +151,25 @@ def _tried(question: Question, one: Judged, random: Random) -> Tally:
     if not proved and (free or agree):  # some worlds may well agree with a false statement
         against = 0
     return Tally(agree, against)
+
+
+def _on_average(question: Question, one: Judged, random: Random) -> Judged:
+    """Moments of what is linear in the keys, computed from the definition; a probability has no instance."""
+    setting, own = question.exercise.keys, question.own - {VARIANCE}
+    defined = {full_name(name) for node in question.definitions.values() for name in names_in(node)}
+    if setting is None or setting.noise != "vanishing" or own - defined or question.comparison in ("~", "->"):
+        return one
+    wanted = one.decision.word == "proved"
+    said = [
+        holds_on_average(question.node, worlds[0], setting, variance)
+        for worlds in sequences(replace(question, values={}), random, MOMENTS)
+        if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
+        for variance in (Fraction(1, 7), Fraction(1, 1000))
+    ]
+    agree, against = (sum(answer is word for answer in said) for word in (wanted, not wanted))
+    if against and (wanted or not agree):
+        return _instead(one, Decision("undecided", BUG))
+    return replace(one, part=replace(one.part, replayed=agree))
 
 
 def _undefined(question: Question, random: Random) -> str | None:

@@ -20,6 +20,7 @@ from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.tree import Listing, Name, Node
 
 DEEPEST = 20  # definitions inside definitions
+VARIANCE = "a"  # of noise that vanishes
 
 
 def number(x: Fraction | int | arb) -> arb_mat:

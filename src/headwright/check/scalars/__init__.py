@@ -1,7 +1,7 @@
 """Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them."""
 
 from headwright.check.scalars.instances import Instance, counterexample, smallest
-from headwright.check.scalars.large import Eventually, Never, eventually, limit, never
+from headwright.check.scalars.large import Eventually, eventually, limit, never
 from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
 from headwright.check.scalars.scalar import (
@@ -28,7 +28,6 @@ __all__ = [
     "Eventually",
     "Hypothesis",
     "Instance",
-    "Never",
     "Proof",
     "Range",
     "Scalar",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
 from flint import arb
 
-from headwright.check.scalars.large import eventually, never, sign_of_large
+from headwright.check.scalars.large import eventually, holds_far_out, limit, never
 from headwright.check.scalars.numbers import Range, ball_of, precision
 from headwright.check.scalars.scalar import Number, Scalar
-from headwright.check.scalars.where import ANYTHING, OPPOSITE, Comparison, Where, checked, plain_numbers
+from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
 
 MOST_INTEGERS = 60  # choices of all integers together
@@ -52,26 +52,19 @@ def counterexample(
     left, right = where.settled(left), where.settled(right)
     # What is demanded of large names is looked at once the others are numbers.
     conditions = [one for one in where.all_hypotheses() if not (one[0].names() | one[2].names()) & set(large)]
-    names = _free_names(left, right, where, large)
-    for place, values in enumerate(choices(sorted(names), where)):
-        if large and place >= MOST_LIMITS:
-            return None
+    tied = (one[0].names() | one[2].names() for one in where.all_hypotheses())
+    names = (left.names() | right.names()).union(*tied) - set(large)
+    for values in islice(choices(sorted(names), where), MOST_LIMITS if large else None):
         if not all(certain(*one, values) for one in conditions):
             continue
-        found = (
-            _limits(left, comparison, right, where, values, large) if large else _fails(left, comparison, right, values)
-        )
+        if large:
+            found = _limits(left, comparison, right, where, values, large)
+        else:
+            fails = certain(left, OPPOSITE[comparison], right, values)
+            found = Instance(values, left.value(values), right.value(values)) if fails else None
         if found is not None:
             return found
     return None
-
-
-def _free_names(left: Scalar, right: Scalar, where: Where, large: Sequence[str]) -> set[str]:
-    """All names that need a value: those that occur, and those of conditions, which must be met too."""
-    names = set(left.names() | right.names())
-    for one in where.all_hypotheses():
-        names |= one[0].names() | one[2].names()
-    return names - set(large)
 
 
 def choices(names: Sequence[str], where: Where) -> Iterator[dict[str, Fraction]]:
@@ -102,10 +95,7 @@ def _plainest(lists: list[list[Fraction]], most: int) -> list[tuple[Fraction, ..
 
 def certain(left: Scalar, comparison: Comparison, right: Scalar, values: Mapping[str, Fraction]) -> bool:
     """Whether the comparison certainly holds between two numbers."""
-    sign = compared(left, right, values)
-    if sign is None:
-        return False
-    return {"=": sign == 0, "!=": sign != 0, "<": sign < 0, ">": sign > 0, "<=": sign <= 0, ">=": sign >= 0}[comparison]
+    return compared(left, right, values) in SIGNS[comparison]
 
 
 def compared(left: Scalar, right: Scalar, values: Mapping[str, Fraction]) -> int | None:
@@ -126,35 +116,22 @@ def compared(left: Scalar, right: Scalar, values: Mapping[str, Fraction]) -> int
         return None
 
 
-def _fails(left: Scalar, comparison: Comparison, right: Scalar, values: dict[str, Fraction]) -> Instance | None:
-    sign = compared(left, right, values)
-    if sign is None:
-        return None
-    holds = {"=": sign == 0, "!=": sign != 0, "<": sign < 0, ">": sign > 0, "<=": sign <= 0, ">=": sign >= 0}[
-        comparison
-    ]
-    return None if holds else Instance(values, left.value(values), right.value(values))
-
-
 def _limits(
     left: Scalar, comparison: Comparison, right: Scalar, where: Where, values: dict[str, Fraction], large: Sequence[str]
 ) -> Instance | None:
     try:
-        case = where.put(values)
-        if not reach_large(case, large):
-            return None
-        found = never(left.put(values), comparison, right.put(values), case, tuple(large))
+        case, sides = where.put(values), (left.put(values), right.put(values))
+        if reach_large(case, large) and never(sides[0], comparison, sides[1], case, large):
+            return Instance(values, *(_ball(limit(side, case, large)) for side in sides))
     except InputError:
-        return None
-    if found is None:
-        return None
-    return Instance(values, _ball(found.left), _ball(found.right))
+        pass
+    return None
 
 
 def reach_large(where: Where, large: Sequence[str]) -> bool:
     """Whether large values of the names satisfy what is demanded of them."""
     return all(
-        sign_of_large(left, comparison, right, where, large) is not None
+        holds_far_out(left, comparison, right, where, large)
         for left, comparison, right in where.all_hypotheses()
         if (left.names() | right.names()) & set(large)
     )
@@ -170,14 +147,7 @@ HALVINGS = 60
 DOUBLINGS = 40
 
 
-def smallest(
-    left: Scalar | Number,
-    comparison: str,
-    right: Scalar | Number,
-    where: Where,
-    name: str,
-    values: Mapping[str, Fraction] | None = None,
-) -> arb | None:
+def smallest(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, name: str) -> arb | None:
     """A ball around the border: the comparison certainly fails at its lower end and certainly holds at its upper end.
 
     It is the smallest value from which on the comparison holds where there is only one such border, as in all
@@ -192,39 +162,28 @@ def smallest(
     """
     comparison = checked(comparison)
     known = where.range(name).numeric
-    values = dict(values or {})
     left, right = where.settled(left), where.settled(right)
-    missing = (left.names() | right.names()) - {name} - values.keys()
-    if missing:
-        raise InputError(f"no value was given for {sorted(missing)}; expected numbers for all names but {name}")
 
-    def holds(at: Fraction) -> bool | None:
-        if certain(left, comparison, right, {**values, name: at}):
-            return True
-        return False if certain(left, OPPOSITE[comparison], right, {**values, name: at}) else None
+    def holds(at: Fraction) -> bool:
+        return certain(left, comparison, right, {name: at})
 
     low = known.lower if isinstance(known.lower, Fraction) else Fraction(-(10**6))
     start = low + Fraction(1, 2**40) if known.lower_open else low
-    if holds(start):
-        return _exact(low)
-    high = next((start + 2**step for step in range(-10, DOUBLINGS) if holds(start + Fraction(2) ** step)), None)
-    return None if high is None else _border(Fraction(start), Fraction(high), holds)
-
-
-def _border(low: Fraction, high: Fraction, holds: Callable[[Fraction], bool | None]) -> arb:
-    for _ in range(HALVINGS):
+    steps = (start + Fraction(2) ** step for step in range(-10, DOUBLINGS))
+    high = low if holds(start) else next((step for step in steps if holds(step)), None)
+    if high is None:
+        return None
+    low = low if high == low else start
+    for _ in range(HALVINGS if high > low else 0):
         middle = (low + high) / 2
-        found = holds(middle)
-        if found is None:
+        if holds(middle):
+            high = middle
+        elif certain(left, OPPOSITE[comparison], right, {name: middle}):
+            low = middle
+        else:
             break
-        low, high = (low, middle) if found else (middle, high)
     with precision(128):
         return ball_of(low).union(ball_of(high))
-
-
-def _exact(value: Fraction) -> arb:
-    with precision(128):
-        return ball_of(value)
 
 
 MOST_FAR = 12  # choices of the other names, when a huge integer is sought
@@ -239,30 +198,42 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
     >>> far_out(where.name("n"), "<=", exp(number(50)), where).values
     {'n': Fraction(10000000000000000000000, 1)}
     """
-    if comparison not in OPPOSITE or comparison == "!=":
+    if comparison == "!=" or _tied_to_others(left, right, where):
         return None
     opposite = OPPOSITE[comparison]
+    for name, values, sides in _failing_beyond(left, comparison, right, where):
+        found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
+        if found is None or name not in found.threshold:
+            continue
+        border = found.threshold[name].value({})
+        digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
+        far = {**values, name: Fraction(10) ** min(digits, HUGE)}
+        if digits < HUGE and allowed(far, where) and certain(left, opposite, right, far):
+            return Instance(far, left.value(far), right.value(far))
+    return None
+
+
+def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
+    """Whether a condition ties the names to others: values for them would have to be found too."""
+    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
+    return bool(frozenset().union(*tied) - left.names() - right.names())
+
+
+def _failing_beyond(
+    left: Scalar, comparison: Comparison, right: Scalar, where: Where
+) -> Iterator[tuple[str, dict[str, Fraction], list[Scalar]]]:
+    """Integers, with values of the other names and both sides there, for which the opposite holds from some number on.
+
+    This is quickly told, where a whole proof that fails takes long.
+    """
     names = sorted(left.names() | right.names())
-    if set().union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())) - set(names):
-        return None  # a condition ties these names to others: values for them would have to be found too
     for name in names:
         if not where.range(name).integer or where.range(name).upper is not None:
             continue
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
             sides = put_in(values, left, right)
-            if sides is None or sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is None:
-                continue  # quickly told, where a whole proof that fails takes long
-            found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
-            if found is None or name not in found.threshold:
-                continue
-            border = found.threshold[name].value({})
-            digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
-            if digits >= HUGE:
-                continue
-            far = {**values, name: Fraction(10) ** digits}
-            if allowed(far, where) and certain(left, opposite, right, far):
-                return Instance(far, left.value(far), right.value(far))
-    return None
+            if sides and holds_far_out(sides[0], OPPOSITE[comparison], sides[1], where.put(values), (name,)):
+                yield name, values, sides
 
 
 DEPTHS = (9, 13, 25, 60)  # powers of ten: how far out, or how near an open end
@@ -278,11 +249,9 @@ def in_corners(left: Scalar, comparison: Comparison, right: Scalar, where: Where
     >>> in_corners((1 - 1 / n) * (1 - x), "<=", 1 - number(Fraction(1, 10**10)), where).values["n"]
     Fraction(10000000000000, 1)
     """
-    if comparison not in OPPOSITE or comparison == "!=":
+    if comparison == "!=" or _tied_to_others(left, right, where):
         return None
     names = sorted(left.names() | right.names())
-    if set().union(*(a.names() | b.names() for a, _, b in where.all_hypotheses())) - set(names):
-        return None
     for depth in DEPTHS:
         ends = [_ends(where.range(name).numeric, depth) for name in names]
         for chosen in islice(product(*ends), MOST_CORNERS):
@@ -306,18 +275,9 @@ def fails_far(
     left: Scalar, comparison: Comparison, right: Scalar, where: Where
 ) -> tuple[str, dict[str, Fraction]] | None:
     """An integer and values of the other names for which the opposite is proved from some (unwritten) number on."""
-    if comparison not in OPPOSITE or comparison == "!=" or where.all_hypotheses():
+    if comparison == "!=" or where.all_hypotheses():
         return None
-    names = sorted(left.names() | right.names())
-    for name in names:
-        if not where.range(name).integer or where.range(name).upper is not None:
-            continue
-        for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
-            sides = put_in(values, left, right)
-            opposite = OPPOSITE[comparison]
-            if sides and sign_of_large(sides[0], opposite, sides[1], where.put(values), (name,)) is not None:
-                return name, values
-    return None
+    return next(((name, values) for name, values, _ in _failing_beyond(left, comparison, right, where)), None)
 
 
 def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:

@@ -194,58 +194,43 @@ def defined(values: Sequence[Scalar], where: Where, large: Sequence[str]) -> boo
     others = still(where, large)
     for need, comparison in needs(*values):
         if need.names() & set(large):
-            if _sign_of_large(need, comparison, others, large) is None:
+            if not _sign_far_out(need, comparison, others, large):
                 return False
         elif prove(need, comparison, 0, others) is None:
             return False
     return True
 
 
-def sign_of_large(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: Sequence[str]
-) -> Group | None:
-    """The group of terms that decides the comparison for all large enough names; None where that is not proved.
-
-    For every choice of the other names there is a bound from which on it holds.
-    """
+def holds_far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where, large: Sequence[str]) -> bool:
+    """Whether it is proved that for every choice of the other names it holds once the large ones are large enough."""
     large = grown(large, where)
-    if not defined((left, right), where, large):
-        return None
-    return _sign_of_large(left - right, comparison, still(where, large), large)
+    return defined((left, right), where, large) and _sign_far_out(left - right, comparison, still(where, large), large)
 
 
-def _sign_of_large(value: Scalar, comparison: Comparison, others: Where, large: Sequence[str]) -> Group | None:
+def _sign_far_out(value: Scalar, comparison: Comparison, others: Where, large: Sequence[str]) -> bool:
     sign = sign_by(others)
     try:
         under = dominant(groups(value.under, large), sign)
         if under is None:
-            return None
+            return False
         if sign(under.coefficient) == -1:
             comparison = MIRRORED[comparison]
         over = Scalar(value.over, ONE)
         if comparison in ("<", "<="):
             over, comparison = -over, MIRRORED[comparison]
-        return _positive(groups(over.over, large), comparison, others)
+        found = groups(over.over, large)
+        if comparison in ("=", "!="):
+            return comparison == "!=" and dominant(found, sign) is not None
+        # Every group that may be negative vanishes beside one that is certainly positive.
+        positive = [one for one in found if sign(one.coefficient) == 1]
+        for one in found:
+            if one in positive or prove(one.coefficient, ">=", 0, others):
+                continue
+            if not any(tendency(one.growth, other.growth, sign) == -1 for other in positive):
+                return False
+        return bool(positive) or (comparison == ">=" and bool(found))
     except NotOrdered:
-        return None
-
-
-def _positive(found: list[Group], comparison: Comparison, others: Where) -> Group | None:
-    """Every group that may be negative vanishes beside one that is certainly positive."""
-    sign = sign_by(others)
-    if comparison == "!=":
-        return dominant(found, sign)
-    if comparison == "=":
-        return None
-    positive = [one for one in found if sign(one.coefficient) == 1]
-    for one in found:
-        if one in positive or prove(one.coefficient, ">=", 0, others):
-            continue
-        if not any(tendency(one.growth, other.growth, sign) == -1 for other in positive):
-            return None
-    if positive:
-        return max(positive, key=lambda one: sum(tendency(other.growth, one.growth, sign) == -1 for other in found))
-    return found[0] if comparison == ">=" and found else None
+        return False
 
 
 Limit = Scalar | Literal["infinity", "-infinity"]
@@ -298,16 +283,21 @@ def _quotient(over: list[Group], under: list[Group], sign: SignOf) -> Limit | No
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """The comparison holds exactly from value on (beyond it, for < and >), where the condition holds, else always."""
+class Eventually:
+    """That a comparison holds for all large enough values, for every choice of the other names.
 
-    value: Scalar
-    condition: Hypothesis | None
+    threshold: for a large name, the value from which on it holds (beyond it, for < and >), as a formula in the other
+    names (empty: not known, or always). It applies where the condition holds; elsewhere the comparison holds always.
+    """
+
     reason: str
+    used: str
+    threshold: Mapping[str, Scalar] = field(default_factory=dict)
+    condition: Hypothesis | None = None
 
 
-def threshold_of(left: Scalar, comparison: Comparison, right: Scalar, where: Where, name: str) -> Threshold | None:
-    """The threshold, solved exactly; None where the comparison is not that simple."""
+def threshold_of(left: Scalar, comparison: Comparison, right: Scalar, where: Where, name: str) -> Eventually | None:
+    """Solved exactly: below the threshold the comparison fails. None where the comparison is not that simple."""
     if comparison in ("=", "!="):
         return None
     if not all(prove(need, kind, 0, where) for need, kind in needs(left, right)):
@@ -327,8 +317,8 @@ def threshold_of(left: Scalar, comparison: Comparison, right: Scalar, where: Whe
         if split is None:
             return None
         moving, coefficients = split
-        return _Solver(still(where, (name,)), where, name).solved(
-            moving, coefficients, f"it says {Cleared(value, comparison)}"
+        return _Solver(still(where, (name,)), where, name, f"it says {Cleared(value, comparison)}").solved(
+            moving, coefficients
         )
     except (NotOrdered, InputError):
         return None
@@ -370,22 +360,23 @@ class _Solver:
     others: Where
     where: Where
     name: str
+    says: str
 
-    def solved(self, moving: Monomial, coefficients: list[Scalar], says: str) -> Threshold | None:
+    def solved(self, moving: Monomial, coefficients: list[Scalar]) -> Eventually | None:
         """constant + linear T + square T^2 >= 0 solved for T, then for the name."""
         constant, linear, square = coefficients
         if square == 0:
             if not prove(linear, ">", 0, self.others):
                 return None
-            return self.inverted(moving, self.others.settled(-constant / linear), says)
+            return self._inverted(moving, self.others.settled(-constant / linear))
         # With square > 0 > constant there is one positive root, and T is positive.
         positive = interval_of_monomial(moving).positive
         if not (positive and prove(square, ">", 0, self.others) and prove(constant, "<", 0, self.others)):
             return None
         border = (sqrt(linear**2 - 4 * square * constant) - linear) / (2 * square)
-        return self.inverted(moving, self.others.settled(border), says)
+        return self._inverted(moving, self.others.settled(border))
 
-    def inverted(self, moving: Monomial, border: Scalar, says: str) -> Threshold | None:
+    def _inverted(self, moving: Monomial, border: Scalar) -> Eventually | None:
         """T >= border solved for the name, T being a growing function of it."""
         atom, exponent = moving[0]
         positive = self.where.range(self.name).positive
@@ -396,47 +387,31 @@ class _Solver:
             if self.name in front.names() or degree < 0 or not prove(front, ">", 0, self.others):
                 return None
             if degree == 1:  # T takes all values above 0
-                return self._above(border, 0, lambda above: ln(above) / front, says)
-            return (
-                self._above(border, 1, lambda above: power(ln(above) / front, 1 / degree), says) if positive else None
-            )
+                return self._above(border, 0, lambda above: ln(above) / front)
+            return self._above(border, 1, lambda above: power(ln(above) / front, 1 / degree)) if positive else None
         if exponent == 1:
             solution = border if isinstance(atom, Parameter) else exp(border)
-            return Threshold(solution, None, says) if isinstance(atom, Parameter) or positive else None
+            return self._from(solution) if isinstance(atom, Parameter) or positive else None
         if not (positive and isinstance(atom, Parameter)):
             return None
-        return self._above(border, 0, lambda above: power(above, 1 / exponent), says)
+        return self._above(border, 0, lambda above: power(above, 1 / exponent))
 
-    def _above(self, border: Scalar, least: int, solve: Callable[[Scalar], Scalar], says: str) -> Threshold | None:
+    def _from(self, value: Scalar, condition: Hypothesis | None = None) -> Eventually:
+        return Eventually(self.says, SOLVER, {self.name: value}, condition)
+
+    def _above(self, border: Scalar, least: int, solve: Callable[[Scalar], Scalar]) -> Eventually | None:
         """Solved where the border lies above what T always exceeds; elsewhere the comparison always holds."""
         if prove(border, ">", least, self.others):
-            return Threshold(solve(border), None, says)
+            return self._from(solve(border))
         excess = border - least
         if not prove(Scalar(excess.under, ONE), ">", 0, self.others):
             return None
         cleared = without_known_factors(Scalar(excess.over, ONE), ">")
         value = cleared.value if cleared.comparison == ">" else -cleared.value
-        return Threshold(solve(border), (value, ">", number(0)), says)
+        return self._from(solve(border), (value, ">", number(0)))
 
     def _is_name(self, atom: Atom) -> bool:
         return isinstance(atom, Parameter) and atom.name == self.name
-
-
-@dataclass(frozen=True)
-class Eventually:
-    """That a comparison holds for all large enough values, for every choice of the other names.
-
-    threshold: for a large name, the value from which on it holds, as a formula in the other names (empty: not known, or
-    always). It applies where the condition holds; elsewhere the comparison holds always. always: it holds for all
-    values. exact: below the threshold the comparison is proved to fail.
-    """
-
-    reason: str
-    used: str
-    threshold: Mapping[str, Scalar] = field(default_factory=dict)
-    condition: Hypothesis | None = None
-    exact: bool = False
-    always: bool = False
 
 
 def eventually(
@@ -448,22 +423,22 @@ def eventually(
     >>> n, eps, x = parameter("n"), parameter("epsilon"), parameter("lambda")
     >>> where = Where({"n": Range(2, integer=True), "epsilon": Range(0, 1, True, True), "lambda": POSITIVE})
     >>> found = eventually(exp(x) / (2 * exp(x) + n - 2), ">=", 1 / (2 + eps), where, ("lambda",))
-    >>> found.threshold["lambda"], found.condition, found.exact
-    (<ln((n - 2)/epsilon)>, (<n - 2>, '>', <0>), True)
+    >>> found.threshold["lambda"], found.condition
+    (<ln((n - 2)/epsilon)>, (<n - 2>, '>', <0>))
     """
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     proof = prove(left, comparison, right, where)
     if proof is not None:
-        return Eventually(f"it holds for all values: {proof.reason}", proof.used, always=True)
+        return Eventually(f"it holds for all values: {proof.reason}", proof.used)
     names = tuple(name for name in grown(large, where) if name in left.names() | right.names())
     if not names:
         return None
     if len(names) == 1:
         found = threshold_of(left, comparison, right, where, names[0])
         if found is not None:
-            return Eventually(found.reason, SOLVER, {names[0]: found.value}, found.condition, exact=True)
-    if sign_of_large(left, comparison, right, where, names) is None:
+            return found
+    if not holds_far_out(left, comparison, right, where, names):
         return None
     reason = f"for large {', '.join(names)} one term outgrows all others, and it has the right sign"
     return Eventually(reason, f"dominant terms, {SOLVER}", _enough(left, comparison, right, where, names))
@@ -480,37 +455,21 @@ def _enough(
     found = threshold_of(left.put(same), comparison, right.put(same), where, names[0])
     if found is None or found.condition is not None:
         return {}
-    enough = where.given(*((where.name(name), comparison_to(comparison), found.value) for name in names))
-    return dict.fromkeys(names, found.value) if prove(left, comparison, right, enough) else {}
+    least = found.threshold[names[0]]
+    enough = where.given(*((where.name(name), ">" if comparison in ("<", ">") else ">=", least) for name in names))
+    return dict.fromkeys(names, least) if prove(left, comparison, right, enough) else {}
 
 
-def comparison_to(comparison: Comparison) -> Comparison:
-    """From a threshold on, or only beyond it."""
-    return ">" if comparison in ("<", ">") else ">="
-
-
-@dataclass(frozen=True)
-class Never:
-    """That a comparison fails for all large enough values of some names, and what both sides tend to, where known."""
-
-    left: Limit | None
-    right: Limit | None
-
-
-def never(
-    left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]
-) -> Never | None:
-    """A proof that the comparison fails for all large enough values of the large names; None where none was found.
+def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:
+    """Whether it is proved that the comparison fails for all large enough values of the large names.
 
     >>> from headwright.check.scalars import POSITIVE, exp, parameter
     >>> x = parameter("x")
     >>> never(exp(-x), ">=", 1 / x, Where({"x": POSITIVE}), ("x",))
-    Never(left=<0>, right=<0>)
+    True
     """
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     if left == right:
-        fails = comparison not in ("=", "<=", ">=") and defined((left, right), where, grown(large, where))
-    else:
-        fails = sign_of_large(left, OPPOSITE[comparison], right, where, large) is not None
-    return Never(limit(left, where, large), limit(right, where, large)) if fails else None
+        return comparison not in ("=", "<=", ">=") and defined((left, right), where, grown(large, where))
+    return holds_far_out(left, OPPOSITE[comparison], right, where, large)

@@ -9,13 +9,11 @@ from fractions import Fraction
 from headwright.check.scalars.numbers import Range, TooBig
 from headwright.check.scalars.scalar import (
     ONE,
-    Atom,
     Exp,
     Function,
     Monomial,
     Number,
     Parameter,
-    Prime,
     Scalar,
     Terms,
     Thing,
@@ -32,6 +30,7 @@ from headwright.check.scalars.scalar import (
     parameter,
     power,
     rebuilt,
+    shared_powers,
     terms_product,
 )
 from headwright.check.scalars.solver import HIGHEST, cannot_fail
@@ -40,6 +39,7 @@ from headwright.check.scalars.where import (
     ANYTHING,
     MIRRORED,
     OPPOSITE,
+    SIGNS,
     Comparison,
     Hypothesis,
     Where,
@@ -105,21 +105,18 @@ def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
         return Cleared(value, comparison)
     if coefficient < 0:
         comparison = MIRRORED[comparison]
-    return Cleared(_whole_coefficients(without_denominators(rest)), comparison)
+    whole = without_denominators(rest)
+    return Cleared(whole / content(whole.over) if whole.over else whole, comparison)
 
 
 def without_denominators(value: Scalar) -> Scalar:
     """Times such powers of positive atoms that no exponent of theirs is negative."""
-    powers: dict[Atom, Fraction] = {}
-    for atom in atoms_in(value.over):
-        free = not isinstance(atom, Prime) and not (isinstance(atom, Function) and atom.kind in ("sum", "abs"))
-        if free and interval_of_atom(atom).positive:
-            powers[atom] = -min(Fraction(0), *(dict(monomial).get(atom, Fraction(0)) for monomial in value.over))
+    powers = {
+        atom: -least
+        for atom, least in shared_powers(value.over).items()
+        if least < 0 and not atom.folds and interval_of_atom(atom).positive
+    }
     return folded(terms_product(value.over, {monomial_of(powers): Fraction(1)}))
-
-
-def _whole_coefficients(value: Scalar) -> Scalar:
-    return value / content(value.over) if value.over else value
 
 
 def certainly(cleared: Cleared) -> bool:
@@ -174,8 +171,8 @@ def fails_somewhere(cleared: Cleared, hypotheses: Sequence[Hypothesis]) -> bool:
 def _certain(value: Scalar, comparison: Comparison, values: Mapping[str, Fraction]) -> bool:
     """Whether the number certainly compares so with 0."""
     ball = value.value(values, bits=64)
-    low, high, zero = ball < 0, ball > 0, ball == 0
-    return bool({"=": zero, "!=": low or high, "<": low, ">": high, "<=": low or zero, ">=": high or zero}[comparison])
+    sign = -1 if ball < 0 else 1 if ball > 0 else 0 if ball == 0 else None
+    return sign in SIGNS[comparison]
 
 
 ALGEBRA = "exact algebra"
@@ -222,17 +219,12 @@ class _Prover:
         difference = left - right
         if difference == 0:
             return Proof(f"both sides are {_shown(left)}", ALGEBRA) if comparison in ("=", "<=", ">=") else None
-        return self._compared(difference, comparison)
-
-    def _compared(self, difference: Scalar, comparison: Comparison) -> Proof | None:
         cleared = self._cleared(difference, comparison)
-        if cleared is None:
-            return None
         if certainly(cleared):
             return _proof(difference, comparison, cleared, ALGEBRA)
         return _proof(difference, comparison, cleared, SOLVER) if self._cannot_fail(cleared) else None
 
-    def _cleared(self, difference: Scalar, comparison: Comparison) -> Cleared | None:
+    def _cleared(self, difference: Scalar, comparison: Comparison) -> Cleared:
         over, under = Scalar(difference.over, ONE), Scalar(difference.under, ONE)
         if comparison in ("=", "!=") or self.holds(under, ">"):
             return without_known_factors(over, comparison)
@@ -290,23 +282,17 @@ def needs(*values: Scalar) -> Iterator[tuple[Scalar, Comparison]]:
         for need in of_scalar(value):
             if need not in seen:
                 seen.add(need)
-                yield need if need[0].whole else (_cleared_of_square(need[0]), need[1])
-
-
-def _cleared_of_square(value: Scalar) -> Scalar:
-    """over * under: the sign of over / under, where under is not 0."""
-    return Scalar(value.over, ONE) * Scalar(value.under, ONE)
-
-
-def _is_logarithm(atom: Atom) -> bool:
-    return isinstance(atom, Function) and atom.kind == "ln"
+                over, under = Scalar(need[0].over, ONE), Scalar(need[0].under, ONE)
+                yield over * under, need[1]  # of one sign with over / under, where under is not 0
 
 
 def _logarithms(value: Scalar) -> bool:
     """Whether a term of a sum is a rational times one logarithm."""
-    return value.whole and any(
-        len(monomial) == 1 and monomial[0][1] == 1 and _is_logarithm(monomial[0][0]) for monomial in value.over
-    )
+    for monomial in value.over if value.whole else ():
+        match monomial:
+            case ((Function(kind="ln"), exponent),) if exponent == 1:
+                return True
+    return False
 
 
 def _proof(difference: Scalar, asked: Comparison, cleared: Cleared, used: str) -> Proof:

@@ -11,7 +11,7 @@ Everything is said wherever what was written is defined: x/x is 1, exp(ln(x)) is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -46,9 +46,13 @@ Kind = Literal["ln", "abs", "sin", "cos", "sum"]
 
 
 class Atom:
-    """Something that is not taken apart further."""
+    """Something that is not taken apart further.
+
+    Exponents of an atom lie below `folds`, where that is not 0: what goes beyond is worked out.
+    """
 
     __slots__ = ("_hash", "depth", "key")
+    folds = 0
 
     def __init__(self, key: str, depth: int) -> None:
         """By its key; refused where functions are nested too deep."""
@@ -111,9 +115,10 @@ class Thing(Atom):
 
 
 class Prime(Atom):
-    """A whole number under a root; prime wherever it can be factored in no time. Exponents lie between 0 and 1."""
+    """A whole number under a root; prime wherever it can be factored in no time."""
 
     __slots__ = ("number",)
+    folds = 1
 
     def __init__(self, number: int) -> None:
         """The whole number."""
@@ -148,12 +153,13 @@ class Function(Atom):
     Where a sum stands with a whole exponent it is replaced by what it stands for.
     """
 
-    __slots__ = ("body", "kind")
+    __slots__ = ("body", "folds", "kind")
 
     def __init__(self, kind: Kind, body: Scalar) -> None:
         """Which function, of what."""
         self.kind: Kind = kind
         self.body = body
+        self.folds = {"sum": 1, "abs": 2}.get(kind, 0)
         super().__init__(f"~{kind}({body.key})", 1 + body.depth)
 
 
@@ -220,34 +226,24 @@ class Scalar:
             small_rational(coefficient)
         for coefficient in under.values():
             small_rational(coefficient)
-        self._over = over
-        self._under = under
-
-    @property
-    def over(self) -> Terms:
-        """The terms above the bar (a copy)."""
-        return dict(self._over)
-
-    @property
-    def under(self) -> Terms:
-        """The terms below the bar (a copy); {UNIT: 1} where there is none."""
-        return dict(self._under)
+        self.over = over  # the terms above the bar; never changed
+        self.under = under  # those below; {UNIT: 1} where there is none
 
     @cached_property
     def key(self) -> str:
         """A text that says all there is to it."""
-        over = _terms_key(self._over)
-        return over if self.whole else f"({over})/({_terms_key(self._under)})"
+        over = _terms_key(self.over)
+        return over if self.whole else f"({over})/({_terms_key(self.under)})"
 
     @cached_property
     def depth(self) -> int:
         """How deep functions are nested."""
-        return max((depth_of(monomial) for terms in (self._over, self._under) for monomial in terms), default=0)
+        return max((depth_of(monomial) for terms in (self.over, self.under) for monomial in terms), default=0)
 
     @property
     def whole(self) -> bool:
         """Whether there is no sum below the bar."""
-        return len(self._under) == 1
+        return len(self.under) == 1
 
     @property
     def rational(self) -> Fraction | None:
@@ -256,10 +252,10 @@ class Scalar:
         >>> number(Fraction(1, 2)).rational
         Fraction(1, 2)
         """
-        if not self._over:
+        if not self.over:
             return Fraction(0)
-        if self.whole and len(self._over) == 1:
-            return self._over.get(UNIT)
+        if self.whole and len(self.over) == 1:
+            return self.over.get(UNIT)
         return None
 
     def __eq__(self, other: object) -> bool:
@@ -274,13 +270,17 @@ class Scalar:
         raise InputError("a scalar was used as a truth value; compare it with prove()")
 
     def __add__(self, other: Scalar | Number) -> Scalar:
-
-        return added(self, scalar(other))
+        other = scalar(other)
+        if self.under == other.under:
+            over = terms_sum(self.over, other.over)
+            return Scalar(over, self.under) if self.whole else quotient(over, self.under)
+        upper = _product(self.over, other.under) + _product(other.over, self.under)
+        return quotient_of(upper, _product(self.under, other.under))
 
     __radd__ = __add__
 
     def __neg__(self) -> Scalar:
-        return Scalar({monomial: -coefficient for monomial, coefficient in self._over.items()}, self._under)
+        return Scalar({monomial: -coefficient for monomial, coefficient in self.over.items()}, self.under)
 
     def __sub__(self, other: Scalar | Number) -> Scalar:
         return self + -scalar(other)
@@ -289,8 +289,11 @@ class Scalar:
         return scalar(other) + -self
 
     def __mul__(self, other: Scalar | Number) -> Scalar:
-
-        return multiplied(self, scalar(other))
+        other = scalar(other)
+        over = _product(self.over, other.over)
+        if self.whole and other.whole:
+            return over
+        return quotient_of(over, _product(self.under, other.under))
 
     __rmul__ = __mul__
 
@@ -301,7 +304,6 @@ class Scalar:
         return scalar(other) * inverse(self)
 
     def __pow__(self, exponent: Scalar | Number) -> Scalar:
-
         exponent = scalar(exponent)
         rational = exponent.rational
         return exp(exponent * ln(self)) if rational is None else power(self, rational)
@@ -310,9 +312,9 @@ class Scalar:
         return scalar(base) ** self
 
     def __str__(self) -> str:
-        from headwright.check.scalars.text import plain
+        from headwright.check.scalars.text import written
 
-        return plain(self)
+        return written(self)
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -320,7 +322,7 @@ class Scalar:
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
         found: dict[Atom, None] = {}
-        for terms in (self._over, self._under):
+        for terms in (self.over, self.under):
             for monomial in terms:
                 _collect(monomial, found)
         yield from found
@@ -338,11 +340,14 @@ class Scalar:
         """The same number with scalars in place of names.
 
         >>> from headwright.check.scalars import parameter
-        >>> (parameter("x") / 2).put({"x": 6}) == 3
-        True
+        >>> (parameter("x") / 2).put({"x": 6}) == 3, exp(parameter("x")).put({"x": ln(2) / 2}) ** 2 == 2
+        (True, True)
         """
-
-        return substituted(self, {name: scalar(value) for name, value in values.items()})
+        if not self.names() & values.keys():
+            return self
+        instead = _Substitution({name: scalar(value) for name, value in values.items()})
+        upper = instead.terms(self.over)
+        return upper if self.whole else upper / instead.terms(self.under)
 
     def value(self, values: Mapping[str, arb | Number] | None = None, *, bits: int = 128) -> arb:
         """A ball that certainly contains the number (not finite where it is undefined, or could be).
@@ -351,8 +356,8 @@ class Scalar:
         >>> print(ln(number(2)).value().str(5, radius=False))
         0.69315
         """
-
-        return evaluated(self, values or {}, bits)
+        with precision(bits):
+            return _Evaluation(values or {}).scalar(self)
 
 
 def _terms_key(terms: Terms) -> str:
@@ -393,7 +398,6 @@ def term(monomial: Monomial, coefficient: Number = 1) -> Scalar:
 
 def inverse(value: Scalar) -> Scalar:
     """1 / value."""
-
     if not value.over:
         raise InputError("division by 0; expected a denominator that is not 0")
     return quotient(value.under, value.over)
@@ -470,33 +474,24 @@ class _Ring:
         self.context = fmpq_mpoly_ctx.get(tuple(f"x{i}" for i in range(len(self.atoms))), Ordering.lex)
 
     def lowest(self, terms: Terms) -> list[Fraction]:
-        rows = [dict(monomial) for monomial in terms]
-        return [min(row.get(atom, Fraction(0)) for row in rows) for atom in self.atoms]
+        shared = shared_powers(terms)
+        return [shared.get(atom, Fraction(0)) for atom in self.atoms]
 
-    def degree(self, terms: Terms) -> Fraction:
-        low = self.lowest(terms)
-        rows = [dict(monomial) for monomial in terms]
-        return max(
-            sum(
-                (
-                    (row.get(atom, Fraction(0)) - start) * self.fine[atom]
-                    for atom, start in zip(self.atoms, low, strict=True)
-                ),
-                Fraction(0),
-            )
-            for row in rows
-        )
+    def degree(self, terms: Terms) -> int:
+        return max(map(sum, self.exponents(terms, self.lowest(terms))))
 
-    def polynomial(self, terms: Terms, low: list[Fraction]) -> fmpq_mpoly:
-        rows = {}
-        for monomial, coefficient in terms.items():
+    def exponents(self, terms: Terms, low: list[Fraction]) -> Iterator[tuple[int, ...]]:
+        """Of each term, above the lowest ones."""
+        for monomial in terms:
             powers = dict(monomial)
-            exponents = tuple(
+            yield tuple(
                 int((powers.get(atom, Fraction(0)) - start) * self.fine[atom])
                 for atom, start in zip(self.atoms, low, strict=True)
             )
-            rows[exponents] = fmpq(coefficient.numerator, coefficient.denominator)
-        return self.context.from_dict(rows)
+
+    def polynomial(self, terms: Terms, low: list[Fraction]) -> fmpq_mpoly:
+        values = (fmpq(coefficient.numerator, coefficient.denominator) for coefficient in terms.values())
+        return self.context.from_dict(dict(zip(self.exponents(terms, low), values, strict=True)))
 
     def terms(self, polynomial: fmpq_mpoly, low: list[Fraction]) -> Terms:
         result: Terms = {}
@@ -562,30 +557,11 @@ def factors(terms: Terms) -> list[tuple[Terms, int]] | None:
 ONE: Terms = {UNIT: Fraction(1)}
 
 
-def added(left: Scalar, right: Scalar) -> Scalar:
-    """left + right."""
-    if left._under == right._under:
-        over = terms_sum(left._over, right._over)
-        return Scalar(over, left._under) if left.whole else quotient(over, left._under)
-    return quotient_of(
-        added(_product(left._over, right._under), _product(right._over, left._under)),
-        _product(left._under, right._under),
-    )
-
-
-def multiplied(left: Scalar, right: Scalar) -> Scalar:
-    """left * right."""
-    over = _product(left._over, right._over)
-    if left.whole and right.whole:
-        return over
-    return quotient_of(over, _product(left._under, right._under))
-
-
 def quotient_of(over: Scalar, under: Scalar) -> Scalar:
     """over / under of two scalars that most often have no denominators of their own."""
     if over.whole and under.whole:
-        return quotient(over._over, under._over)
-    return multiplied(over, quotient(under._under, under._over))
+        return quotient(over.over, under.over)
+    return over * quotient(under.under, under.over)
 
 
 def terms_sum(left: Terms, right: Terms) -> Terms:
@@ -636,36 +612,25 @@ def folded(terms: Terms) -> Scalar:
             rest.append(_folded_term(monomial, coefficient))
     result = Scalar({monomial: coefficient for monomial, coefficient in total.items() if coefficient}, ONE)
     for part in rest:
-        result = added(result, part)
+        result = result + part
     return result
 
 
 def _settled(atom: Atom, exponent: Fraction) -> bool:
-    if isinstance(atom, Prime):
-        return 0 < exponent < 1
-    if isinstance(atom, Function) and atom.kind == "sum":
-        return 0 < exponent < 1
-    if isinstance(atom, Function) and atom.kind == "abs":
-        return 0 < exponent < 2
-    return True
+    return not atom.folds or 0 < exponent < atom.folds
 
 
 def _folded_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
-
     kept: dict[Atom, Fraction] = {}
     outside = number(1)
     for atom, exponent in monomial:
-        if _settled(atom, exponent):
-            kept[atom] = exponent
-        elif isinstance(atom, Prime):
-            whole = math.floor(exponent)
+        whole = 0 if _settled(atom, exponent) else atom.folds * math.floor(exponent / atom.folds)
+        kept[atom] = exponent - whole
+        if isinstance(atom, Prime):
             coefficient *= rational_power(Fraction(atom.number), whole)
-            kept[atom] = exponent - whole
-        elif isinstance(atom, Function):
-            whole = math.floor(exponent) if atom.kind == "sum" else 2 * math.floor(exponent / 2)
-            outside = multiplied(outside, power(atom.body, Fraction(whole)))
-            kept[atom] = exponent - whole
-    return multiplied(term(monomial_of(kept), coefficient), outside)
+        elif isinstance(atom, Function) and whole:
+            outside = outside * power(atom.body, Fraction(whole))
+    return term(monomial_of(kept), coefficient) * outside
 
 
 def quotient(over: Terms, under: Terms) -> Scalar:
@@ -675,46 +640,32 @@ def quotient(over: Terms, under: Terms) -> Scalar:
         if not monomial and coefficient == 1:
             return Scalar(over, ONE)
         inverted = {monomial_of({atom: -exponent for atom, exponent in monomial}): 1 / coefficient}
-        return multiplied(Scalar(over, ONE), folded(inverted)) if monomial else _scaled(over, 1 / coefficient)
+        if monomial:
+            return Scalar(over, ONE) * folded(inverted)
+        return Scalar({key: value / coefficient for key, value in over.items()}, ONE)
     if not over:
         return number(0)
     over, under = divided_by_common(over, under)
     if len(under) == 1:
         return quotient(over, under)
-    shared = times(_shared(under), _shared_roots(under))
+    shared = monomial_of({atom: -least for atom, least in shared_powers(under).items()})
     factor = content(under)
-    if interval_of_terms(under).not_positive or (not interval_of_terms(under).not_negative and _leads_negative(under)):
+    place = interval_of_terms(under)
+    leading = max(under, key=lambda monomial: [(atom.key, exponent) for atom, exponent in monomial])
+    if place.not_positive or (not place.not_negative and under[leading] < 0):
         factor = -factor
     unit = {shared: 1 / factor}
     under = terms_product(under, unit)
     upper = _product(over, unit)
     if upper.whole:
-        return Scalar(upper._over, under)
+        return Scalar(upper.over, under)
     return quotient_of(upper, Scalar(under, ONE))
 
 
-def _scaled(over: Terms, factor: Fraction) -> Scalar:
-    return Scalar({monomial: coefficient * factor for monomial, coefficient in over.items()}, ONE)
-
-
-def _shared(terms: Terms) -> Monomial:
-    """The inverse of what all terms share, of those atoms that may have any exponent."""
-    powers: dict[Atom, Fraction] = {}
-    for atom in atoms_in(terms):
-        if isinstance(atom, Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
-            continue
-        least = min(dict(monomial).get(atom, Fraction(0)) for monomial in terms)
-        powers[atom] = -least
-    return monomial_of(powers)
-
-
-def _shared_roots(under: Terms) -> Monomial:
-    """The inverse of the roots that all terms share."""
-    powers: dict[Atom, Fraction] = {}
-    for atom in atoms_in(under):
-        if isinstance(atom, Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
-            powers[atom] = -min(dict(monomial).get(atom, Fraction(0)) for monomial in under)
-    return monomial_of(powers)
+def shared_powers(terms: Terms) -> dict[Atom, Fraction]:
+    """The least exponent of each atom, 0 in terms where it does not occur: what all terms share."""
+    rows = [dict(monomial) for monomial in terms]
+    return {atom: min(row.get(atom, Fraction(0)) for row in rows) for atom in atoms_in(terms)}
 
 
 def content(terms: Terms) -> Fraction:
@@ -722,10 +673,6 @@ def content(terms: Terms) -> Fraction:
     over = math.gcd(*(coefficient.numerator for coefficient in terms.values()))
     under = math.lcm(*(coefficient.denominator for coefficient in terms.values()))
     return Fraction(over, under)
-
-
-def _leads_negative(terms: Terms) -> bool:
-    return terms[max(terms, key=lambda monomial: [(atom.key, exponent) for atom, exponent in monomial])] < 0
 
 
 @dataclass(frozen=True)
@@ -796,7 +743,7 @@ def signed(value: Scalar) -> Signed:
     for part in found:
         # A broken exponent was only written down where its base is not negative.
         place = interval(part.base)
-        if part.exponent.denominator > 1 or place.not_negative or _a_root(part):
+        if part.exponent.denominator > 1 or place.not_negative or (part.atom is not None and part.atom.folds):
             known.append(part)
         elif place.not_positive:
             known.append(Factor(-part.base, part.exponent))
@@ -808,20 +755,15 @@ def signed(value: Scalar) -> Signed:
     return Signed(1 if coefficient > 0 else -1, abs(coefficient), tuple(known), tuple(even), tuple(odd))
 
 
-def _a_root(part: Factor) -> bool:
-    return isinstance(part.atom, Function) and part.atom.kind in ("sum", "abs")
-
-
 def together(parts: tuple[Factor, ...], sign: int) -> Scalar:
     """The product of factors with whole exponents, again as one number."""
-
     total = term(UNIT, sign)
     for part in parts:
         total = total * power(part.base, part.exponent)
     return total
 
 
-PLAIN = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
+LONGEST = 200  # rational exponents up to this size are exponents; longer ones stay inside the exponential
 FACTORED = 80  # binary digits of numbers that are factored completely
 
 
@@ -864,18 +806,18 @@ def exp(value: Scalar | Number) -> Scalar:
 def _exp_of_term(monomial: Monomial, coefficient: Fraction) -> Scalar:
     if len(monomial) == 1:
         atom, exponent = monomial[0]
-        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_plain(coefficient):
+        if isinstance(atom, Function) and atom.kind == "ln" and exponent == 1 and _is_short(coefficient):
             return power(atom.body, coefficient)
-    if not _is_plain(coefficient):
+    if not _is_short(coefficient):
         monomial = times(monomial, ((Function("sum", number(coefficient)), Fraction(1)),))
         coefficient = Fraction(1)
     return of_atom(Exp(monomial), coefficient)
 
 
-def _is_plain(number: Fraction) -> bool:
+def _is_short(number: Fraction) -> bool:
     if number.denominator == 1:
         return abs(number) <= EXPONENT
-    return abs(number.numerator) <= PLAIN and number.denominator <= PLAIN
+    return abs(number.numerator) <= LONGEST and number.denominator <= LONGEST
 
 
 def ln(value: Scalar | Number) -> Scalar:
@@ -891,7 +833,9 @@ def ln(value: Scalar | Number) -> Scalar:
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:
         return of_atom(Function("ln", value))
-    result = _ln_of_rational(parts.size)
+    result = number(0)
+    for prime, count in _primes(parts.size):
+        result = result + count * of_atom(Function("ln", number(prime)))
     for part in parts.known:
         result = result + part.exponent * _ln_of_base(part)
     for part in parts.even:
@@ -912,13 +856,6 @@ def _ln_of_base(part: Factor) -> Scalar:
     if isinstance(part.atom, Function) and part.atom.kind == "sum":
         return of_atom(Function("ln", part.atom.body))
     return of_atom(Function("ln", part.base))
-
-
-def _ln_of_rational(value: Fraction) -> Scalar:
-    result = number(0)
-    for prime, count in _primes(value):
-        result = result + count * of_atom(Function("ln", number(prime)))
-    return result
 
 
 def _primes(value: Fraction) -> list[tuple[int, int]]:
@@ -953,7 +890,7 @@ def power(value: Scalar, exponent: Fraction) -> Scalar:
         return value
     if interval(value).negative:
         raise InputError(f"({value})^({exponent}) was asked for, expected a base that is not negative")
-    if not _is_plain(exponent):
+    if not _is_short(exponent):
         return exp(exponent * ln(value))
     parts = signed(value)
     if parts.sign < 0 and not parts.odd:
@@ -1001,7 +938,7 @@ def _power_of_base(part: Factor, exponent: Fraction) -> Scalar:
 
 
 def _power_of_absolute(base: Scalar, exponent: Fraction) -> Scalar:
-    return of_atom(Function("abs", max(base, -base, key=lambda one: one.key)), exponent)
+    return of_atom(Function("abs", _upright(base)), exponent)
 
 
 def sqrt(value: Scalar | Number) -> Scalar:
@@ -1041,10 +978,6 @@ def rebuilt(monomial: Monomial) -> Scalar:
     return folded({monomial: Fraction(1)}) if monomial else term(UNIT)
 
 
-def _wave(kind: Kind, value: Scalar) -> Scalar:
-    return of_atom(Function(kind, value))
-
-
 def sin(value: Scalar | Number) -> Scalar:
     """The sine; 0 at 0, odd, otherwise kept as it is.
 
@@ -1055,71 +988,60 @@ def sin(value: Scalar | Number) -> Scalar:
     value = scalar(value)
     if value == 0:
         return number(0)
-    upright = max(value, -value, key=lambda one: one.key)
-    return _wave("sin", value) if upright == value else -_wave("sin", upright)
+    upright = _upright(value)
+    wave = of_atom(Function("sin", upright))
+    return wave if upright == value else -wave
 
 
 def cos(value: Scalar | Number) -> Scalar:
     """The cosine; 1 at 0, even, otherwise kept as it is."""
     value = scalar(value)
-    return number(1) if value == 0 else _wave("cos", max(value, -value, key=lambda one: one.key))
+    return number(1) if value == 0 else of_atom(Function("cos", _upright(value)))
 
 
-def substituted(value: Scalar, values: Mapping[str, Scalar]) -> Scalar:
-    """The number with scalars in place of names.
-
-    >>> from headwright.check.scalars import parameter
-    >>> x = parameter("x")
-    >>> substituted(exp(x), {"x": ln(2) / 2}) ** 2 == 2
-    True
-    """
-    if not values or not value.names() & values.keys():
-        return value
-    memory: dict[Atom, Scalar | None] = {}
-    upper = _terms(value.over, values, memory)
-    return upper if value.whole else upper / _terms(value.under, values, memory)
+def _upright(value: Scalar) -> Scalar:
+    """The number or its opposite: the same for both."""
+    return max(value, -value, key=lambda one: one.key)
 
 
-def _terms(terms: Terms, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar:
-    total = number(0)
-    for monomial, coefficient in terms.items():
-        total = total + coefficient * _monomial(monomial, values, memory)
-    return total
+FUNCTIONS: Mapping[Kind, Callable[[Scalar], Scalar]] = {"ln": ln, "abs": absolute, "sin": sin, "cos": cos}
 
 
-def _monomial(monomial: Monomial, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar:
-    kept: dict[Atom, Fraction] = {}
-    changed = number(1)
-    for atom, exponent in monomial:
-        if atom not in memory:
-            memory[atom] = _changed(atom, values, memory)
-        new = memory[atom]
-        if new is None:
-            kept[atom] = exponent
-        else:
-            changed = changed * power(new, exponent)
-    return rebuilt(monomial_of(kept)) * changed
+class _Substitution:
+    """Scalars in place of names; what becomes of an atom is worked out once."""
 
+    def __init__(self, values: Mapping[str, Scalar]) -> None:
+        self.values = values
+        self.memory: dict[Atom, Scalar | None] = {}
 
-def _changed(atom: Atom, values: Mapping[str, Scalar], memory: dict[Atom, Scalar | None]) -> Scalar | None:
-    """What becomes of an atom; None where it stays."""
-    if isinstance(atom, Parameter):
-        return values.get(atom.name)
-    if isinstance(atom, Prime):
+    def terms(self, terms: Terms) -> Scalar:
+        return sum((coefficient * self.monomial(monomial) for monomial, coefficient in terms.items()), number(0))
+
+    def monomial(self, monomial: Monomial) -> Scalar:
+        kept: dict[Atom, Fraction] = {}
+        changed = number(1)
+        for atom, exponent in monomial:
+            if atom not in self.memory:
+                self.memory[atom] = self.changed(atom)
+            new = self.memory[atom]
+            if new is None:
+                kept[atom] = exponent
+            else:
+                changed = changed * power(new, exponent)
+        return rebuilt(monomial_of(kept)) * changed
+
+    def changed(self, atom: Atom) -> Scalar | None:
+        """What becomes of an atom; None where it stays."""
+        if isinstance(atom, Parameter):
+            return self.values.get(atom.name)
+        if isinstance(atom, Exp):
+            inside = self.monomial(atom.power)
+            return None if inside == rebuilt(atom.power) else exp(inside)
+        if isinstance(atom, Function):
+            body = atom.body.put(self.values)
+            if body != atom.body:
+                return body if atom.kind == "sum" else FUNCTIONS[atom.kind](body)
         return None
-    if isinstance(atom, Exp):
-        inside = _monomial(atom.power, values, memory)
-        return None if inside == rebuilt(atom.power) else exp(inside)
-    if isinstance(atom, Function):
-        body = substituted(atom.body, values)
-        if body == atom.body:
-            return None
-        return {"ln": ln, "abs": absolute, "sin": sin, "cos": cos, "sum": _same}[atom.kind](body)
-    return None
-
-
-def _same(value: Scalar) -> Scalar:
-    return value
 
 
 def derivative(value: Scalar, name: str) -> Scalar:
@@ -1168,39 +1090,49 @@ def _atom_derivative(atom: Atom, name: str) -> Scalar:
             return inner
 
 
-Values = Mapping[str, arb | Number]
+class _Evaluation:
+    """Balls in place of names; each atom is evaluated once."""
+
+    def __init__(self, values: Mapping[str, arb | Number]) -> None:
+        self.values = values
+        self.memory: dict[Atom, arb] = {}
+
+    def scalar(self, value: Scalar) -> arb:
+        upper = self.terms(value.over)
+        return upper if value.whole else upper / self.terms(value.under)
+
+    def terms(self, terms: Terms) -> arb:
+        return sum((ball_of(value) * self.monomial(monomial) for monomial, value in terms.items()), arb(0))
+
+    def monomial(self, monomial: Monomial) -> arb:
+        total = arb(1)
+        for atom, exponent in monomial:
+            if atom not in self.memory:
+                self.memory[atom] = self.atom(atom)
+            total *= _power(self.memory[atom], exponent)
+        return total
+
+    def atom(self, atom: Atom) -> arb:
+        match atom:
+            case Parameter(name=name):
+                if name not in self.values:
+                    raise InputError(
+                        f"no value was given for {name}, expected one for every name: {sorted(self.values)} were given"
+                    )
+                return ball_of(self.values[name])
+            case Prime(number=whole):
+                return arb(whole)
+            case Exp(power=exponent):
+                return self.monomial(exponent).exp()
+            case Function(kind=kind, body=body):
+                ball = self.scalar(body)
+                return ball if kind == "sum" else BALLS[kind](ball)
+            case Pi():
+                return arb.pi()
+        raise InputError(f"{atom.key} has no value here")
 
 
-def evaluated(value: Scalar, values: Values, bits: int) -> arb:
-    """The ball, worked out with so many binary digits.
-
-    >>> from headwright.check.scalars import parameter, sqrt
-    >>> bool(evaluated(sqrt(parameter("x")), {"x": 4}, 64) == 2)
-    True
-    """
-    with precision(bits):
-        return _scalar(value, values, {})
-
-
-def _scalar(value: Scalar, values: Values, memory: dict[Atom, arb]) -> arb:
-    upper = _value_terms(value.over, values, memory)
-    return upper if value.whole else upper / _value_terms(value.under, values, memory)
-
-
-def _value_terms(terms: Terms, values: Values, memory: dict[Atom, arb]) -> arb:
-    total = arb(0)
-    for monomial, coefficient in terms.items():
-        total += ball_of(coefficient) * _value_monomial(monomial, values, memory)
-    return total
-
-
-def _value_monomial(monomial: Monomial, values: Values, memory: dict[Atom, arb]) -> arb:
-    total = arb(1)
-    for atom, exponent in monomial:
-        if atom not in memory:
-            memory[atom] = _atom(atom, values, memory)
-        total *= _power(memory[atom], exponent)
-    return total
+BALLS: Mapping[Kind, Callable[[arb], arb]] = {"ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos}
 
 
 def _power(ball: arb, exponent: Fraction) -> arb:
@@ -1211,28 +1143,3 @@ def _power(ball: arb, exponent: Fraction) -> arb:
     if ball == 0:
         return ball if exponent > 0 else 1 / ball
     return ball ** arb(fmpq(exponent.numerator, exponent.denominator))
-
-
-def _atom(atom: Atom, values: Values, memory: dict[Atom, arb]) -> arb:
-    if isinstance(atom, Parameter):
-        if atom.name not in values:
-            raise InputError(
-                f"no value was given for {atom.name}, expected one for every name: {sorted(values)} were given"
-            )
-        return ball_of(values[atom.name])
-    if isinstance(atom, Thing):
-        raise InputError(f"{atom.key} has no value here")
-    if isinstance(atom, Prime):
-        return arb(atom.number)
-    if isinstance(atom, Exp):
-        return _value_monomial(atom.power, values, memory).exp()
-    if isinstance(atom, Function):
-        body = _scalar(atom.body, values, memory)
-        if atom.kind == "ln":
-            return body.log()
-        if atom.kind == "abs":
-            return abs(body)
-        if atom.kind == "sum":
-            return body
-        return body.sin() if atom.kind == "sin" else body.cos()
-    return arb.pi()

@@ -410,12 +410,12 @@ class Whole:
         for monomial, coefficient in value.over.items():
             power = next((exponent for atom, exponent in monomial if isinstance(atom, Pi)), Fraction(0))
             rest = tuple(pair for pair in monomial if not isinstance(pair[0], Pi))
-            if power.denominator > 1 or not 0 <= power <= MOST_PI or not all(self._plain(*pair) for pair in rest):
+            if power.denominator > 1 or not 0 <= power <= MOST_PI or not all(self._whole_power(*pair) for pair in rest):
                 raise NotWhole(f"{value} is no polynomial")
             parts.setdefault(int(power), {})[rest] = coefficient
         return parts
 
-    def _plain(self, atom: Atom, exponent: Fraction) -> bool:
+    def _whole_power(self, atom: Atom, exponent: Fraction) -> bool:
         inner = isinstance(atom, Function) and atom.kind == "abs"
         return (isinstance(atom, Parameter) or inner) and exponent.denominator == 1 and exponent > 0
 

@@ -27,6 +27,7 @@ from headwright.check.scalars.scalar import (
     monomial_of,
     number,
     power,
+    shared_powers,
     terms_product,
 )
 
@@ -104,11 +105,6 @@ def sorted_powers(
     return powers, under_root, exponents
 
 
-def times_power(monomial: Monomial, atom: Atom, exponent: Fraction) -> Monomial:
-    """The monomial times a power of an atom that is not in it."""
-    return monomial_of({**dict(monomial), atom: exponent})
-
-
 def _weight(monomial: Monomial) -> tuple[int, Fraction, str]:
     """Exponentials first, then higher powers, constants last."""
     if not monomial:
@@ -142,14 +138,8 @@ def denominator(terms: Terms) -> Monomial:
     """What to multiply with so that no term of a sum has a name below a bar."""
     if len(terms) == 1:
         return UNIT
-    powers: dict[Atom, Fraction] = {}
-    for atom in atoms_in(terms):
-        if isinstance(atom, Exp | Prime) or (isinstance(atom, Function) and atom.kind in ("sum", "abs")):
-            continue
-        least = min(dict(monomial).get(atom, Fraction(0)) for monomial in terms)
-        if least < 0:
-            powers[atom] = -least
-    return monomial_of(powers)
+    shared = shared_powers(terms).items()
+    return monomial_of({a: -least for a, least in shared if least < 0 and not a.folds and not isinstance(a, Exp)})
 
 
 HIGHEST = 6  # power of a name inside a logarithm that is taken together
@@ -203,12 +193,12 @@ def _join(result: Terms, rest: Monomial, group: list[tuple[Monomial, Function, F
 TIDY = 40  # terms; longer sums are written as they stand
 
 
-def plain(value: Scalar) -> str:
+def written(value: Scalar) -> str:
     """The number in plain text.
 
     >>> from headwright.check.scalars import Range, exp, ln, parameter
     >>> n, eps = parameter("n", Range(2)), parameter("epsilon", Range(0, 1, True, True))
-    >>> plain(2 * ln((n - 2) / eps)), plain(n / (2 * n + (n - 2) * eps))
+    >>> written(2 * ln((n - 2) / eps)), written(n / (2 * n + (n - 2) * eps))
     ('2 ln((n - 2)/epsilon)', 'n/(2 n + (n - 2) epsilon)')
     """
     return _scalar(value).text
@@ -287,7 +277,7 @@ def _sorted_by(atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
     pieces: list[tuple[bool, Piece]] = []
     for exponent, rest in sorted(powers.items()):
         if not exponent or len(rest) == 1:
-            whole = {times_power(monomial, atom, exponent): coefficient for monomial, coefficient in rest.items()}
+            whole = {monomial_of({**dict(monomial), atom: exponent}): value for monomial, value in rest.items()}
             for monomial, coefficient in ordered(with_logs_together(whole)):
                 pieces.append((coefficient < 0, _term(monomial, abs(coefficient))))
             continue

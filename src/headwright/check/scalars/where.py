@@ -15,6 +15,9 @@ Comparison = Literal["=", "!=", "<", ">", "<=", ">="]
 COMPARISONS: tuple[Comparison, ...] = ("=", "!=", "<", ">", "<=", ">=")
 OPPOSITE: dict[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 MIRRORED: dict[Comparison, Comparison] = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+SIGNS: dict[Comparison, tuple[int, ...]] = {  # of left - right where the comparison holds
+    "=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (0, 1),
+}  # fmt: skip
 Hypothesis = tuple[Scalar, Comparison, Scalar]
 
 

@@ -2,6 +2,10 @@
 
 Rows of position embeddings are equal when all their entries are; the first frequency is 1, so for integers that is so
 only if the positions are the same.
+
+A statement is decided as a whole here, and not as cases of `decision.decide`: 't - t' = 2 pi k for some k implies
+t = t'' is no comparison of two numbers for all values of their names, and that a polynomial in pi is 0 only where its
+coefficients are is unknown to the real arithmetic behind `prove`. What comes out is a Decision as everywhere.
 """
 
 from __future__ import annotations
@@ -254,7 +258,7 @@ def _squares(node: Node) -> list[Node]:
 
 SECONDS = 5
 BOUNDS = (1, 2, 3, 5, 7, 10, 20, 50, 100, 1000, 10**4, 10**6, 10**7)  # sizes within which a counterexample is sought
-PLAIN = (2, 4, 8, 64, 512)  # values of a parameter in numbers that are no polynomials
+POWERS = (2, 4, 8, 64, 512)  # values of a parameter in numbers that are no polynomials
 TURNS = (6, 44, 710, 103993, 312689, 4272943)  # close to multiples of 2 pi: its convergents
 USED = "z3, and that pi is transcendental"
 
@@ -295,28 +299,16 @@ class IntegersCourt:
         """A proof, or integers for which it fails."""
         decision = self._decision(claim.node, {}, claim.scope)
         if decision.word == "undecided":
-            for here in self._plainly(sorted(self._opaque(claim.node))):
-                further = self._decision(claim.node, here, claim.scope)
-                if further.word == "refuted":
-                    decision = further
-                    break
+            opaque = sorted(self._encoded(claim.node, {})[0].whole.opaque)
+            further = (self._decision(claim.node, here, claim.scope) for here in _values_of(opaque))
+            decision = next((one for one in further if one.word == "refuted"), decision)
         return [judged(claim, decision, self._words(claim.node, decision))]
-
-    def _plainly(self, names: list[str]) -> Iterator[dict[str, int]]:
-        """Values for names in numbers that are no polynomials; some of them may have to be different."""
-        for value in PLAIN:
-            yield {name: value + place for place, name in enumerate(names)}
-        for value in TURNS if len(names) == 2 else ():
-            yield dict(zip(names, (value, 0), strict=True))
 
     def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = dict.fromkeys(self.setting.integers, Range(integer=True))
         integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
         encoder = Encoder(Whole(values), integers, self.setting.rows)
         return encoder, encoder.statement(node)
-
-    def _opaque(self, node: Node) -> set[str]:
-        return self._encoded(node, {})[0].whole.opaque
 
     def _decision(self, node: Node, values: Mapping[str, int], scope: Node) -> Decision:
         encoder, claim = self._encoded(node, values)
@@ -369,6 +361,14 @@ class IntegersCourt:
         if decision.word == "refuted":
             return f"{plain(node)} is false{' for ' + at(decision.values) if decision.values else ''}"
         return decision.reason
+
+
+def _values_of(names: list[str]) -> Iterator[dict[str, int]]:
+    """Values for names in numbers that are no polynomials; some of them may have to be different."""
+    for value in POWERS:
+        yield {name: value + place for place, name in enumerate(names)}
+    for value in TURNS if len(names) == 2 else ():
+        yield dict(zip(names, (value, 0), strict=True))
 
 
 def _names(node: Node) -> set[str]:

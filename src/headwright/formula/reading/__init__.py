@@ -1,1 +1,1 @@
-"""From the source to the tree: words (spellings, signs, letters, commands, layout), then the grammar, part by part."""
+"""From the source to the tree: words, lines, then terms and statements."""

@@ -13,14 +13,19 @@ _CLOSER = {
     "cases": "\\end{cases}",
 }  # fmt: skip
 _EQUATION = re.compile(r"\((?:[0-9][a-z]?|\*)\)")
-_INFIX = frozenset("+-*/.,;:^_")
-_PAUSES = ("logic", "condition", "relation", "then", "line", "end", "quad", "reason")
+_INFIX = "+-*/.,;:^_"
+_JOINS = ("relation", "logic", "condition", "then")
+_PAUSES = (*_JOINS, "line", "end", "quad", "reason")
 
 
 def arranged(found: list[Word], source: str) -> list[Word]:
     """The words without the spaces that mean nothing."""
-    pairs = partners(found, source)
-    return _tidy(_lines(found, pairs), source)
+    kept = _tidy(_lines(found, partners(found, source)))
+    for word in kept:
+        if word.kind == "stop":
+            fix = "remove it, or write \\cdot"
+            raise FormulaError("a full stop stands inside the formula", source, word.span, fix=fix)
+    return kept
 
 
 def partners(found: list[Word], source: str) -> dict[int, int]:
@@ -31,30 +36,27 @@ def partners(found: list[Word], source: str) -> dict[int, int]:
         if word.kind == "open":
             waiting.append(place)
             if len(waiting) > DEEPEST:
-                message = f"brackets are nested more than {DEEPEST} deep"
-                raise FormulaError(message, source, word.span, fix="give a part of the formula a name of its own")
+                fix = "give a part of the formula a name of its own"
+                raise FormulaError(f"brackets are nested more than {DEEPEST} deep", source, word.span, fix=fix)
         elif word.kind == "close":
+            shown = source[word.span.start : word.span.stop]
             if not waiting:
-                shown = source[word.span.start : word.span.stop]
-                message = f"{shown} closes nothing: no bracket is open here"
-                raise FormulaError(message, source, word.span, fix=f"remove {shown}, or open a bracket before it")
+                fix = f"remove {shown}, or open a bracket before it"
+                raise FormulaError(f"{shown} closes nothing: no bracket is open here", source, word.span, fix=fix)
             opener = found[waiting[-1]]
-            after = found[waiting[-1] - 1] if waiting[-1] else word
-            half_open = (after.kind, after.text[-2:]) == ("relation", "in") and {opener.text, word.text} <= {"(", "["}
+            before = found[waiting[-1] - 1] if waiting[-1] else word
+            half_open = (before.kind, before.text[-2:]) == ("relation", "in") and {opener.text, word.text} <= {"(", "["}
             if opener.text != word.text and not half_open:  # x in [0, 1)
-                _refuse(opener, source, word)
+                raise _unclosed(opener, source, f"meets {shown} before it is closed")
             pairs[waiting.pop()] = place
     if waiting:
-        _refuse(found[waiting[-1]], source, None)
+        raise _unclosed(found[waiting[-1]], source, "is never closed")
     return pairs
 
 
-def _refuse(opener: Word, source: str, other: Word | None) -> None:
-    shown = source[opener.span.start : opener.span.stop]
-    message = f"the bracket {shown} is never closed"
-    if other is not None:
-        message = f"the bracket {shown} meets {source[other.span.start : other.span.stop]} before it is closed"
-    raise FormulaError(message, source, opener.span, fix=f"add {_CLOSER[opener.text]} where the bracket ends")
+def _unclosed(opener: Word, source: str, what: str) -> FormulaError:
+    message = f"the bracket {source[opener.span.start : opener.span.stop]} {what}"
+    return FormulaError(message, source, opener.span, fix=f"add {_CLOSER[opener.text]} where the bracket ends")
 
 
 def _lines(found: list[Word], pairs: dict[int, int]) -> list[Word]:
@@ -63,35 +65,29 @@ def _lines(found: list[Word], pairs: dict[int, int]) -> list[Word]:
     kept: list[Word] = []
     until = -1  # inside a bracket up to here
     for place, word in enumerate(found):
-        if place in pairs:
-            until = max(until, pairs[place])
+        until = max(until, pairs.get(place, -1))
         if word.kind != "soft":
             kept.append(word)
-        elif place > until and not hard and kept and _breaks(found, place, pairs, kept[-1]):
+        elif place > until and not hard and kept and _breaks(found, place + 1, pairs, kept[-1]):
             kept.append(Word("line", "line", Span(word.span.start, word.span.start)))
     return kept
 
 
-def _breaks(found: list[Word], place: int, pairs: dict[int, int], last: Word) -> bool:
-    """Whether a new statement begins after this line break."""
-    if last.kind in ("relation", "logic", "condition", "line", "then") or (last.kind == "sign" and last.text in _INFIX):
-        return False
-    start = place + 1
-    if start >= len(found) or found[start].kind in ("soft", "end"):
-        return start < len(found) and found[start].kind == "soft"  # an empty line ends a statement
+def _breaks(found: list[Word], start: int, pairs: dict[int, int], last: Word) -> bool:
+    """Whether a new statement begins after a line break."""
     first = found[start]
-    if first.kind in ("relation", "logic", "condition", "then", "close") or (
-        first.kind == "sign" and first.text in _INFIX
-    ):
+    if last.kind in (*_JOINS, "line") or last.is_sign(_INFIX):
         return False
-    while start < len(found) and found[start].kind not in ("soft", "end"):
-        if found[start].kind == "relation":
-            return True
+    if first.kind in ("soft", "end"):
+        return first.kind == "soft"  # an empty line ends a statement
+    if first.kind in (*_JOINS, "close") or first.is_sign(_INFIX):
+        return False
+    while found[start].kind not in ("soft", "end", "relation"):
         start = pairs.get(start, start) + 1
-    return False
+    return found[start].kind == "relation"
 
 
-def _tidy(found: list[Word], source: str) -> list[Word]:
+def _tidy(found: list[Word]) -> list[Word]:
     kept: list[Word] = []
     inside: list[str] = []
     passed = -1  # up to here it is the number of an equation
@@ -106,27 +102,21 @@ def _tidy(found: list[Word], source: str) -> list[Word]:
         elif word.kind == "close":
             inside.pop()
         in_matrix = bool(inside) and inside[-1] in ("matrix", "cases")
-        if word.kind in ("line", "amp", "quad") and not _matters(word, inside, in_matrix):
+        matters = {"quad": not inside, "amp": in_matrix, "line": in_matrix or not inside}
+        if not matters.get(word.kind, True):
             continue
         if word.kind == "quad" and (not kept or _is_pause(kept[-1]) or _is_pause(found[place + 1])):
             continue
         if word.kind == "stop" and in_matrix and found[place + 1].kind in ("line", "close", "amp"):
             continue
-        if word.kind == "line" and not in_matrix:
-            if _continues(found, place + 1):
+        if word.kind in ("line", "end") and not in_matrix:
+            if word.kind == "line" and _continues(found, place + 1):
                 continue
-            _trim(kept)
-            if not kept or kept[-1].kind == "line":
+            while kept and (kept[-1].kind in ("stop", "quad", "line") or kept[-1].is_sign(",;")):
+                kept.pop()  # the full stop or comma at the end of a line
+            if word.kind == "line" and not kept:
                 continue
         kept.append(word)
-    end = kept.pop()
-    _trim(kept)
-    kept.append(end)
-    for word in kept:
-        if word.kind == "stop":
-            raise FormulaError(
-                "a full stop stands inside the formula", source, word.span, fix="remove it, or write \\cdot"
-            )
     return kept
 
 
@@ -135,23 +125,17 @@ def _numbered(found: list[Word], place: int) -> int:
     start = place
     while found[place].kind == "quad":
         place += 1
-    kinds = "".join(
-        "(" if w.kind == "open" else ")" if w.kind == "close" else w.text[:1] for w in found[place : place + 4]
-    )
-    label = _EQUATION.match(kinds)
-    if label is None or not _ends(found[place + len(label.group())]):
-        return 0
-    return place - start + len(label.group())
-
-
-def _ends(word: Word) -> bool:
-    return word.kind in ("line", "end", "stop", "soft") or (word.kind == "sign" and word.text in ",;")
+    brackets = {"open": "(", "close": ")"}
+    label = _EQUATION.match("".join(brackets.get(word.kind, word.text[:1]) for word in found[place : place + 4]))
+    place += len(label.group()) if label else 0
+    ends = found[place].kind in ("line", "end", "stop", "soft") or found[place].is_sign(",;")
+    return place - start if label and ends else 0
 
 
 def _continues(found: list[Word], place: int) -> bool:
     """Whether a line goes on with the line before: it begins with + or *, or with - and has no relation."""
     first = found[place]
-    if first.kind != "sign" or first.text not in "+-*/.":
+    if not first.is_sign("+-*/."):
         return False
     while first.text == "-" and found[place].kind not in ("line", "end"):
         if found[place].kind == "relation":
@@ -160,19 +144,5 @@ def _continues(found: list[Word], place: int) -> bool:
     return True
 
 
-def _matters(word: Word, inside: list[str], in_matrix: bool) -> bool:
-    if word.kind == "quad":
-        return not inside
-    if word.kind == "amp":
-        return in_matrix
-    return in_matrix or not inside
-
-
 def _is_pause(word: Word) -> bool:
-    return word.kind in _PAUSES or (word.kind == "sign" and word.text in _INFIX)
-
-
-def _trim(kept: list[Word]) -> None:
-    """Drop the full stop or comma at the end of a line."""
-    while kept and (kept[-1].kind in ("stop", "quad", "line") or (kept[-1].kind == "sign" and kept[-1].text in ",;")):
-        kept.pop()
+    return word.kind in _PAUSES or word.is_sign(_INFIX)

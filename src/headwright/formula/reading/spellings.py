@@ -13,68 +13,48 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def _spelt(table: dict[str, str]) -> dict[str, str]:
+    """From what is meant and all its spellings: each spelling with what it means."""
+    return {word: meaning for meaning, words in table.items() for word in words.split()}
+
+
+def _kinds(*table: tuple[str, str, str]) -> dict[str, tuple[str, str]]:
+    """From kind, meaning and spellings: each spelling with its kind and what it means."""
+    return {word: (kind, meaning) for kind, meaning, words in table for word in words.split()}
+
+
 GREEK: Final = _list(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
     "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
 
 # Names that are longer than a letter, with or without a backslash.
-NAMES: Final[dict[str, str]] = {
-    **{word: word for word in GREEK},
-    "varepsilon": "epsilon",
-    "eps": "epsilon",
-    "vartheta": "theta",
-    "varphi": "phi",
-    "varrho": "rho",
-    "varsigma": "sigma",
-    "varpi": "pi",
-    "varkappa": "kappa",
-    "ell": "ell",
-    "infty": "infinity",
-    "infinity": "infinity",
-    "oo": "infinity",
-    "ones": "ones",
-}
+NAMES: Final = {word: word for word in GREEK} | _spelt({
+    "epsilon": "varepsilon eps", "theta": "vartheta", "phi": "varphi", "rho": "varrho", "sigma": "varsigma",
+    "pi": "varpi", "kappa": "varkappa", "ell": "ell", "infinity": "infty infinity oo", "ones": "ones",
+})  # fmt: skip
 
-FUNCTIONS: Final[dict[str, str]] = {
-    **{
-        word: word
-        for word in _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var norm inner transpose")
-    },
-    "log": "ln", "tr": "trace", "Tr": "trace", "ReLU": "relu", "RELU": "relu", "Relu": "relu", "Pr": "P",
-    "expectation": "E",
-}  # fmt: skip
+_FUNCTIONS = _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var Cov norm inner transpose")
+FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
+    {"ln": "log", "trace": "tr Tr", "relu": "ReLU RELU Relu", "P": "Pr", "E": "expectation"}
+)
 
-_RELATIONS = {
+# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it.
+RELATIONS: Final = _spelt({
     "=": "coloneqq equiv triangleq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
     ">=": "ge geq geqslant geqq", "~": "approx sim simeq cong", ">>": "gg", "<<": "ll",
     "->": "to rightarrow longrightarrow", "in": "in", "!in": "notin", "perp": "perp", "propto": "propto varpropto",
-}  # fmt: skip
-# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it.
-RELATIONS: Final[dict[str, str]] = {word: sign for sign, words in _RELATIONS.items() for word in words.split()}
-
-_LOGIC = {
-    "and": "land wedge", "or": "lor vee", "not": "neg lnot", "implies": "Rightarrow Longrightarrow implies",
-    "iff": "iff Leftrightarrow Longleftrightarrow",
-}  # fmt: skip
-LOGIC: Final[dict[str, str]] = {word: meaning for meaning, words in _LOGIC.items() for word in words.split()}
+})  # fmt: skip
 
 # Words that are read without a backslash, besides names and functions.
-SPOKEN: Final[dict[str, tuple[str, str]]] = {
-    **{word: ("logic", word) for word in _list("and or not implies iff")},
-    "imply": ("logic", "implies"),
-    "then": ("then", "then"),
-    "to": ("relation", "->"),
-    "in": ("relation", "in"),
-    **{word: ("condition", word) for word in _list("for when if as given where otherwise")},
-    "whenever": ("condition", "when"),
-    "with": ("condition", "where"),
-    "else": ("condition", "otherwise"),
-    **dict.fromkeys(_list("since because using by"), ("reason", "since")),
-    **dict.fromkeys(_list("integer integers"), ("kind", "Z")),
-    "real": ("kind", "R"),
-    **{word: ("command", word) for word in _list("sum lim prod argmax argmin cases")},
-}
+SPOKEN: Final = _kinds(
+    *(("logic", word, word) for word in ("and", "or", "not", "iff")), ("logic", "implies", "implies imply"),
+    *(("condition", word, word) for word in ("for", "if", "as", "given")), ("condition", "when", "when whenever"),
+    ("condition", "where", "where with"), ("condition", "otherwise", "otherwise else"), ("then", "then", "then"),
+    ("relation", "->", "to"), ("relation", "in", "in"), ("reason", "since", "since because using by"),
+    ("kind", "Z", "integer integers"), ("kind", "R", "real"),
+    *(("command", word, word) for word in ("sum", "lim", "prod", "argmax", "argmin", "cases")),
+)  # fmt: skip
 PHRASES: Final[tuple[tuple[str, tuple[str, str]], ...]] = (  # several words that mean one
     (r"for\s+(?:all|every|each|any)\b", ("condition", "for")),
     (r"for\s+some\b", ("condition", "some")),
@@ -85,68 +65,31 @@ PHRASES: Final[tuple[tuple[str, tuple[str, str]], ...]] = (  # several words tha
     (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:large|big|huge)(?:\s+enough)?\b", ("much", "large")),
     (r"(?:sufficiently\s+|very\s+|arbitrarily\s+)?(?:small|tiny)(?:\s+enough)?\b", ("much", "small")),
 )
-FIRST_WORDS: Final = _set("for there as provided such assuming sufficiently very arbitrarily large big huge small tiny")
 
 # Commands that become one word of a kind of their own.
-COMMANDS: Final[dict[str, tuple[str, str]]] = {
+COMMANDS: Final = {
     **{word: ("name", base) for word, base in NAMES.items() if word not in ("oo", "eps", "ones", "infinity")},
-    **{
-        word: ("function", name)
-        for word, name in FUNCTIONS.items()
-        if word
-        in ("exp", "ln", "log", "sin", "cos", "max", "min", "Pr", "tr", "Tr", "trace", "softmax", "rank", "diag")
-    },
-    "E": ("function", "E"),
-    **{word: ("domain", word) for word in "RZN"},
-    "prod": ("command", "prod"),
-    "argmax": ("command", "argmax"),
-    "argmin": ("command", "argmin"),
+    **{word: ("function", FUNCTIONS[word]) for word in _list("exp ln log sin cos max min Pr tr Tr trace softmax")},
     **{word: ("relation", sign) for word, sign in RELATIONS.items()},
-    **{word: ("logic", word_) for word, word_ in LOGIC.items()},
-    "forall": ("condition", "for"),
-    "exists": ("condition", "some"),
-    "because": ("reason", "since"),
-    **dict.fromkeys(_list("frac tfrac dfrac cfrac"), ("command", "frac")),
-    **dict.fromkeys(_list("dots ldots cdots dotsc dotsb dotsm vdots ddots"), ("dots", "...")),
-    "star": ("star", "*"),
-    "sqrt": ("function", "sqrt"),
-    "sum": ("command", "sum"),
-    "lim": ("command", "lim"),
-    "top": ("top", "top"),
-    "intercal": ("top", "top"),
-    "prime": ("prime", "'"),
-    "cdot": ("sign", "."),
-    "times": ("sign", "*"),
-    "ast": ("sign", "*"),
-    "div": ("sign", "/"),
-    "colon": ("sign", ":"),
-    "langle": ("open", "<"),
-    "rangle": ("close", "<"),
-    "lVert": ("open", "||"),
-    "rVert": ("close", "||"),
-    "lvert": ("open", "|"),
-    "rvert": ("close", "|"),
-    "Vert": ("bar", "||"),
-    "vert": ("bar", "|"),
-    "lbrace": ("open", "\\{"),
-    "rbrace": ("close", "\\{"),
-    "lbrack": ("open", "["),
-    "rbrack": ("close", "["),
-    "quad": ("quad", "quad"),
-    "qquad": ("quad", "quad"),
-    "cr": ("line", "line"),
-    "newline": ("line", "line"),
-}
+    **{word: ("domain", word) for word in "RZN"},
+    **{word: ("command", word) for word in ("prod", "argmax", "argmin", "sum", "lim")},
+    **_kinds(
+        ("function", "diag", "diag"), ("function", "rank", "rank"), ("function", "sqrt", "sqrt"),
+        ("function", "E", "E"), ("logic", "and", "land wedge"), ("logic", "or", "lor vee"),
+        ("logic", "not", "neg lnot"), ("logic", "implies", "Rightarrow Longrightarrow implies"),
+        ("logic", "iff", "iff Leftrightarrow Longleftrightarrow"), ("condition", "for", "forall"),
+        ("condition", "some", "exists"), ("reason", "since", "because"), ("command", "frac", "frac tfrac dfrac cfrac"),
+        ("dots", "...", "dots ldots cdots dotsc dotsb dotsm vdots ddots"), ("star", "*", "star"),
+        ("top", "top", "top intercal"), ("prime", "'", "prime"), ("sign", ".", "cdot"), ("sign", "*", "times ast"),
+        ("sign", "/", "div"), ("sign", ":", "colon"), ("open", "<", "langle"), ("close", "<", "rangle"),
+        ("open", "||", "lVert"), ("close", "||", "rVert"), ("open", "|", "lvert"), ("close", "|", "rvert"),
+        ("bar", "||", "Vert"), ("bar", "|", "vert"), ("open", "\\{", "lbrace"), ("close", "\\{", "rbrace"),
+        ("open", "[", "lbrack"), ("close", "[", "rbrack"), ("quad", "quad", "quad qquad"),
+        ("line", "line", "cr newline"),
+    ),
+}  # fmt: skip
 
-ACCENTS: Final[dict[str, str]] = {
-    "hat": "hat",
-    "widehat": "hat",
-    "tilde": "tilde",
-    "widetilde": "tilde",
-    "bar": "bar",
-    "overline": "bar",
-}
-
+ACCENTS: Final = _spelt({"hat": "hat widehat", "tilde": "tilde widetilde", "bar": "bar overline"})
 STYLES: Final = _set(
     "overrightarrow mathbf boldsymbol bm mathbb mathcal mathscr mathfrak vec pmb bold mathds mathbbm mathit symbf"
 )
@@ -210,7 +153,7 @@ PROSE: Final = _set(
 
 
 # Signs by what they mean: kind, one spelling, and all the ways to write it.
-_SIGNS: Final = (
+SIGNS: Final = _kinds(
     ("logic", "iff", "<=> ⇔ ⟺"), ("logic", "implies", "==> => ⇒ ⟹"),
     ("logic", "and", "∧"), ("logic", "or", "∨"), ("logic", "not", "¬"),
     ("relation", "=", "= == := =: ≡ ≔ ≜"), ("relation", "!=", "!= ≠"), ("relation", "<", "<"), ("relation", ">", ">"),
@@ -229,7 +172,6 @@ _SIGNS: Final = (
     ("name", "infinity", "∞"), ("name", "ones", "\U0001d7cf \U0001d7d9"),
     ("domain", "R", "ℝ"), ("domain", "Z", "ℤ"), ("domain", "N", "ℕ"),
 )  # fmt: skip
-SIGNS: Final = {spelling: (kind, text) for kind, text, spellings in _SIGNS for spelling in spellings.split()}
 FRACTIONS: Final = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34", "⅛": "18"}
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿⁱᵀ⁽⁾ʲᵏᵗ"
@@ -240,12 +182,5 @@ LOWERED: Final[dict[str, str]] = dict(zip(_LOWERED, "0123456789-+nijkat()mxelpsr
 LETTERS: Final[dict[str, str]] = {
     **dict(zip("αβγδεζηθικλμνξπρστυφχψω", [word for word in GREEK if word[0].islower()], strict=True)),
     **dict(zip("ΓΔΘΛΞΠΣΥΦΨΩ", [word for word in GREEK if word[0].isupper()], strict=True)),
-    "ϵ": "epsilon",
-    "ϑ": "theta",
-    "ϕ": "phi",
-    "ϖ": "pi",
-    "ς": "sigma",
-    "ϱ": "rho",
-    "µ": "mu",
-    "ℓ": "ell",
+    **dict(zip("ϵϑϕϖςϱµℓ", ("epsilon", "theta", "phi", "pi", "sigma", "rho", "mu", "ell"), strict=True)),
 }

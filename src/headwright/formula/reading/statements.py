@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final, Literal, NoReturn, cast, get_args
 
 from headwright.formula.errors import LARGEST, FormulaError
@@ -35,6 +35,9 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     Span,
+    conjuncts,
+    has_dots,
+    is_letter,
     put,
     walk,
 )
@@ -93,6 +96,11 @@ class _Chunk:
     conditions: list[tuple[str, list[Part]]]
 
 
+def spanned(nodes: Sequence[Node]) -> Span:
+    """From the first to the last."""
+    return nodes[0].span.to(nodes[-1].span)
+
+
 def refuse(message: str, span: Span, fix: str = "") -> NoReturn:
     """Say what is wrong, and where; whoever parses adds the source."""
     raise FormulaError(message, "", span, fix=fix)
@@ -100,9 +108,7 @@ def refuse(message: str, span: Span, fix: str = "") -> NoReturn:
 
 def both(items: Sequence[Node]) -> Node:
     """All of the statements."""
-    if len(items) == 1:
-        return items[0]
-    return Logic("and", tuple(items), span=items[0].span.to(items[-1].span))
+    return items[0] if len(items) == 1 else Logic("and", tuple(items), span=spanned(items))
 
 
 # Relations
@@ -137,7 +143,8 @@ def related(items: list[Item]) -> list[Node]:
             found.extend(_with_list(terms, signs, follow[:count], item))
             place += count
         else:
-            found.extend(_one(terms, signs, item))
+            said = [_limit(terms, signs, item.limits)] if item.limits else chain(terms, signs) if signs else terms
+            found.extend(_negated(said, item.negated))
     if bare:
         found.append(_listed(bare))
     return found
@@ -157,7 +164,7 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
         if not _is_apart(items, place):
             continue
         first = place
-        while first > start + 1 and items[first - 1].is_bare and _is_letter(items[first - 1].terms[0]):
+        while first > start + 1 and items[first - 1].is_bare and is_letter(items[first - 1].terms[0]):
             first -= 1  # s, t in {0, ..., T - 1}
         letters = {item.terms[0] for item in items[first : place + 1]}
         if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
@@ -165,7 +172,7 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
             while stop < len(items) and _is_apart(items, stop):
                 stop += 1
             more, ends = _following(items, stop)
-            return first, stop + len(more) * (ends or any(isinstance(part, Dots) for part in more))
+            return first, stop + len(more) * (ends or has_dots(more))
     return None
 
 
@@ -178,30 +185,25 @@ def _indices(node: Node) -> set[Node]:
 def _is_apart(items: list[Item], place: int) -> bool:
     """i != a, i in {a, b} or i = 1, ..., n after a comma, with a letter on the left."""
     item = items[place]
-    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not _is_letter(item.terms[0]):
+    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not is_letter(item.terms[0]):
         return False
-    if item.signs == ["="]:
-        return any(isinstance(part, Dots) for part in _following(items, place + 1)[0])
-    return item.signs[0] in ("in", "!in") or (
-        item.signs == ["!="] and isinstance(item.terms[1], Name | Number | Listing)
-    )
+    match item.signs[0], item.terms[1]:
+        case ("in" | "!in", _) | ("!=", Name() | Number() | Listing()):
+            return True
+        case "=", _:
+            return has_dots(_following(items, place + 1)[0])
+    return False
 
 
 def _sets(item: Item) -> bool:
     """c = 3/2: a name and a number."""
-    if item.signs != ["="] or item.negated or item.limits or not _is_letter(item.terms[0]):
+    if item.signs != ["="] or item.negated or item.limits or not is_letter(item.terms[0]):
         return False
     return not any(isinstance(part, Name | Dots) for part in walk(item.terms[1]))
 
 
-def _is_letter(node: Node) -> bool:
-    return isinstance(node, Name) and node.index is None
-
-
 def _listed(items: list[Node]) -> Node:
-    if len(items) == 1:
-        return items[0]
-    return Listing(tuple(items), span=items[0].span.to(items[-1].span))
+    return items[0] if len(items) == 1 else Listing(tuple(items), span=spanned(items))
 
 
 def _following(items: list[Item], place: int) -> tuple[list[Node], bool]:
@@ -218,7 +220,7 @@ def _taken(left: Node, follow: list[Node], ends: bool) -> int:
     if wanted:
         return wanted if len(follow) >= wanted else 0
     dots = next((place for place, part in enumerate(follow) if isinstance(part, Dots)), None)
-    if dots is not None and _is_letter(left):
+    if dots is not None and is_letter(left):
         return min(dots + 2, len(follow))  # i = 1, ..., n
     return len(follow) if ends else 0
 
@@ -248,15 +250,9 @@ def _brackets(item: Item, other: Item, terms: list[Node]) -> bool:
     )
 
 
-def _one(terms: list[Node], signs: list[str], item: Item) -> list[Node]:
-    if item.limits:
-        return _negated([_limit(terms, signs, item.limits)], item.negated)
-    return _negated(chain(terms, signs) if signs else terms, item.negated)
-
-
 def _negated(nodes: list[Node], times: int) -> list[Node]:
     for _ in range(times):
-        nodes = [Logic("not", (both(nodes),), span=nodes[0].span.to(nodes[-1].span))]
+        nodes = [Logic("not", (both(nodes),), span=spanned(nodes))]
     return nodes
 
 
@@ -271,7 +267,7 @@ def _limit(terms: list[Node], signs: list[str], limits: list[tuple[int, Node]]) 
 
 def _relation(terms: Sequence[Node], signs: Sequence[str]) -> Relation:
     comparisons = cast("tuple[Comparison, ...]", tuple(signs))
-    return Relation(tuple(terms), comparisons, span=terms[0].span.to(terms[-1].span))
+    return Relation(tuple(terms), comparisons, span=spanned(terms))
 
 
 def chain(terms: Sequence[Node], signs: Sequence[str]) -> list[Node]:
@@ -293,30 +289,47 @@ def chain(terms: Sequence[Node], signs: Sequence[str]) -> list[Node]:
 def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
     """What a link says that is more than a comparison of two terms; None where it is one."""
     span = left.span.to(right.span)
-    if isinstance(left, Cases) != isinstance(right, Cases):
-        return [part for pair in _branches(left, right) for part in _in_case(*pair, sign)]
-    if sign in ("in", "!in"):
-        return _member(left, right, span) if sign == "in" else _outside(left, right, span)
-    if sign == "perp":
-        zero = Number(Fraction(0), span=right.span)
-        lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
-        if len(lefts) * len(rights) > MOST_PAIRS:
-            refuse(f"more than {MOST_PAIRS} pairs are said to be orthogonal", span, "say it for all i \\ne j")
-        return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
-    if sign == "propto":
-        return [Bond("propto", left, right, span=span)]
-    if sign == "~" and isinstance(right, Call) and right.function == "N":
-        return [Bond("drawn", left, right, span=span)]
+    match left, sign, right:
+        case (Cases(branches), _, other) | (other, _, Cases(branches)) if not isinstance(other, Cases):
+            found: list[Node] = []
+            for row in branches:
+                pair = (row.body, right) if right is other else (left, row.body)
+                found += said_for(chain(pair, [sign]), row.conditions, row.span)
+            return found
+        case _, "in", _:
+            return _member(left, right, span)
+        case _, "!in", Listing(items) if not has_dots(items):
+            return _apart(left, items)
+        case _, "!in", _:
+            return [Logic("not", (both(_member(left, right, span)),), span=span)]
+        case _, "perp", _:
+            return _orthogonal(left, right, span)
+        case _, "propto", _:
+            return [Bond("propto", left, right, span=span)]
+        case _, "~", Call("N"):
+            return [Bond("drawn", left, right, span=span)]
     if (bounded := _bounded(left, sign, right)) is not None:
         return said_for([bounded[0]], bounded[1], span)
     if sign not in _COMPARISONS:  # a denied one, such as !~
         return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
     if isinstance(right, Listing) and not isinstance(left, Listing):
         if sign == "!=" and alone:
-            return [_relation([left, other], ["!="]) for other in right.items]
-        if sign == "=" and _is_letter(left) and (ends := _ends(right)):
+            return _apart(left, right.items)
+        if sign == "=" and is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
     return None
+
+
+def _apart(left: Node, others: Sequence[Node]) -> list[Node]:
+    return [_relation([left, other], ["!="]) for other in others]
+
+
+def _orthogonal(left: Node, right: Node, span: Span) -> list[Node]:
+    lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
+    if len(lefts) * len(rights) > MOST_PAIRS:
+        refuse(f"more than {MOST_PAIRS} pairs are said to be orthogonal", span, "say it for all i \\ne j")
+    zero = Number(Fraction(0), span=right.span)
+    return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
 
 
 def _bounded(left: Node, sign: str, right: Node) -> tuple[Node, list[Node]] | None:
@@ -350,63 +363,38 @@ def _ends(items: Listing) -> tuple[Node, Node] | None:
 
 def _member(left: Node, right: Node, span: Span) -> list[Node]:
     if not isinstance(right, Interval):
-        several = isinstance(left, Listing) and not any(isinstance(part, Dots) for part in left.items)
-        return [Bond("in", one, right, span=span) for one in (left.children() if several else (left,))]
-    terms, signs = [left], list[str]()
-    if right.low not in (INFINITY, _minus_infinity(right.low)):
-        terms, signs = [right.low, *terms], [right.signs[0]]
-    if right.high != INFINITY:
-        terms, signs = [*terms, right.high], [*signs, right.signs[1]]
-    if len(signs) == 1 and terms[0] is right.low:  # (0, oo): x > 0
-        terms, signs = [left, right.low], [{"<": ">", "<=": ">="}[signs[0]]]
-    if not signs:
-        refuse("this interval holds every number", span, "write x \\in \\mathbb{R}")
-    return [Relation(tuple(terms), cast("tuple[Comparison, ...]", tuple(signs)), span=span)]
+        lefts = left.items if isinstance(left, Listing) and not has_dots(left.items) else (left,)
+        return [Bond("in", one, right, span=span) for one in lefts]
+    low = right.low != INFINITY and INFINITY not in right.low.children()
+    high = right.high != INFINITY
+    if low and high:
+        return [Relation((right.low, left, right.high), right.signs, span=span)]
+    if low:
+        return [Relation((left, right.low), (">" if right.signs[0] == "<" else ">=",), span=span)]
+    if high:
+        return [Relation((left, right.high), right.signs[1:], span=span)]
+    return refuse("this interval holds every number", span, "write x \\in \\mathbb{R}")
 
 
-def _minus_infinity(node: Node) -> Node:
-    return node if INFINITY in node.children() else INFINITY
-
-
-def _outside(left: Node, right: Node, span: Span) -> list[Node]:
-    if isinstance(right, Listing) and not any(isinstance(part, Dots) for part in right.items):
-        return [_relation([left, other], ["!="]) for other in right.items]
-    return [Logic("not", (both(_member(left, right, span)),), span=span)]
-
-
-# Cases
-
-
-def _branches(left: Node, right: Node) -> Iterator[tuple[Node, Node, Quantified]]:
-    """Both sides of a link for each branch of the one that has them."""
-    cases = left if isinstance(left, Cases) else right
-    for branch in cases.branches if isinstance(cases, Cases) else ():
-        yield (branch.body, right, branch) if cases is left else (left, branch.body, branch)
-
-
-def _in_case(left: Node, right: Node, branch: Quantified, sign: str) -> list[Node]:
-    return said_for(chain([left, right], [sign]), branch.conditions, branch.span)
-
-
-def otherwise(others: Sequence[Quantified]) -> tuple[Node, ...]:
+def otherwise(others: Sequence[Quantified]) -> list[Node]:
     """What is left when none of the branches applies."""
-    return tuple(part for branch in others for part in _denied(branch.conditions))
+    return [part for branch in others for part in _denied(branch.conditions)]
 
 
-def _denied(conditions: tuple[Node, ...]) -> tuple[Node, ...]:
+def _denied(conditions: tuple[Node, ...]) -> list[Node]:
     match conditions:
+        case ():
+            return []
         case (Relation((left, right), (sign,)),) if sign in _OPPOSITE:
-            return (_relation([left, right], [_OPPOSITE[sign]]),)
-        case (Bond("in", left, Listing(items)),) if not any(isinstance(part, Dots) for part in items):
-            return tuple(_relation([left, item], ["!="]) for item in items)
-    if not conditions:
-        return ()
+            return [_relation([left, right], [_OPPOSITE[sign]])]
+        case (Bond("in", left, Listing(items)),) if not has_dots(items):
+            return _apart(left, items)
     whole = both(conditions)
-    firsts = {part.terms[0] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)}
-    apart = [part.terms[1] for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
-    if len(firsts) == 1 and len(apart) == len(conditions):  # neither a nor b: one of them
-        return (Bond("in", firsts.pop(), Listing(tuple(apart), span=whole.span), span=whole.span),)
-    return (Logic("not", (whole,), span=whole.span),)
+    unlike = [part.terms for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
+    if len(unlike) == len(conditions) and len({terms[0] for terms in unlike}) == 1:  # neither a nor b: one of them
+        apart = Listing(tuple(terms[1] for terms in unlike), span=whole.span)
+        return [Bond("in", unlike[-1][0], apart, span=whole.span)]
+    return [Logic("not", (whole,), span=whole.span)]
 
 
 # Conditions
@@ -474,8 +462,7 @@ def assembled(parts: list[Part]) -> Node:
     for statement, _ in _split(parts, ("semi", "line")):
         node = _implied(statement)
         # items joined by commas are already one 'and': the whole is one list of statements
-        plain = isinstance(node, Logic) and node.word == "and" and len(statement) > 1
-        statements.extend(node.children() if plain else [node])
+        statements.extend(conjuncts(node) if len(statement) > 1 else [node])
     for run in reasons:
         node = _implied(run)
         if isinstance(node, STATEMENTS):
@@ -520,27 +507,16 @@ def _implied(parts: list[Part]) -> Node:
     cut = _last_join(parts[arrows[0] : arrows[1]]) if len(arrows) > 1 else None
     if cut is not None:  # the last comma between the first two arrows: there a new implication begins
         return both([_implied(parts[: arrows[0] + cut]), _implied(parts[arrows[0] + cut + 1 :])])
-    sides: list[Node] = []
-    signs: list[Part] = []
-    for run, sign in _split(parts, ("implies", "iff")):
-        sides.append(_either(run))
-        if sign is not None:
-            signs.append(sign)
-    if not signs:
+    sides = [_either(run) for run, _ in _split(parts, ("implies", "iff"))]
+    if not arrows:
         return sides[0]
-    steps: list[Node] = []
-    for place, sign in enumerate(signs):
-        left, right = sides[place], sides[place + 1]
-        word = cast("Literal['implies', 'iff']", sign.tag)
-        steps.append(Logic(word, (left, right), span=left.span.to(right.span)))
-    return both(steps)
+    words = [cast("Literal['implies', 'iff']", parts[place].tag) for place in arrows]
+    return both([Logic(word, pair, span=spanned(pair)) for word, pair in zip(words, pairwise(sides), strict=True)])
 
 
 def _either(parts: list[Part]) -> Node:
     items = [both([node for chunk in _chunks(run) for node in _quantified(chunk)]) for run, _ in _split(parts, ("or",))]
-    if len(items) == 1:
-        return items[0]
-    return Logic("or", tuple(items), span=items[0].span.to(items[-1].span))
+    return items[0] if len(items) == 1 else Logic("or", tuple(items), span=spanned(items))
 
 
 def _chunks(parts: list[Part]) -> list[_Chunk]:
@@ -592,22 +568,12 @@ def _quantified(chunk: _Chunk) -> list[Node]:
     if len(nodes) == 1 and isinstance(nodes[0], Quantified) and len(body) > 1:  # a limit that has further conditions
         conditions = [*((("as", [Part("term", part.span, node=part)])) for part in nodes[0].conditions), *conditions]
         nodes = [nodes[0].body]
-    for word, runs in _grouped(conditions):
+    for _, group in groupby(conditions, lambda one: id(one) if one[0] == "some" else 0):  # 'for some' stands alone
+        some, runs = zip(*group, strict=True)
         found = [part for run in runs for part in _conditions(run)]
         span = Span(min(nodes[0].span.start, found[0].span.start), max(nodes[-1].span.stop, found[-1].span.stop))
-        nodes = [Exists(both(nodes), tuple(found), span=span)] if word == "some" else said_for(nodes, found, span)
+        nodes = [Exists(both(nodes), tuple(found), span=span)] if "some" in some else said_for(nodes, found, span)
     return nodes
-
-
-def _grouped(conditions: list[tuple[str, list[Part]]]) -> Iterator[tuple[str, list[list[Part]]]]:
-    """Conditions of one kind together: 'for some' ends those before it."""
-    runs: list[list[Part]] = []
-    for place, (word, run) in enumerate(conditions):
-        runs.append(run)
-        kind = "some" if word == "some" else "all"
-        if place + 1 == len(conditions) or kind == "some" or conditions[place + 1][0] == "some":
-            yield kind, runs
-            runs = []
 
 
 def _conditions(run: list[Part]) -> list[Node]:
@@ -617,8 +583,7 @@ def _conditions(run: list[Part]) -> list[Node]:
         if isinstance(node, Quantified) and isinstance(node.body, Gap):  # (for all i != a), in brackets
             found.extend(node.conditions)
             continue
-        inner = isinstance(node, Logic) and node.word == "and"
-        for part in node.children() if inner else (node,):
+        for part in conjuncts(node):
             found.extend(part.items if isinstance(part, Listing) else (part,))
     return found
 
@@ -682,12 +647,9 @@ def _cut(run: list[Part]) -> int | None:
 
 def _items(parts: list[Part]) -> list[Item]:
     """The items between commas, each a term or a relation."""
-    items: list[Item] = []
-    joint = ""
-    for run, end in _split(parts, _JOINS):
-        items.append(_item(run, joint))
-        joint = end.tag if end is not None else ""
-    return items
+    runs = list(_split(parts, _JOINS))
+    joints = ["", *(end.tag for _, end in runs if end is not None)]
+    return [_item(run, joint) for (run, _), joint in zip(runs, joints, strict=True)]
 
 
 def _item(run: list[Part], joint: str) -> Item:

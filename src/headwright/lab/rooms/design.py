@@ -9,32 +9,18 @@ from pydantic import Field
 
 from headwright.errors import InputError
 from headwright.lab.room import Asked, Call, Room
+from headwright.lab.rooms.worlds import MOST_ENTRIES, Noisy, world_of
 
 if TYPE_CHECKING:
     import numpy as np
     from jaxtyping import Float
 
     from headwright.design import Design, Wish
-    from headwright.noise import World
 
 MOST_KEYS, MOST_NUMBERS, MOST_HEADS = 2000, 20_000, 8
 Number = Annotated[str, Field(max_length=60)]  # exact: "0.01" is 1/100, and "1/8" is what it says
 Index = Annotated[int, Field(ge=0, lt=MOST_KEYS)]
 Row = Annotated[list[float], Field(min_length=1, max_length=256)]
-
-
-class Uncertain(Asked):
-    """What is uncertain about every key: at most one of these.
-
-    >>> Uncertain(isotropic=0.01).isotropic
-    0.01
-    """
-
-    isotropic: float | None = Field(None, ge=0, description="The variance a of N(0, a I), added to every key.")
-    ball: float | None = Field(None, ge=0, description="The radius of a ball in which every key may lie.")
-    scale: list[float] | None = Field(
-        None, min_length=2, max_length=2, description="Every key may be multiplied by a number between these."
-    )
 
 
 class AskedForDesign(Asked):
@@ -53,7 +39,7 @@ class AskedForDesign(Asked):
     eps: Number = Field("0.01", description="How much is left to others, with copy or average.")
     scale: Number = Field("1", description="Factor of the scores.")
     heads: int = Field(1, ge=1, le=MOST_HEADS)
-    uncertain: Uncertain | None = Field(None, description="What the keys may be.")
+    world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="What the keys may be.")
     confidence: Number = Field("0.95", description="Where keys are random: grant the wish with this probability.")
 
 
@@ -64,21 +50,31 @@ def design(asked: AskedForDesign) -> dict[str, Any]:
     >>> found["verdict"], found["checker"]
     ('designed', 'trusted')
     """
-    import numpy as np
-
     from headwright.design import design as find
     from headwright.design.wire import to_json
 
-    if len({len(row) for row in asked.keys}) > 1:
-        raise InputError("keys have rows of different lengths: expected as many numbers in each")
-    keys = np.array(asked.keys, dtype=float)
-    if keys.size > MOST_NUMBERS:
-        raise InputError(f"keys of {keys.size} numbers: the lab takes {MOST_NUMBERS}, the command line any number")
+    keys = matrix(asked.keys, "keys")
     found = find(
-        keys, _wish(asked), world=_world(asked.uncertain), scale=asked.scale, heads=asked.heads,
+        keys, _wish(asked), world=world_of(asked.world), scale=asked.scale, heads=asked.heads,
         confidence=asked.confidence,
     )  # fmt: skip
     return {**to_json(found, found.certificate), "mixing": _mixing(found)}
+
+
+def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
+    """Rows as an array; `what` begins the sentence if they are not one.
+
+    >>> matrix([[1.0, 2.0]], "keys").shape
+    (1, 2)
+    """
+    import numpy as np
+
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{what} have rows of different lengths: expected as many numbers in each")
+    found = np.array(rows, dtype=float)
+    if found.size > MOST_NUMBERS:
+        raise InputError(f"{what} of {found.size} numbers: the lab takes {MOST_NUMBERS}, the command line any number")
+    return found
 
 
 def _wish(asked: AskedForDesign) -> Wish:
@@ -92,22 +88,6 @@ def _wish(asked: AskedForDesign) -> Wish:
     if asked.average is not None:
         return average(asked.average, asked.eps)
     return at_least({int(key): least for key, least in (asked.at_least or {}).items()})
-
-
-def _world(uncertain: Uncertain | None) -> World:
-    from headwright.noise import Ball, Between, Isotropic, Noise, World
-
-    if uncertain is None:
-        return World()
-    given = {name: value for name, value in uncertain.model_dump().items() if value is not None}
-    if len(given) != 1:
-        raise InputError("uncertain: expected one of isotropic, ball, scale")
-    if uncertain.isotropic is not None:
-        return World(others=Noise(spread=Isotropic(uncertain.isotropic)))
-    if uncertain.ball is not None:
-        return World(others=Noise(spread=Ball(uncertain.ball)))
-    low, high = given["scale"]
-    return World(others=Noise(scale=Between(low, high)))
 
 
 def _mixing(found: Design) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.check import check
 from headwright.check.settings.matrices import Given, decide
-from headwright.check.settings.matrices.inequalities import ABEL, PLAIN, SQUARED
+from headwright.check.settings.matrices.inequalities import ABEL, SQUARED, TERMS
 from headwright.errors import InputError
 from headwright.formula.errors import FormulaError
 from headwright.formula.shapes import Shape
@@ -281,7 +281,7 @@ def test_what_cannot_be_decided_is_left_open_and_says_what_was_tried() -> None:
 
 
 def test_every_term_nonnegative_needs_no_solver() -> None:
-    assert FREE.decision(r"\|A\|_F^2 \ge 0").used == PLAIN
+    assert FREE.decision(r"\|A\|_F^2 \ge 0").used == TERMS
 
 
 def test_the_same_question_has_the_same_answer() -> None:
@@ -493,3 +493,12 @@ def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word
 )
 def test_chains_with_dots_speak_of_all_between(claim: str, words: list[str]) -> None:
     assert [part.word for part in check("energy", claim).parts] == words
+
+
+@pytest.mark.parametrize(
+    ("bound", "word"), [(r"(2(d-k)-1)\sigma_1", "refuted"), (r"(d-k)\sigma_1", "proved"), (r"\sigma_1", "proved")]
+)
+def test_a_norm_may_be_that_of_nothing(bound: str, word: str) -> None:
+    """For k = d nothing is left of A - U_k S_k V_k^T."""
+    (part,) = check("energy", rf"\|A - U_k S_k V_k^\top\|_2 \le {bound}").parts
+    assert part.word == word, part.reason

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
 from headwright.check.answer import MisfitError, label
-from headwright.check.decision import Decision
+from headwright.check.decision import Decision, most_telling
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
 from headwright.check.scalars.numbers import Symbol
@@ -295,25 +295,35 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
 
 
 def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node) -> Decision:
-    """Decide what is said of the mean or the variance of a weight, in the limit of long queries.
+    """Decide what is said of the mean or the variance of a weight, or of the mean output, in the limit of long queries.
 
     Weights lie between 0 and 1 and have a limit for almost every length of the key, so the limit of their mean is the
     mean of their limits (dominated convergence), and the same is true of squares.
     """
-    weight = moment.arguments[0] if len(moment.arguments) == 1 else None
-    if not isinstance(weight, Name) or weight.base != "alpha" or isinstance(weight.index, Listing):
+    what = moment.arguments[0] if len(moment.arguments) == 1 else None
+    output = moment.function == "E" and what is not None and is_output(what)
+    if not isinstance(what, Name) or not (output or (what.base == "alpha" and not isinstance(what.index, Listing))):
         raise MisfitError("the mean or variance of a weight was expected", moment, fix="write \\alpha_a in it")
     if sign not in ("~", "->"):
         return Decision("undecided", "moments are found in the limit of long queries only: write \\to")
-    which, reader = label(weight.index), Reader(decider.scene, {})
-    target = reader.scalar(right)
-    if which not in decider.scene.classes.named or target.names():
-        return Decision("undecided", "a number was expected, for the weight of a key with a name")
-    found, conditions = _regions(decider, moment, decider.scene.queries, reader.value(weight))
-    moments = None if found is None or conditions else found.moments(which)
-    if moments is None:
-        return Decision("undecided", "the moments could not be found exactly")
-    value, wanted = moments[moment.function == "Var"], target.value({})
+    scene, reader = decider.scene, Reader(decider.scene, {})
+    target, value = reader.value(right), reader.value(what)
+    wanted = target.coordinates if isinstance(target, Vec) else {label(what.index): target}
+    if isinstance(target, Vec) != output or any(x.names() for x in wanted.values()):
+        return Decision("undecided", "a number was expected for a weight, or a combination of values for an output")
+    heads = (f"q_{label(what.index)}",) if output and what.index is not None else scene.queries
+    found, conditions = _regions(decider, moment, heads, value)
+    decisions = []
+    for which in dict.fromkeys((*scene.classes.named, REST) if output else wanted):
+        moments = None if found is None or conditions or which not in scene.classes.all else found.moments(which)
+        if moments is None:
+            return Decision("undecided", "the moments could not be found exactly")
+        decision = _near(moments[moment.function == "Var"], sign, wanted.get(which, ZERO).value({}))
+        decisions.append(replace(decision, about=f"the weight of v_{which}" if output else ""))
+    return most_telling(decisions)
+
+
+def _near(value: arb, sign: Comparison, wanted: arb) -> Decision:
     true = _compared(value, sign, wanted)
     if true is None:
         return Decision("undecided", f"the limit is {value.str(10)}")

@@ -18,6 +18,7 @@ from headwright.check.scalars.numbers import Symbol, told
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.laws import drawn_as_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, opening, score_name
 from headwright.check.verdict import Verdict
@@ -193,9 +194,11 @@ class KeysSetting:
     def opened(self, answer: Answer) -> KeysCourt:
         """With what the answer defines, what it says of its own names, and the conditions it states."""
         scene = self._scene(answer)
+        if self.setting.noise == "vanishing":
+            scene = scene.defining(variance_named((said.node for said in answer.claims), scene))
         self._check_fair(scene)
         decider, doubts = stated(Decider(scene), answer.conditions)
-        claims: tuple[Said, ...] = tuple(answer.claims)
+        claims = tuple(replace(said, node=drawn_as_moments(said.node)) for said in answer.claims)
         readings: tuple[str, ...] = ()
         if self.exercise.condition:
             decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)

@@ -39,6 +39,12 @@ from headwright.check.settings.keys.chance import (
     is_output,
     speaks_of_output,
 )
+from headwright.check.settings.keys.laws import (
+    decide_exactly,
+    is_vanishing_noise,
+    speaks_of_moments,
+    speaks_of_variance,
+)
 from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -248,6 +254,8 @@ class Decider:
     def _told(self, link: Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
+        if is_vanishing_noise(link, self.scene):
+            return self  # that is given
         found = way(link, self._still, self.scene.definitions, self._read)
         if found is not None:
             return self._tending(found)
@@ -386,8 +394,8 @@ class Decider:
         reader = Reader(self.scene, {})
         if isinstance(left, Call) and left.function == "P":
             return decide_event(self, left, sign, right)
-        if isinstance(left, Call) and left.function in ("E", "Var"):
-            return decide_moment(self, left, sign, right)
+        if speaks_of_moments(link) or speaks_of_variance(link, self.scene):
+            return self._moments(link)
         if self._leaves_to_chance(link):
             return self._almost_surely(link)
         try:
@@ -407,6 +415,32 @@ class Decider:
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
         return decide(a, sign, b, where, self._tends(large, self.small(given)))
+
+    def _moments(self, link: Relation) -> Decision | None:
+        """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
+        (left, right), (sign,) = link.terms, link.comparisons
+        moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
+        if isinstance(left, Call) and moving and not speaks_of_moments(right):
+            return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
+        given = self.given(Reader(self.scene, {}))
+        if given is None:
+            return None
+        where, _ = self.where([], given)
+        return decide_exactly(self.scene, link, given, where)
+
+    def _as_noise_vanishes(self, link: Relation, moment: Call) -> Decision | None:
+        """Weights are bounded and continuous in the keys: where only noise is random, their moments have limits.
+
+        As the noise vanishes, the mean tends to what the weight is at the means of the keys, and the variance to 0.
+        """
+        setting, sign = self.scene.setting, link.comparisons[0]
+        (what,) = moment.arguments if len(moment.arguments) == 1 else (moment,)
+        plainly = is_output(what) or (isinstance(what, Name) and what.base == "alpha")
+        if setting.noise != "vanishing" or setting.scales or sign not in ("~", "->") or not plainly:
+            return None
+        if moment.function == "Var":
+            what = Number(Fraction(0))
+        return self._decided(Relation((what, link.terms[1]), link.comparisons, span=link.span))
 
     def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
         return Tending(large, self.vanishing, small, frozenset(self.scene.exercise.parameters))

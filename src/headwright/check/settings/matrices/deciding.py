@@ -1,4 +1,9 @@
-"""Statements about matrices decided: the proof, then the search for a counterexample; and the court."""
+"""Statements about matrices decided: the proof, then the search for a counterexample; and the court.
+
+These are no cases of `decision.decide`, whose two sides are numbers in names that have ranges: the sides here are forms
+over words of matrices, for all sizes, and what refutes them are matrices. What comes down to sizes and to numbers is
+proved by the same `prove`.
+"""
 
 from __future__ import annotations
 
@@ -428,10 +433,10 @@ def shown(found: Decision) -> dict[str, Any]:
 
 
 def _rows(rows: Sequence[Sequence[Fraction | float]]) -> object:
-    plainly = [[_plain(float(entry)) for entry in row] for row in rows]
+    plainly = [[_short(float(entry)) for entry in row] for row in rows]
     return plainly[0][0] if len(plainly) == len(plainly[0]) == 1 else plainly
 
 
-def _plain(value: float) -> int | float:
+def _short(value: float) -> int | float:
     short = float(f"{value:.6g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
+from headwright.check.scalars import Scalar, Thing, number
 from headwright.check.settings.matrices.deciding import difference, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
@@ -29,10 +29,17 @@ class Aim:
 
     @cached_property
     def bare(self) -> Given:
-        """Without definitions, and without knowing that S holds the singular values: for algebra in passing."""
+        """Without definitions, and without knowing that S holds the singular values: for algebra in passing.
+
+        S stays diagonal, and the singular values are on the diagonal of some other matrix.
+        """
         known, given = Known(self.given), self.given
         shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
-        facts = {name: facts - {"diagonal"} for name, facts in given.facts.items()}
+        facts = {about: facts for about, facts in given.facts.items() if "singular values" not in facts}
+        for family in (one for one in known.families.values() if one.kind == "singular values"):
+            other = f"values beside {family.of}"  # no formula can mean it
+            shapes[other] = given.shapes[family.of]
+            facts |= {other: frozenset({"diagonal"}), f"{other},{family.base}_*": frozenset({"singular values"})}
         return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
 
     @cached_property
@@ -46,11 +53,12 @@ class Aim:
         return ">=" if proves(Relation((self.start, self.end), (">=",)), self.given) else "="
 
     def is_leap(self, link: Relation) -> bool:
-        """Whether a step says what was to be shown, up to algebra in passing and a number in front."""
-        if _term_by_term(link, self.given):
-            return False
-        mine, whole = _gap(link.terms, self.bare), _gap((self.start, self.end), self.bare)
-        return _multiple(mine, whole) not in (None, 0)
+        """Whether a step says what was to be shown, up to algebra in passing and a number in front.
+
+        Two sums that are equal term by term say no more than their terms do.
+        """
+        terms = _terms(link, self.given) or link.terms
+        return _multiple(_gap(terms, self.bare), _gap((self.start, self.end), self.bare)) not in (None, 0)
 
     def leads(self, steps: Sequence[Relation]) -> bool:
         """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
@@ -104,17 +112,15 @@ class Aim:
         return False
 
 
-def _term_by_term(link: Relation, given: Given) -> bool:
-    """Whether two sums are equal because their terms are: sum |A v_i|^2 = sum |sigma_i u_i|^2."""
+def _terms(link: Relation, given: Given) -> tuple[Node, Node] | None:
+    """The terms of two sums that are equal because these are: |A v_k|^2 of sum |A v_i|^2 = sum |sigma_i u_i|^2."""
+    place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
     match link.terms:
-        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())):
-            place = next((name for name in given.shapes if name in Known(given).assumed()), None)  # 1 <= k <= d
-            if (low, high) != (other_low, other_high) or place is None:
-                return False
+        case (BigSum(i, x, low, high, ()), BigSum(j, y, other_low, other_high, ())) if place is not None:
             terms = put(x, i, Name(place)), put(y, j, Name(place))
-            return terms[0] != terms[1] and proves(Relation(terms, ("=",)), given)
-        case _:
-            return False
+            if (low, high) == (other_low, other_high) and proves(Relation(terms, ("=",)), given):
+                return terms
+    return None
 
 
 def _written_out(steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
@@ -128,14 +134,13 @@ def _written_out(steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
     return False
 
 
-def _multiple(mine: Form | None, whole: Form | None) -> Fraction | None:
-    """Which rational multiple of a form another is; None where it is none, or one of them is not known."""
+def _multiple(mine: Form | None, whole: Form | None) -> Scalar | None:
+    """Which multiple of a form another is, by a number made of sizes; None where it is none, or one has no form."""
     if mine is None or whole is None or whole.is_zero:
         return None
-    if mine.is_zero:
-        return Fraction(0)
-    factor = (mine.terms[0][1] / whole.terms[0][1]).rational
-    return factor if factor is not None and mine == scaled(whole, factor) else None
+    factor = number(0) if mine.is_zero else mine.terms[0][1] / whole.terms[0][1]
+    of_sizes = not any(isinstance(atom, Thing) for atom in factor.atoms())
+    return factor if of_sizes and mine == scaled(whole, factor) else None
 
 
 def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:

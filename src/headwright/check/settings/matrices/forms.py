@@ -189,7 +189,7 @@ def form(rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalar]]) -> For
     return Form(rows, columns, tuple(sorted(kept, key=lambda term: (len(term[0]), text(term[0])))))
 
 
-def plain(value: Scalar | Fraction | int) -> Form:
+def numeral(value: Scalar | Fraction | int) -> Form:
     """A number as a form."""
     return form(1, 1, [((), value if isinstance(value, Scalar) else number(value))])
 
@@ -559,7 +559,7 @@ class Algebra:
         if base.is_scalar:
             if exponent < 0 and base.is_zero:
                 raise NoForm("a division by 0")
-            return plain(power(base.scalar, exponent))
+            return numeral(power(base.scalar, exponent))
         if exponent.denominator != 1:
             raise NoForm("a power of a matrix that is not whole")
         if abs(exponent) > HIGHEST_POWER:

@@ -22,7 +22,7 @@ from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Mem
 from headwright.check.settings.matrices.known import NoForm
 from headwright.check.settings.matrices.normal import candidates, profile, rank_bound
 
-PLAIN = "the signs of its terms"
+TERMS = "the signs of its terms"
 SIZES = "an inequality between sizes"
 ABEL = "summation by parts"
 SQUARED = "squares of both sides, "
@@ -70,6 +70,9 @@ def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scal
             powers = profile(body, algebra).powers
             for first, last, size in places:
                 yield factor * size * algebra.members(powers, first), first, last, True
+            if places and not any(algebra.sizes.at_most(first, last) for first, last, _ in places):
+                first, last, _ = places[0]
+                yield ZERO, last + 1, first, len(places) == 1  # no place may be left: then the norm is 0
             return
     except NoForm:
         pass
@@ -87,7 +90,7 @@ def _alone(value: Scalar) -> tuple[object, Fraction]:
 def nonnegative(value: Scalar, algebra: Algebra, where: Where, *, strict: bool) -> str | None:
     """How a number was proved to be >= 0 (or > 0); None if it was not."""
     if not strict and surely(value, where):
-        return PLAIN
+        return TERMS
     try:
         weights = weighted(value, algebra)
     except NoForm:

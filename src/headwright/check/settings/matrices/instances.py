@@ -96,8 +96,8 @@ def _values(known: Known, names: frozenset[str], sizes: Mapping[str, int], varia
             if start + columns > rows:
                 return None
             basis = _block(_orthogonal(rows, "apart", variant), start, columns)
-            plain = known.fact(name, "orthonormal columns")
-            values[name] = basis if plain else _times(basis, _integers(columns, columns, name, variant))
+            upright = known.fact(name, "orthonormal columns")
+            values[name] = basis if upright else _times(basis, _integers(columns, columns, name, variant))
         else:
             values[name] = _value(known, name, rows, columns, variant)
     return values

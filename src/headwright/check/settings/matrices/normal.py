@@ -39,7 +39,7 @@ from headwright.check.settings.matrices.forms import (
     mentions,
     minus,
     multiplied,
-    plain,
+    numeral,
     plus,
     rows_of,
     scaled,
@@ -91,7 +91,7 @@ class Normal:
         algebra = self.algebra
         match node:
             case Number(value):
-                return plain(value)
+                return numeral(value)
             case Name():
                 return self.name(node)
             case Sum(terms):
@@ -110,7 +110,7 @@ class Normal:
                 first, second = (self.column(self.of(side)) for side in (left, right))
                 return algebra.times(algebra.transposed(first), second)
             case Norm(body, kind):
-                return plain(self.norm(self.of(body), kind))
+                return numeral(self.norm(self.of(body), kind))
             case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
                 return self.big_sum(run, along=self.of(Name("I", size)).rows)
             case Call(function, arguments):
@@ -135,7 +135,7 @@ class Normal:
         """A definition, a member of a family, an entry, the identity, a number or a matrix."""
         key = written(node)
         if node.index is None and not node.primes and node.base in self.bound:
-            return plain(self.bound[node.base])
+            return numeral(self.bound[node.base])
         if node.base in ("oo", "infinity", "infty"):
             raise NoForm("infinity is not a number")
         family = self.known.family(node)
@@ -144,7 +144,7 @@ class Normal:
             return self.entry(node.base, node.index.items)
         if family is None and node.index is not None and self._depends(node.index):
             if shape == SCALAR and key not in self.known.given.shapes:
-                return plain(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
+                return numeral(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
             raise NoForm(f"{key} inside a sum over its index")
         definition = self.known.definition(node)
         if definition is not None:
@@ -158,10 +158,10 @@ class Normal:
             return word_form((), size, size)
         if shape is None or shape == SCALAR:
             if node.index is not None and key not in self.known.given.shapes and shape is not None:
-                return plain(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
+                return numeral(self.algebra.members(((node.base, Fraction(1)),), self.index(node.index)))
             if key in ("pi", "e"):
-                return plain(pi() if key == "pi" else exp(ONE))
-            return plain(self.algebra.sizes.name(key))
+                return numeral(pi() if key == "pi" else exp(ONE))
+            return numeral(self.algebra.sizes.name(key))
         return self.matrix(node)
 
     def index(self, node: Node | None) -> Scalar:
@@ -193,7 +193,7 @@ class Normal:
         family = self.known.families[base]
         if family.kind == "singular values":
             self._exists(index, family.size)
-            return plain(self.algebra.members(((base, Fraction(1)),), index))
+            return numeral(self.algebra.members(((base, Fraction(1)),), index))
         return self.algebra.times(self.of(Name(family.of)), self._unit(index, family.size))
 
     def entry(self, base: str, places: Sequence[Node]) -> Form:
@@ -229,7 +229,7 @@ class Normal:
     def power(self, base: Form, exponent: Scalar) -> Form:
         """A rational power, or any power of a number."""
         if exponent.rational is None:
-            return plain(base.scalar**exponent)
+            return numeral(base.scalar**exponent)
         return self.algebra.power(base, exponent.rational)
 
     def norm(self, given: Form, kind: str) -> Scalar:
@@ -247,17 +247,17 @@ class Normal:
         given = forms[0]
         match function:
             case "trace":
-                return plain(self.algebra.trace(given))
+                return numeral(self.algebra.trace(given))
             case "softmax" | "relu" if not given.is_scalar:
                 return image(function, given, self.algebra)
             case "sqrt":
-                return plain(sqrt(given.scalar))
+                return numeral(sqrt(given.scalar))
             case "exp" | "ln" | "sin" | "cos" | "abs":
-                return plain(ELEMENTARY[function](given.scalar))
+                return numeral(ELEMENTARY[function](given.scalar))
             case "rank" if given.is_zero or not given.is_scalar:
-                return plain(self.rank(given))
+                return numeral(self.rank(given))
             case "max" | "min":
-                return plain(thing(Applied(function, tuple(sorted(forms, key=text)))))
+                return numeral(thing(Applied(function, tuple(sorted(forms, key=text)))))
             case _:
                 raise NoForm(f"{function} has no form")
 
@@ -394,7 +394,7 @@ class Summation:
             self._inside(upto, size)
             diagonal = self.algebra.diagonal(powers, upto, size)
             if closed:
-                part = plain(self.algebra.trace(self._reduced(whole + diagonal, size, size)))
+                part = numeral(self.algebra.trace(self._reduced(whole + diagonal, size, size)))
             else:
                 place = whole.index(GAP)
                 part = self._reduced(whole[:place] + diagonal + whole[place + 1 :], body.rows, body.columns)

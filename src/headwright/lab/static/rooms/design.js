@@ -1,5 +1,5 @@
 // Design: drag the keys, wish by clicking them; every query that grants the wish, the shortest one, and the proof.
-import { h, listed, put, s, shown, speak } from "../shared/dom.js";
+import { down, h, listed, put, s, shown, speak, up } from "../shared/dom.js";
 import { choice, list, number, rows, text } from "../shared/state.js";
 import { button, choose, forgive, group, line, refusals, refuse, slider } from "../shared/controls.js";
 import { Asker } from "../shared/ask.js";
@@ -38,17 +38,6 @@ const presets = [
 ];
 
 const NOISES = [["none", "none"], ["ball", "ball"], ["stretch", "stretch"], ["gauss", "Gaussian"]];
-const up = (x, digits = 5) => shownTo(x, digits, Math.ceil);
-const down = (x, digits = 5) => shownTo(x, digits, Math.floor);
-function shownTo(x, digits, round) {
-  if (!Number.isFinite(x) || x === 0) return shown(x);
-  const unit = 10 ** (Math.floor(Math.log10(Math.abs(x))) - digits + 1);
-  const wrong = round === Math.ceil ? (y) => y < x : (y) => y > x; // what is proved is never shown as more than that
-  let text = (round(x / unit) * unit).toPrecision(digits);
-  if (wrong(Number(text))) text = (Number(text) + (round === Math.ceil ? unit : -unit)).toPrecision(digits);
-  return text.includes("e") ? text : String(Number(text));
-}
-
 function build(main, state) {
   let keys = [];
   let answer = null; // of the server, for the question below
@@ -93,14 +82,14 @@ function build(main, state) {
     return targets.map((target) => [target, values.least[target]?.[0] ?? Number((0.9 / targets.length).toFixed(3))]);
   };
   const scaleOf = (values) => { const [top, bottom = "1"] = values.scale.split("/"); return Number(top) / Number(bottom); };
-  const uncertain = ({ noise, amount: by }) => ({ none: null, ball: { ball: by }, stretch: { scale: [Number((1 - by).toFixed(6)), Number((1 + by).toFixed(6))] }, gauss: { isotropic: by } })[noise];
+  const uncertain = ({ noise, amount: by }) => ({ none: null, ball: { ball: by }, stretch: { scale: { between: [Number((1 - by).toFixed(6)), Number((1 + by).toFixed(6))] } }, gauss: { isotropic: by } })[noise];
   function question(values) {
     const targets = values.targets.filter((target) => target < values.n);
     const body = { keys, scale: values.scale || "1", heads: values.heads };
     if (values.mode === "least") body.at_least = Object.fromEntries(wish(values).map(([target, weight]) => [String(target), String(weight)]));
     else { body.eps = String(values.eps); if (targets.length === 1) [body.copy] = targets; else body.average = targets; }
     const world = uncertain(values);
-    if (world) body.uncertain = world;
+    if (world) body.world = [{ key: "*", ...world }];
     return body;
   }
   const asker = new Asker("design", {
@@ -134,7 +123,7 @@ function build(main, state) {
   function nodeFor(index) {
     if (nodes[index]) return nodes[index];
     const node = { halo: s("circle", { class: "halo" }), ring: s("circle", { class: "ring", r: 13 }), dot: s("circle", { class: "dot" }), label: s("text", { class: "label", "text-anchor": "middle" }) };
-    node.group = s("g", { class: "key", role: "button" }, node.halo, node.ring, node.dot, node.label);
+    node.group = s("g", { class: "key", role: "button", "aria-label": `Key ${index}` }, node.halo, node.ring, node.dot, node.label);
     draggable(keyPlane, node.group, {
       grabbed() { chosen = index; showChosen(); },
       moved(point, by) {
@@ -230,8 +219,9 @@ function build(main, state) {
       const [x, y] = keyPlane.at(points[i]);
       put(node.group, {
         class: `key${wished.has(i) ? " target" : ""}${i === chosen ? " chosen" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, tabindex: i === chosen ? 0 : -1,
-        "aria-pressed": String(wished.has(i)), "aria-label": `Key ${i}, weight ${shown(weights[i])}${wished.has(i) ? ", wished for" : ""}. Arrow keys move it, Enter wishes for it, Page Down goes to the next.`,
+        "aria-pressed": String(wished.has(i)),
       });
+      if (fresh) put(node.group, { "aria-label": `Key ${i}, weight ${shown(weights[i])}${wished.has(i) ? ", wished for" : ""}. Arrow keys move it, Enter wishes for it, Page Down goes to the next.` });
       put(node.halo, { r: (4 + 34 * Math.sqrt(weights[i])).toFixed(1) });
       put(node.dot, { r: wished.has(i) ? (small ? 6 : 7.5) : small ? 3.5 : 5.5 });
       const [px, py] = points[i];
@@ -290,7 +280,7 @@ function build(main, state) {
       scale: factor, ball: values.noise === "ball" ? values.amount : 0, low: values.noise === "stretch" ? 1 - values.amount : 1, high: values.noise === "stretch" ? 1 + values.amount : 1,
     });
     const axis = query ? times(seen(query), 1 / (length(seen(query)) || 1)) : [1, 0];
-    region = f ? outline(f, length(axis) > 0.5 ? axis : [1, 0], queryPlane.reach, values.n > 80 ? 48 : 72) : null;
+    region = f ? outline(f, length(axis) > 0.5 ? axis : [1, 0], queryPlane.reach, fresh ? 72 : 32) : null;
     put(regionPath, { d: region ? queryPlane.path(region) : "" });
     const [cx, cy] = queryPlane.at([0, 0]);
     const close = region && !fresh ? nearest(region, [0, 0]) : null; // while a key is dragged: an estimate
@@ -398,9 +388,10 @@ function build(main, state) {
     const targets = wish(values).map(([target]) => `key ${target}`);
     const badge = { designed: ["proved", "Proved."], impossible: ["refuted", "Proved impossible."], longer: ["undecided", "Proved out of reach."], undecided: ["undecided", "Undecided."] }[answer.verdict];
     const plural = answer.queries.length > 1;
+    const world = { none: "", ball: ", wherever the keys are within their balls", stretch: ", however the keys are stretched", gauss: " with probability 0.95" }[values.noise];
     const head = {
-      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it; nothing is proved about shorter ones.`),
-      impossible: () => `No query whatever gives ${listed(targets)} that much.`,
+      designed: () => (answer.norm === 0 ? "No query at all is needed." : answer.norm_lower_bound ? `${plural ? `${answer.queries.length} queries` : "A query"} of length ${plural ? "at most " : ""}${up(answer.norm)} ${plural ? "do" : "does"} it${world}, and ${plural ? `no ${answer.queries.length} queries all` : "none"} shorter than ${down(answer.norm_lower_bound)} ${plural ? "do" : "does"}.` : `A query of length ${up(answer.norm)} does it${world}; nothing is proved about shorter ones.`),
+      impossible: () => `No query whatever gives ${listed(targets)} that much${world}.`,
       longer: () => `Only queries longer than ${down(answer.norm_lower_bound ?? 0)} could do it.`,
       undecided: () => "Neither a query nor a proof that there is none was found.",
     }[answer.verdict]();
@@ -429,14 +420,14 @@ function build(main, state) {
     const { values } = state;
     const targets = values.targets.filter((target) => target < values.n);
     const said = values.mode === "least" ? `at_least({${wish(values).map(([target, weight]) => `${target}: "${weight}"`).join(", ")}})` : targets.length === 1 ? `copy(${targets[0]}, eps="${values.eps}")` : `average([${targets}], eps="${values.eps}")`;
-    const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${uncertain({ noise: "stretch", amount: values.amount }).scale.join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
+    const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${uncertain({ noise: "stretch", amount: values.amount }).scale.between.join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
     return `import numpy as np\nfrom headwright.design import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${matrix()}\n])\nfound = design(keys, ${said}, scale="${values.scale}", heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.verdict, found.words)\nprint(found.queries)\n`;
   }
   function command() {
     const { values } = state;
     const targets = values.targets.filter((target) => target < values.n);
     const said = values.mode === "least" ? `--at-least ${wish(values).map(([target, weight]) => `${target}=${weight}`).join(",")}` : targets.length === 1 ? `--copy ${targets[0]} --eps ${values.eps}` : `--average ${targets} --eps ${values.eps}`;
-    const law = { ball: `ball = ${values.amount}`, stretch: `scale = { between = [${uncertain({ noise: "stretch", amount: values.amount }).scale.join(", ")}] }`, gauss: `isotropic = ${values.amount}` }[values.noise];
+    const law = { ball: `ball = ${values.amount}`, stretch: `scale = { between = [${uncertain({ noise: "stretch", amount: values.amount }).scale.between.join(", ")}] }`, gauss: `isotropic = ${values.amount}` }[values.noise];
     const world = law ? `cat > world.toml <<'END'\n[[noise]]\nkey = "*"\n${law}\nEND\n` : "";
     return `cat > keys.csv <<'END'\n${keys.map((key) => key.join(",")).join("\n")}\nEND\n${world}headwright design --keys keys.csv ${said}${values.scale === "1" ? "" : ` --scale ${values.scale}`}${values.heads > 1 ? ` --heads ${values.heads}` : ""}${law ? " --world world.toml" : ""} --out certificate.json\nheadwright verify certificate.json\n`;
   }

@@ -76,6 +76,8 @@ export function misses(keys, least, { ball = 0, low = 1, high = 1, scale = 1 } =
   };
 }
 
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
 /**
  * The outline of {q in the plane: f(q) <= 0} inside a square of half-width `reach`, for a convex f: slices along an axis,
  * each with its least value found first, so that thin regions are found too. A list of points, or null where none was found.
@@ -86,25 +88,31 @@ export function outline(f, axis, reach, slices = 72) {
   const at = (t, y) => f(t * ux - y * uy, t * uy + y * ux);
   let start = 0;
   const slice = (t) => {
-    let low = -far;
-    let high = far;
-    if (at(t, start) <= 0) low = high = start;
-    else for (let k = 0; k < 44 && high - low > 1e-7 * far; k++) { // thirds: f is convex
-      const a = low + (high - low) / 2.618;
-      const b = high - (high - low) / 2.618;
-      if (at(t, a) < at(t, b)) high = b; else low = a;
-    }
-    const middle = (low + high) / 2;
-    if (at(t, middle) > 0) return null;
+    const middle = inside(t);
+    if (middle === null) return null;
     start = middle;
     const edge = (side) => {
-      let inside = middle;
-      let outside = side * far;
-      if (at(t, outside) <= 0) return outside;
-      for (let k = 0; k < 26; k++) { const half = (inside + outside) / 2; if (at(t, half) <= 0) inside = half; else outside = half; }
-      return inside;
+      let good = middle;
+      let bad = side * far;
+      if (at(t, bad) <= 0) return bad;
+      for (let k = 0; k < 18; k++) { const half = (good + bad) / 2; if (at(t, half) <= 0) good = half; else bad = half; }
+      return good;
     };
     return [t, edge(-1), edge(1)];
+  };
+  /** Some y with f <= 0, or null: golden section, since f is convex, and no further than the first that will do. */
+  const inside = (t) => {
+    if (at(t, start) <= 0) return start;
+    let [low, high] = [-far, far];
+    let [a, b] = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
+    let [fa, fb] = [at(t, a), at(t, b)];
+    for (let k = 0; k < 28; k++) {
+      if (fa <= 0) return a;
+      if (fb <= 0) return b;
+      if (fa < fb) { high = b; b = a; fb = fa; a = high - GOLDEN * (high - low); fa = at(t, a); }
+      else { low = a; a = b; fa = fb; b = low + GOLDEN * (high - low); fb = at(t, b); }
+    }
+    return null;
   };
   const found = [];
   let before = null;
@@ -113,17 +121,17 @@ export function outline(f, axis, reach, slices = 72) {
     const here = slice(t);
     const previous = -far + (2 * far * (k - 1)) / slices;
     if (k > 0 && Boolean(here) !== Boolean(before)) { // the tip, between two slices
-      let inside = here ? t : previous;
-      let outside = here ? previous : t;
+      let [good, bad] = here ? [t, previous] : [previous, t];
       const tips = [];
-      for (let j = 0; j < 22; j++) {
-        const half = (inside + outside) / 2;
+      for (let j = 0; j < 14; j++) {
+        const half = (good + bad) / 2;
         const cut = slice(half);
-        if (cut) { inside = half; tips.push(cut); } else outside = half;
+        if (cut) { good = half; tips.push(cut); } else bad = half;
       }
       found.push(...(here ? tips.reverse() : tips));
     }
     if (here) found.push(here);
+    if (before && !here) break; // convex: nothing comes after
     before = here;
   }
   if (!found.length) return null;

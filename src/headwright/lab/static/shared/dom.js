@@ -49,3 +49,18 @@ export function speak(text) {
 export function listed(words, and = "and") {
   return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} ${and} ${words.at(-1)}`;
 }
+
+function towards(x, digits, round) {
+  if (!Number.isFinite(x) || x === 0) return shown(x);
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(x))) - digits + 1);
+  const wrong = round === Math.ceil ? (y) => y < x : (y) => y > x;
+  let text = (round(x / unit) * unit).toPrecision(digits);
+  if (wrong(Number(text))) text = (Number(text) + (round === Math.ceil ? unit : -unit)).toPrecision(digits);
+  return text.includes("e") ? text : String(Number(text));
+}
+
+/** A proven upper bound for the eye: never shown as less than it is. */
+export const up = (x, digits = 5) => towards(x, digits, Math.ceil);
+
+/** A proven lower bound for the eye: never shown as more than it is. */
+export const down = (x, digits = 5) => towards(x, digits, Math.floor);

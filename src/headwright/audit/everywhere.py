@@ -1,0 +1,70 @@
+"""What the report says of every text: proven for the heads of a first layer, where that takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwright.audit.models.model import Model
+from headwright.audit.texts.every_text import Attained, OnPlaces, every_text
+from headwright.errors import InputError
+
+LENGTH = 16  # of the texts
+SECONDS = 2**32  # about how many couples of tokens and places are a matter of seconds
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A proven bound of a weight over every text, the text that attains it, and what the model does there."""
+
+    bound: float
+    text: tuple[str, ...]
+    run: float
+
+
+@dataclass(frozen=True)
+class OnEveryText:
+    """The weight that one head gives to one place, or to some, in every text of a length."""
+
+    head: int
+    length: int
+    place: str
+    queries: int  # tokens at the end of a text
+    never_half: int  # those for which no text lets the head give this place 1/2
+    always_half: int  # and for which every text does
+    least: Extreme
+    most: Extreme
+
+
+def everywhere(
+    model: Model, layers: Sequence[int], heads: Sequence[int], length: int = LENGTH
+) -> tuple[tuple[OnEveryText, ...], str]:
+    """All that is proven of the first layer; or why nothing is said.
+
+    >>> from headwright.audit.models import load_model
+    >>> found, _ = everywhere(load_model("builtin:induction"), [0], [0])
+    >>> [(one.place, one.least.bound > 0.5) for one in found]
+    [('self', False), ('previous', True), ('first', False)]
+    """
+    if 0 not in layers:
+        return (), "the first layer was left out"
+    tokens = len(model.ordinary())
+    if (tokens * length) ** 2 * len(heads) > SECONDS:
+        return (), (f"with {tokens} tokens this takes minutes to hours, and is left to "
+                    f"'headwright audit {model.name} --every-text {length}'")  # fmt: skip
+    try:
+        found = every_text(model, min(length, model.longest or length), heads=heads)
+    except InputError as error:
+        return (), str(error)
+    return tuple(_on(model, one.head, one.length, one.queries, places) for one in found for places in one.places), ""
+
+
+def _on(model: Model, head: int, length: int, queries: int, found: OnPlaces) -> OnEveryText:
+    return OnEveryText(
+        head, length, found.name, queries, found.never_half, found.always_half, _extreme(model, found.least),
+        _extreme(model, found.most),
+    )  # fmt: skip
+
+
+def _extreme(model: Model, found: Attained) -> Extreme:
+    return Extreme(found.bound, tuple(model.words(found.text)), found.run)

@@ -1,0 +1,124 @@
+"""Induction over two layers: below brute force over every text of the kind, on random models and the built-in one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwright.audit.models import load_model
+from headwright.audit.texts.two_layers import Bounds, Named, TwoLayers, repeated_pair, two_layers
+from headwright.errors import InputError
+
+V, WIDTH, D = 4, 6, 4
+
+
+def tiny(seed: int, size: float, heads: int = 2) -> TwoLayers:
+    rng = np.random.default_rng(seed)
+
+    def numbers(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape) * size
+
+    return TwoLayers(
+        np.arange(V + 1), numbers(V + 1, WIDTH), numbers(2, heads, WIDTH, D), numbers(2, heads, WIDTH, D),
+        numbers(2, heads, WIDTH, D), numbers(2, heads, D, WIDTH), np.array([1.3, 0.2]),
+    )  # fmt: skip
+
+
+def patterns(layers: TwoLayers, layer: int, x: np.ndarray) -> np.ndarray:
+    """heads x places x places, by the definition."""
+    angles = np.arange(len(x))[:, None] * layers.angles
+    cos, sin = np.cos(angles), np.sin(angles)
+
+    def turned(v: np.ndarray) -> np.ndarray:
+        a, b = np.split(v, 2, axis=-1)
+        return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+
+    scores = turned(x @ layers.query[layer]) @ turned(x @ layers.key[layer]).swapaxes(1, 2) * layers.scale
+    scores = np.where(np.tril(np.ones((len(x), len(x)), dtype=bool)), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def weight(layers: TwoLayers, head: int, text: np.ndarray, place: int) -> float:
+    x = layers.embed[text]
+    first = patterns(layers, 0, x)
+    x = x + sum(p @ x @ v @ o for p, v, o in zip(first, layers.value[0], layers.output[0], strict=True))
+    return float(patterns(layers, 1, x)[head, -1, place])
+
+
+def texts(layers: TwoLayers, named: Named) -> list[np.ndarray]:
+    """Every text of the kind."""
+    free = [at for at in range(1, named.length) if at not in named.known]
+    others = [token for token in range(layers.opening) if token != named.a]
+    found = []
+    for choice in product(others, repeat=len(free)):
+        placed = {0: layers.opening} | named.known | dict(zip(free, choice, strict=True))
+        found.append(np.array([placed[at] for at in range(named.length)]))
+    return found
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.sampled_from([0.1, 0.4, 0.7, 1.0]),
+    kind=st.sampled_from([(4, 2), (5, 2), (5, 3), (6, 2), (6, 3), (6, 4), (7, 3)]),
+    tokens=st.permutations(range(V)),
+)
+@settings(max_examples=60)
+def test_the_bound_is_below_every_text_of_the_kind(
+    seed: int, size: float, kind: tuple[int, int], tokens: list[int]
+) -> None:
+    layers, (length, at), (a, b, c, _) = tiny(seed, size), kind, tokens
+    named = Named(length, at, a, b, b if at == length - 2 else c)
+    for head in (0, 1):
+        floor = Bounds(layers, head, length).floor(named)
+        weights = [weight(layers, head, text, at) for text in texts(layers, named)]
+        assert floor.least <= min(weights) * (1 + 1e-12)
+        assert any(np.array_equal(floor.text, text) for text in texts(layers, named))
+
+
+def test_where_every_token_is_named_the_bound_is_the_weight_itself() -> None:
+    for seed in range(20):
+        layers = tiny(seed, 0.6)
+        for named in (Named(4, 2, 0, 1, 1), Named(5, 2, 0, 1, 2)):
+            truth = weight(layers, 0, texts(layers, named)[0], 2)
+            assert Bounds(layers, 0, named.length).floor(named).least == pytest.approx(truth, rel=1e-6)
+
+
+def test_the_built_in_model_keeps_a_repeated_pair_and_its_worst_text_keeps_more() -> None:
+    model = load_model("builtin:induction")
+    a, b = (int(token) for token in model.encode("th")[1:])
+    found = repeated_pair(model, 6, (a, b), heads=[0], places=[2])[0]
+    assert found.before == 46
+    assert 0 < found.least.bound <= found.least.run
+    assert len(found.kept) > 20
+    assert [int(token) for token in found.least.text[[1, 2, 5]]] == [a, b, a]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        free = rng.choice([token for token in model.ordinary() if token != a], 2)
+        text = np.array([0, a, b, *free, a])
+        layer = list(model.run(text))[1]
+        scores = layer.keys[0] @ layer.queries[0, -1] * layer.scoring.scale
+        pattern = np.exp(scores - scores.max())
+        assert found.least.bound <= pattern[2] / pattern.sum()
+
+
+def test_bad_pairs_have_their_sentence() -> None:
+    model = load_model("builtin:induction")
+    for given_, sentence in (
+        ({"pair": (1, 1)}, "two different"), ({"pair": (0, 1)}, "may hold"), ({"places": [1]}, "expected 2 to 6"),
+        ({"heads": [2]}, "expected 0 to 1"), ({"before": [1]}, "another"), ({"length": 3}, "expected 4 to 256"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=sentence):
+            repeated_pair(model, **({"length": 8, "pair": (1, 2)} | given_))  # type: ignore[arg-type]
+
+
+def test_other_models_are_refused() -> None:
+    class Other:
+        name = "other"
+
+    with pytest.raises(InputError, match="two attention layers"):
+        two_layers(Other())  # type: ignore[arg-type]

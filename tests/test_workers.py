@@ -1,0 +1,28 @@
+"""Workers do the same as this process, or refuse; addresses and missing parts are told in test_cluster."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+
+from headwright import workers
+from headwright.errors import InputError
+from headwright.workers import checked, executor
+
+distributed = pytest.importorskip("distributed")
+
+
+def test_an_executor_works_in_other_processes() -> None:
+    with executor(processes=1) as there:
+        assert there.submit(os.getpid).result() != os.getpid()
+        assert there.submit(checked(divmod), 7, 2).result() == (3, 1)
+
+
+def test_work_from_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "code", lambda: "older")
+    work = pickle.dumps(checked(divmod))
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="another version of headwright"):
+        pickle.loads(work)(7, 2)
