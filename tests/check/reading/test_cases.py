@@ -84,6 +84,10 @@ RIGHT_CASES = [
     "For $g>1$ the output is $c \\approx v_a$. For $g<1$ the output is $c \\approx v_b$.",
     "In the event $g > 1$ we see $c \\approx v_a$, in the event $g < 1$ we see $c \\approx v_b$.",
     "$c \\approx v_a$ in the case $g>1$, $c \\approx v_b$ in the case $g<1$.",
+    "$c \\approx v_a$ ($g>1$), $c \\approx v_b$ ($g<1$).",
+    "Long key, $g>1$: $c \\approx v_a$. Short key, $g<1$: $c \\approx v_b$.",
+    "- $g>1$ (long): $c \\approx v_a$\n- $g<1$ (short): $c \\approx v_b$",
+    "For the long key ($g>1$) we have $c \\approx v_a$, for the short one ($g<1$) we have $c \\approx v_b$.",
     "| case | output |\n|---|---|\n| $g>1$ | $c \\approx v_a$ |\n| $g<1$ | $c \\approx v_b$ |\n",
 ]
 
@@ -150,3 +154,21 @@ def test_a_transpose_in_a_reason_is_no_limit() -> None:
         "$= \\operatorname{tr}(S^2) = \\sum_{i=1}^d \\sigma_i^2$."
     )
     assert check_answer(load_exercises()["energy"], Written(text)).word == "proved"
+
+
+def test_a_case_in_brackets_between_two_claims_may_be_that_of_either() -> None:
+    text = "(i) ($n=2$) $\\alpha_a = \\frac12$ (ii) ($n>2$) $\\alpha_a < \\frac12$. Always $q=\\lambda(k_a+k_b)$, large $\\lambda$."
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"
+
+
+def test_one_value_that_was_not_tried_is_not_said_to_hold() -> None:
+    text = "$q=\\ln(n/\\epsilon)(k_a+k_b)$. If $n=3$ and $\\epsilon=\\frac13$ then $\\alpha_a=\\frac{9}{20}$."
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"
+    assert check_answer(load_exercises()["averaging-two"], Written(text.replace("20", "19"))).word == "proved"
+
+
+def test_a_name_of_the_answer_is_told_as_it_was_written() -> None:
+    verdict = check_answer(load_exercises()["temperature-hot"], Written("$\\tau \\ge 1/\\epsilon$"))
+    assert verdict.counterexample is not None
+    assert "tau" in verdict.counterexample
+    assert "own" not in str(verdict)

@@ -39,6 +39,8 @@ def verdict(text: str) -> str:
         ("Hence $x$ will consistently be $y$.", r"x \approx y"),
         ("Hence $x y$ is negligible.", r"x y \approx 0"),
         ("Hence $x y$ is large.", r"x y \gg 1"),
+        ("Hence $x$ is twice $y$.", "x = 2 (y)"),
+        ("Hence $x$ is a third of $y$.", r"x = \frac13 (y)"),
         (r"Hence $\alpha$ puts almost all its weight on a specific $\alpha_j$.", r"\alpha_j \approx 1"),
         (r"Hence $\exp(k_j^\top q)$ dominates the denominator.", r"\alpha_j \approx 1"),
     ],
@@ -51,7 +53,7 @@ def test_a_known_predicate_becomes_a_claim(text: str, formula: str) -> None:
     "text",
     [
         "Hence $x$ dwarfs $y$.",
-        "Hence $x$ is three times $y$.",
+        "Hence $x$ is nine times $y$.",
         "Hence $x$ is parallel to $y$.",
         "Hence $x$ is prime.",
         "The weight of the rest is $y$.",
@@ -154,6 +156,16 @@ def test_a_number_that_only_tells_things_apart_is_no_term(text: str) -> None:
         r"Then $c$ approaches $v_b$.",
         r"So $\alpha_a \approx \frac12$ while the remaining $\alpha_i \approx \frac12$.",
         r"Then $\alpha_a$ is negligible ($< \epsilon$).",
+        r"Then $\alpha_a$ vanishes.",
+        r"Then $\alpha_a$ is twice $\alpha_b$.",
+        r"The score of $k_a$ is $2 \lambda$.",
+        r"The norm of $q$ is $2 \lambda$.",
+        r"The sum of $\alpha_a$ and $\alpha_b$ is $2$.",
+        r"The ratio of $\alpha_a$ to $\alpha_b$ is $e$.",
+        r"Here $\alpha_a > \frac12$.",
+        r"$\text{Then } \alpha_a = \frac13$.",
+        r"Then $\alpha_a \not\ge \frac{1}{2+\epsilon}$.",
+        r"Then $k_a^\top q = 0$ for all other keys.",
     ],
 )
 def test_a_false_claim_in_words_that_are_read_is_refuted(said: str) -> None:
@@ -195,6 +207,10 @@ def test_a_false_claim_in_words_is_never_passed_over(said: str) -> None:
         r"Then $k_a^\top q$ is large.",
         r"Then $\alpha_i$ is negligible ($< \epsilon$).",
         r"So $\alpha_a = \alpha_b \approx \frac12$ while the remaining $\alpha_i \approx 0$.",
+        r"The score of $k_a$ is $\lambda$.",
+        r"The norm of $q$ is $\sqrt2 \lambda$.",
+        r"The sum of $\alpha_a$ and $\alpha_b$ is $1$.",
+        r"Then $\alpha_i$ vanishes.",
     ],
 )
 def test_a_true_claim_in_words_is_proved(said: str) -> None:

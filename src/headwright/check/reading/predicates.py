@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Token, leads_on
+from headwright.check.reading.sentences import Loose, Token, leads_on
 
 MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
@@ -76,9 +76,10 @@ def _compare(found: list[Token], following: Token | None) -> None:
     if table.adds_up(between) and pair is not None:
         found[at - 2 :] = [Token("formula", f"{pair.text} + {one.text} = {last.text}", pair.line)]
     elif sign is not None and (one.kind == "term" or sign == "="):
-        value = last.text if sign[-1] not in "23" else f"({last.text})"  # twice, half of
-        said = f"{one.text} {sign} {value}"
-        found[at:] = [Token("formula", said, one.line, loose="room" if table.is_loose(between) else "")]
+        times = sign[-1] in "23"  # twice, half of
+        said = f"{one.text} {sign} ({last.text})" if times else f"{one.text} {sign} {last.text}"
+        loose: Loose = "room" if table.is_loose(between) else "nearly" if times else ""
+        found[at:] = [Token("formula", said, one.line, loose=loose)]
     elif sign == r"\perp":
         found[at + 1 :] = [Token("formula", rf"{_end(one.text)} \perp {last.text}", one.line)]
     elif between == ["and"] and one.kind == "formula" and (following is None or _ends(following)):
