@@ -154,7 +154,8 @@ class _Bench:
             decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
             if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
                 decided = self._outgrown(court, answer, claim) or decided
-            judgements += [_left_undecided(one, UNTRIED) if _untried(one) else one for one in decided]
+            untried = self.exercise.keys is not None and any(map(_untried, decided))
+            judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
         return judgements
 
     def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:

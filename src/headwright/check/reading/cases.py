@@ -75,7 +75,9 @@ def _formula_next(tokens: Sequence[Token], at: int) -> bool:
 def _named(tokens: Sequence[Token]) -> Sequence[Token]:
     """Cases with a name: 'Short key ($c = 1/2$): ...', 'if it is short ($c = 1/2$), ...', '$c = 1/2$ (short): ...'."""
     found = list(tokens)
-    for at in range(len(found) - 1, -1, -1):
+    at = len(found)
+    while at > 0:
+        at = min(at, len(found)) - 1
         case = found[at]
         if case.kind != "formula" or not looks_like_a_case(case.text):
             continue

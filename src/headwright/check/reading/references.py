@@ -69,7 +69,7 @@ def phrases(tokens: Sequence[Token]) -> tuple[Token, ...]:
 
     >>> said = [*(Token("word", w, 1) for w in "the norm of".split()), Token("term", "q", 1), Token("word", "is", 1)]
     >>> [token.text for token in phrases([*said, Token("term", "2", 1)])]
-    ['\\\\|q\\\\| = 2']
+    ['\\|q\\| = 2']
     """
     found = list(tokens)
     for at in range(len(found) - 5, -1, -1):
