@@ -157,7 +157,8 @@ def test_a_transpose_in_a_reason_is_no_limit() -> None:
 
 
 def test_a_case_in_brackets_between_two_claims_may_be_that_of_either() -> None:
-    text = "(i) ($n=2$) $\\alpha_a = \\frac12$ (ii) ($n>2$) $\\alpha_a < \\frac12$. $q=\\lambda(k_a+k_b)$, $\\lambda$ large."
+    text = "(i) ($n=2$) $\\alpha_a = \\frac12$ (ii) ($n>2$) $\\alpha_a < \\frac12$."
+    text += " $q=\\lambda(k_a+k_b)$, $\\lambda$ large."
     assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"
 
 
