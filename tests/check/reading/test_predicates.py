@@ -192,6 +192,9 @@ def test_a_false_claim_in_words_that_are_read_is_refuted(said: str) -> None:
         r"This works for any $\lambda$.",
         r"This works for any lambda.",
         r"The norm $\|q\|$ represents the total energy of $k_a$ alone.",
+        r"The sum of $\alpha_a$ and $\alpha_b$ is $1$.",
+        r"The sum of $\alpha_a$ and $\alpha_b$ equals $1$.",
+        r"Here $q$ is the identity.",
     ],
 )
 def test_a_false_claim_in_words_is_never_passed_over(said: str) -> None:
@@ -209,9 +212,24 @@ def test_a_false_claim_in_words_is_never_passed_over(said: str) -> None:
         r"So $\alpha_a = \alpha_b \approx \frac12$ while the remaining $\alpha_i \approx 0$.",
         r"The score of $k_a$ is $\lambda$.",
         r"The norm of $q$ is $\sqrt2 \lambda$.",
-        r"The sum of $\alpha_a$ and $\alpha_b$ is $1$.",
+        r"The sum of $\alpha_a$ and $\alpha_b$ is $2 \alpha_a$.",
         r"Then $\alpha_i$ vanishes.",
     ],
 )
 def test_a_true_claim_in_words_is_proved(said: str) -> None:
     assert verdict(GOOD + said) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("energy", r"The norm $\sigma_1$ represents the total energy. $\|A\|_F^2 = \operatorname{tr}(A^\top A)$."),
+        (
+            "same-word",
+            r"$x_t$ for the same word at different positions becomes different ($x_t + \phi_t \ne x_k + \phi_k$).",
+        ),
+        ("averaging-two-bounded", r"$q = 9 \ln(n/\epsilon)(k_1 + k_2)$ keeps the norm within the required bound."),
+    ],
+)
+def test_words_from_right_answers_do_not_carry_a_wrong_one(exercise: str, text: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word not in ("proved", "holds")

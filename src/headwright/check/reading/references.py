@@ -86,7 +86,9 @@ def phrases(tokens: Sequence[Token]) -> tuple[Token, ...]:
         is_it, value = (*found[at + size : at + size + 2], None, None)[:2]
         if is_it is not None and value is not None and is_it.text in ("is", "equals") and value.kind != "word":
             said = f"{term} = {value.text}"
-            found[at : at + size + 2] = [Token("formula", said, first.line, loose="nearly")]
+            found[at : at + size + 2] = [
+                Token("formula", said, first.line, loose="nearly" if is_it.text == "is" else "")
+            ]
     return tuple(found)
 
 
