@@ -76,7 +76,8 @@ def _in_their_names(verdict: Verdict) -> Verdict:
                 counterexample=_plainly(part.counterexample))
         for part in verdict.parts
     )  # fmt: skip
-    return replace(verdict, parts=parts, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
+    curve = None if verdict.curve is None else replace(verdict.curve, words=_plainly(verdict.curve.words))
+    return replace(verdict, parts=parts, curve=curve, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
 
 
 TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
