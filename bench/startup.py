@@ -1,4 +1,4 @@
-"""How long until the first word: importing the package, asking for help, and the first verdict on an answer."""
+"""How long until the first word: importing the package, and asking for help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ CONTENDERS = [
     Contender(PYTHON, "process", {"code": "pass"}, repeats=7),
     Contender("import headwright", "process", {"code": "import headwright"}, repeats=7, peer_of=PYTHON),
     Contender("headwright --help", "help_page", repeats=7, peer_of=PYTHON),
-    Contender("the first verdict", "first_verdict", repeats=5, peer_of=PYTHON),
     Contender("headwright.attend", "process", {"code": "import headwright as h; h.attend"}, repeats=7, peer_of=PYTHON),
     Contender("import torch", "process", {"code": "import torch"}, peer_of=PYTHON),
 ]  # fmt: skip
@@ -26,12 +25,6 @@ def process(code: str) -> Callable[[], str]:
 
 def help_page() -> Callable[[], str]:
     return lambda: _run("-m", "headwright", "--help")
-
-
-def first_verdict() -> Callable[[], str]:
-    return lambda: _run(
-        "-m", "headwright", "check", "--exercise", "averaging-two", "--formula", r"q = \lambda(k_a + k_b)"
-    )
 
 
 def _run(*arguments: str) -> str:

@@ -132,6 +132,15 @@ def test_a_pair_that_repeats_is_kept_through_two_layers(headwright: Headwright) 
     assert 0.5 < found["least"]["bound"] <= found["least"]["run"]
 
 
+def test_queries_may_be_those_of_a_text(headwright: Headwright, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("abcab")
+    options = ["--every-text", "6", "--heads", "0", "--query", "@text"]
+    ran = headwright("audit", "builtin:induction", *options, "--text", str(tmp_path / "text.txt"), "--json")
+    assert json.loads(ran.out)["heads"][0]["queries"] >= 3
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 2 and "--text FILE" in " ".join(ran.err.split())
+
+
 def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
     headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,8 +22,10 @@ from headwright.noise import (
     OneOf,
     Spread,
     World,
+    granted,
     sample_scores,
     sample_weights,
+    simulate,
 )
 from headwright.noise.sampling import PART
 
@@ -144,3 +147,13 @@ def test_parts_are_drawn_from_different_streams() -> None:
     first, second = drawn[:PART], drawn[PART:]
     assert len(np.intersect1d(first, second)) < 10
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.02
+
+
+def test_tensors_and_parameters_in_bfloat16_are_arrays_here_too() -> None:
+    torch = pytest.importorskip("torch")
+    keys = torch.nn.Parameter(torch.eye(3).bfloat16())
+    query = torch.nn.Parameter(torch.tensor([1.0, 0.0, 0.0]))
+    world = World({0: Noise(scale=Normal(1.0, 0.5))})
+    here = simulate(np.eye(3), np.array([1.0, 0.0, 0.0]), world, [0], samples=100)
+    assert simulate(keys, query, world, [0], samples=100).targets == here.targets
+    assert granted(keys, query, world, {0: Fraction(1, 2)}, samples=100).samples == 100

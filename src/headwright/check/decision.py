@@ -396,6 +396,17 @@ def _at_zero(case: Case, shrinking: Iterable[str]) -> Decision | None:
     return found if found.word == "proved" else None
 
 
+def denied(found: Decision, words: str = "") -> Decision:
+    """What is found of a comparison once it is denied; `words` are those for what was false.
+
+    >>> denied(Decision("refuted", "")).reason, denied(Decision("undecided", "open")).word
+    ('they tend to different limits', 'undecided')
+    """
+    if found.word == "refuted":
+        return Decision("proved", words or found.reason or "they tend to different limits")
+    return Decision("refuted", "the two tend to the same limit") if found.word == "proved" else found
+
+
 def most_telling(found: Sequence[Decision]) -> Decision:
     """The decision on several comparisons at once: the worst, and of good ones the one that says most."""
     for word in ("refuted", "undecided", "holds"):

@@ -54,7 +54,10 @@ def audit(
     every_text: Annotated[
         int | None, typer.Option(metavar="T", help="Instead: the first layer on every text of T tokens, proved.")
     ] = None,
-    query: Annotated[str | None, typer.Option(help="With --every-text: only with this token at the end.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(help="With --every-text: only with this token at the end (@text: with those of the text)."),
+    ] = None,
     offset: Annotated[int | None, typer.Option(help="With --every-text: ask about one more place back.")] = None,
     pairs: Annotated[
         Path | None,

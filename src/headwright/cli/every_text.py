@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness
+OF_TEXT = "@text"
 LISTED = 20  # pairs on a screen
 
 
@@ -78,7 +79,7 @@ def show(model: Model, asked: Asked) -> None:
     if asked.json:
         show_json(_data(model, found))
     else:
-        _print(model, found)
+        _print(model, found, "may stand there" if asked.query is None else "were asked about there")
     if asked.plot is not None:
         save_picture(asked.plot, _picture(model, found.curves))
     if asked.certificate is not None:
@@ -187,7 +188,7 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.pairs import kept_by_pairs
 
     length, heads = asked.length, asked.heads
-    queries = None if asked.query is None else [_token(model, asked.query, "--query")]
+    queries = None if asked.query is None else _queries(model, asked.query, asked.text)
     key = None if asked.key is None else _token(model, asked.key, "--key")
     pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
     tokens = None if asked.text is None else model.encode(asked.text)
@@ -229,6 +230,16 @@ def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
     parts.clear()
 
 
+def _queries(model: Model, word: str, text: str | None) -> list[int]:
+    """One token, or those of the text (@text)."""
+    if word != OF_TEXT:
+        return [_token(model, word, "--query")]
+    if text is None:
+        raise InputError(f"--query {OF_TEXT}: expected the text whose tokens are meant, --text FILE")
+    ordinary = {int(token) for token in model.ordinary()}
+    return [token for token in dict.fromkeys(map(int, model.encode(text))) if token in ordinary]
+
+
 def _token(model: Model, word: str, option: str) -> int:
     """The one token that a word is, or the one with this number (#12)."""
     if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
@@ -260,13 +271,13 @@ def _pairs(model: Model, text: str) -> list[Pair]:
     return found
 
 
-def _print(model: Model, answered: Answered) -> None:
+def _print(model: Model, answered: Answered, there: str) -> None:
     from rich.table import Table
 
     found = answered.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
-    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens may stand there", highlight=False)
+    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens {there}", highlight=False)
     table = Table(box=None, pad_edge=False)
     for name in ("head", "place", "least", "most", "never 1/2", "always 1/2"):
         table.add_column(name, no_wrap=True, justify="left" if name == "place" else "right")

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
+from headwright.files import finite
 from headwright.noise.intervals import clopper_pearson
 from headwright.noise.proven import probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
@@ -58,6 +59,7 @@ def granted(
     >>> print(found.exact)
     0.9999999999 .. 1
     """
+    keys, queries = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
     check_targets(list(least), len(keys))
     held = done = 0
     for block in sample_weights(

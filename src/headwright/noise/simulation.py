@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
+from headwright.files import finite
 from headwright.noise.granted import Granted, check_targets, holds, summed_up
 from headwright.noise.intervals import clopper_pearson, normal_interval
 from headwright.noise.proven import Exact, exact, why_not_exact
@@ -90,7 +91,7 @@ def simulate(
     >>> low <= two_heads.exact.near_average.midpoint <= high
     True
     """
-    queries = queries[None, :] if queries.ndim == 1 else queries
+    keys, queries = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
     tolerance = Fraction(str(tolerance))
     _check(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):

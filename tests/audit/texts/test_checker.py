@@ -68,6 +68,9 @@ def test_a_bound_that_is_a_little_better_is_rejected() -> None:
         ({"place": 9}, "no place"),
         ({"query": 0}, "may hold"),
         ({"query": 99}, "may hold"),
+        ({"extreme": "most"}, "may be more"),
+        ({"places": (3,)}, "may be"),
+        ({"place": 0}, "no place"),
     ],
 )
 def test_a_changed_statement_is_rejected(change: dict[str, object], reason: str) -> None:
@@ -107,3 +110,11 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
             read(json.dumps(document | {"statement": document["statement"] | {"bound": bound}}))
     with pytest.raises(InputError):
         read("not json")
+    text = written(statement)
+    for spoilt_text in (
+        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 1', '"version": true'),
+        text.replace('"0": 0', '"00": 0'), text.replace('"0": 0', '"0": 0, "00": 5'), text.replace('"0": 0', '" 0": 0'),
+    ):  # fmt: skip
+        assert spoilt_text != text
+        with pytest.raises(InputError):
+            read(spoilt_text)

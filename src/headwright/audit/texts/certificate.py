@@ -129,9 +129,15 @@ def written(statement: Statement) -> str:
 def read(text: str) -> Statement:
     """The statement of a document; an InputError says what is wrong with it."""
     try:
-        given = json.loads(text)
+        given = json.loads(text, object_pairs_hook=_once)
         said = given["statement"]
-        if given["format"] != FORMAT or given["version"] != VERSION or set(given) != {"format", "version", "statement"}:
+        version = given["version"]
+        if (
+            given["format"] != FORMAT
+            or type(version) is not int
+            or version != VERSION
+            or set(given) != {"format", "version", "statement"}
+        ):
             raise InputError(f"expected a {FORMAT}, version {VERSION}")
         if set(said) != NAMES:
             raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(NAMES)}")
@@ -154,8 +160,18 @@ def read(text: str) -> Statement:
         if not DECIMAL.fullmatch(said["bound"]):
             raise InputError(f"bound {said['bound'][:40]!r}: expected a decimal such as 0.875")
         held = {int(place): token for place, token in said["held"].items()}
+        if {str(place) for place in held} != set(said["held"]):
+            raise InputError(f"held has the places {sorted(said['held'])}: expected plain numbers")
         return Statement(**(said | {"held": held, "places": tuple(said["places"])}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"it is not a {FORMAT}: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A name that is there twice would be read one way here and perhaps another way by a reader."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("a name stands there twice: expected each once")
+    return found

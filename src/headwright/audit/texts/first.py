@@ -12,7 +12,9 @@ numbers, and everything is computed in float64 with a bound on what rounding doe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -21,6 +23,8 @@ from jaxtyping import Float, Int
 from headwright.audit.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.errors import InputError
 from headwright.fast.balls import UP, U, gamma
+
+HELD = 2**29  # bytes of keys that a head with learned places holds, rather than make them again
 
 Matrix = Float[np.ndarray, "rows columns"]
 Row = Float[np.ndarray, " columns"]
@@ -83,20 +87,20 @@ def head_of(layer: FirstLayer, number: int) -> Head:
         raise InputError(f"head {number}: expected 0 to {len(layer.queries) - 1}")
     query, key = layer.queries[number], layer.keys[number * len(layer.keys) // len(layer.queries)]
     if layer.places is None:
-        x = _stream(layer, None)
+        x = _placeless(layer)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
             return Rotary(
                 layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64), layer.only_held, number
             )
         return Placed(layer.tokens, lambda _: queries, lambda _: keys, layer.only_held, number)
-    return Placed(
-        layer.tokens,
-        lambda place: _times(_projected(_stream(layer, place), query), layer.scale),
-        lambda place: _projected(_stream(layer, place), key),
-        layer.only_held,
-        number,
+    at_once = max(2, HELD // (len(layer.tokens) * key.weight.shape[1] * 8))
+
+    at_query: Callable[[int], Vectors] = lru_cache(maxsize=2)(
+        lambda place: _times(_projected(_stream(layer, place), query), layer.scale)
     )
+    at_key: Callable[[int], Vectors] = lru_cache(maxsize=at_once)(lambda place: _projected(_stream(layer, place), key))
+    return Placed(layer.tokens, at_query, at_key, layer.only_held, number)
 
 
 def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
@@ -123,6 +127,12 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
 def shortest(layer: FirstLayer) -> int:
     """The least number of tokens of a text that says anything: the query, and one place more."""
     return len(layer.opening) + len(layer.closing) + (1 if layer.opening else 2)
+
+
+@lru_cache(maxsize=1)
+def _placeless(layer: FirstLayer) -> Vectors:
+    """What all heads of a layer without learned places share: made once."""
+    return _stream(layer, None)
 
 
 def _stream(layer: FirstLayer, place: int | None) -> Vectors:

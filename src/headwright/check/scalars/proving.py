@@ -219,18 +219,20 @@ class _Prover:
         difference = left - right
         if difference == 0:
             return Proof(f"both sides are {_shown(left)}", ALGEBRA) if comparison in ("=", "<=", ">=") else None
-        cleared = self._cleared(difference, comparison)
+        asked = self._multiplied(difference, comparison)
+        cleared = without_known_factors(asked.value, asked.comparison)
         if certainly(cleared):
-            return _proof(difference, comparison, cleared, ALGEBRA)
-        return _proof(difference, comparison, cleared, SOLVER) if self._cannot_fail(cleared) else None
+            return _proof(difference, asked, cleared, ALGEBRA)
+        return _proof(difference, asked, cleared, SOLVER) if self._cannot_fail(cleared) else None
 
-    def _cleared(self, difference: Scalar, comparison: Comparison) -> Cleared:
+    def _multiplied(self, difference: Scalar, comparison: Comparison) -> Cleared:
+        """The same comparison, once it is multiplied by the denominator."""
         over, under = Scalar(difference.over, ONE), Scalar(difference.under, ONE)
         if comparison in ("=", "!=") or self.holds(under, ">"):
-            return without_known_factors(over, comparison)
+            return Cleared(over, comparison)
         if self.holds(under, "<"):
-            return without_known_factors(over, MIRRORED[comparison])
-        return without_known_factors(over * under, comparison)  # it is not 0: that was among the needs
+            return Cleared(over, MIRRORED[comparison])
+        return Cleared(over * under, comparison)  # it is not 0: that was among the needs
 
     def holds(self, value: Scalar, comparison: Comparison) -> bool:
         """Whether a number without denominator compares so with 0."""
@@ -295,11 +297,9 @@ def _logarithms(value: Scalar) -> bool:
     return False
 
 
-def _proof(difference: Scalar, asked: Comparison, cleared: Cleared, used: str) -> Proof:
+def _proof(difference: Scalar, asked: Cleared, cleared: Cleared, used: str) -> Proof:
     if cleared.value.rational is not None:  # everything but a number had a known sign
-        over = without_denominators(Scalar(difference.over, ONE))
-        shown = (Cleared(over, asked), Cleared(over, MIRRORED[asked]))  # as the denominator is positive or negative
-        cleared = next((one for one in shown if certainly(one)), cleared)
+        cleared = Cleared(without_denominators(asked.value), asked.comparison)
     says = str(cleared)
     if len(says) > SHORT:
         return Proof("cleared of denominators it is an inequality between sums that holds everywhere", used)

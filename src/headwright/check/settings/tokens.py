@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
 
 from headwright.check.answer import (
     Answer,
@@ -23,7 +22,7 @@ from headwright.check.answer import (
     redefined,
 )
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, Tending, decide, decide_all
+from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import Exercise, Tokens, parsed
 from headwright.check.judging import Judged, at, contrasted, judged
 from headwright.check.scalars import (
@@ -373,10 +372,6 @@ def _going(found: Way, link: Relation) -> Told:
     return Told(growing=names) if found.to == "infinity" else Told(vanishing=names)
 
 
-SAME = "the two tend to the same"
-OPPOSITE: dict[str, Literal["proved", "refuted"]] = {"proved": "refuted", "refuted": "proved"}  # of what is denied
-
-
 @dataclass(frozen=True)
 class TokensSetting:
     """An exercise about tokens."""
@@ -442,8 +437,8 @@ class TokensCourt:
         here, link = replace(self, under=(*self.under, *under)), claim.link
         decision = here._link(reader, link)
         words = here._words(reader, link, decision)
-        if claim.negated and decision.word in OPPOSITE:
-            decision = Decision(OPPOSITE[decision.word], words if decision.word == "refuted" else SAME)
+        if claim.negated:
+            decision = denied(decision, words)
             words = decision.reason
         return [judged(claim, decision, words)]
 

@@ -117,3 +117,9 @@ def test_keys_have_names_or_the_first_ones_play_a_part(old: str, new: str) -> No
     assert old in text
     with pytest.raises(InputError, match="keys"):
         parse_exercise(text.replace(old, new))
+
+
+def test_where_only_the_length_is_wrong_that_is_told() -> None:
+    found = _verdict(r"q = \sum_{i=1}^{m} k_i")
+    assert found.hint == "the direction is right, the length is not"
+    assert "lambda (the sum of k_1, ..., k_m) works from lambda >= ln((n - m)/epsilon)" in (found.suggestion or "")

@@ -1,8 +1,9 @@
 """Exercises about keys and queries: exact algebra over classes of keys that share a score.
 
-scene        classes of keys, what names mean, and which keys an index stands for
+scene        classes of keys, and what names mean; indices: which keys an index stands for
 meaning      formulas into exact scalars and vectors
-deciding     claims, for all parameters; chance: what a random length makes of them
+deciding     claims, for all parameters; chance: what a random length makes of them; laws: means and variances;
+             shaken: what vanishing noise does to ties
 conditions   what an answer says of its own names, and conditions on scores that are answers
 court        claims decided, with their words; advice: what a teacher would add
 """

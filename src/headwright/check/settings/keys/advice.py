@@ -18,8 +18,9 @@ from headwright.check.scalars import POSITIVE, Scalar, Where, ln, number, parame
 from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth
 from headwright.check.settings.keys.deciding import Decider
+from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec, among
+from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula.show import plain
@@ -304,7 +305,9 @@ def _combination(query: Vec, scene: Scene) -> str:
     for name, x in query.coordinates.items():
         weight = x / parameter(LAMBDA, POSITIVE)
         if weight != ZERO:
-            what = f"the sum of all other {letter}_i" if name == REST else named.get(name, f"{letter}_{name}")
+            first = "" if setting.first is None else setting.first.size
+            sums = {REST: f"the sum of all other {letter}_i", FIRST: f"the sum of {letter}_1, ..., {letter}_{first}"}
+            what = sums.get(name) or named.get(name, f"{letter}_{name}")
             factor = {number(1): "", number(-1): "-"}.get(weight, f"{weight} ")
             parts.append(f"{factor}{what}")
     return " + ".join(parts).replace("+ -", "- ")

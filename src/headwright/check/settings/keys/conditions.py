@@ -20,7 +20,9 @@ from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, 
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import Parameter
+from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
+from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -31,16 +33,10 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
-    apart,
-    is_every_key,
-    renamed,
     score_name,
 )
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
-
-TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ def _bound(scene: Scene, link: Relation) -> Bound:
     """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
-    for one, other, turned in ((left, right, sign), (right, left, TURNED[sign])):
+    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
         if isinstance(one, Name) and not scene.gives(one) and full_name(one) not in scene.definitions:
             value = reader.scalar(other)
             if all(name < full_name(one) for name in _own(value, scene)):

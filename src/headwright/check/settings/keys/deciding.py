@@ -15,7 +15,7 @@ from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, Tending, decide, decide_all
+from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import shown
 from headwright.check.scalars import (
@@ -33,12 +33,14 @@ from headwright.check.scalars import (
 )
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
     decide_event,
     decide_moment,
     is_output,
     speaks_of_output,
 )
+from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
@@ -53,15 +55,10 @@ from headwright.check.settings.keys.scene import (
     ZERO,
     Classes,
     Hypothesis,
-    Meant,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
     closeness_name,
-    free_indices,
-    meant,
-    places_keys,
     score_name,
 )
 from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
@@ -70,13 +67,11 @@ from headwright.errors import InputError
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
 
-TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-
 
 def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
-    for one, other, turned in ((left, right, sign), (right, left, TURNED.get(sign, sign))):
+    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
         if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
         value, name = _number(other), full_name(one)
@@ -296,7 +291,7 @@ class Decider:
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         for one in meant(claim.link, claim.under, self.scene):
             for finding in here._link(one):
-                yield _denied(finding) if claim.negated else finding
+                yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
@@ -520,15 +515,6 @@ class Decider:
 
 def _unpicked(scene: Scene) -> Classes:
     return replace(scene.classes, picked={})
-
-
-def _denied(finding: Finding) -> Finding:
-    said = finding.decision
-    if said.word == "refuted":
-        return replace(finding, decision=Decision("proved", said.reason or "they tend to different limits"))
-    if said.word == "proved":
-        return replace(finding, decision=Decision("refuted", "the two tend to the same limit"))
-    return finding
 
 
 def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
     ONE,
     QUERY,
     REST,
+    VARIANCE,
     ZERO,
     Scene,
     UndeterminedError,
     Vec,
-    among,
     closeness_name,
     score_name,
 )
@@ -46,7 +47,6 @@ Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
-VARIANCE = "a"  # of vanishing noise
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
     "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
@@ -104,8 +104,10 @@ class Reader:
     def name(self, node: Name) -> Value:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
-        if full in scene.vectors:
-            return scene.vectors[full]
+        if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
+            vector = scene.vectors[full]
+            picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
+            return replace(vector, coordinates={**picked, **vector.coordinates})
         defined = scene.definitions.get(full)
         if defined is not None and full not in scene.fixed:
             if self.depth > DEEPEST:
