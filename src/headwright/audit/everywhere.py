@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headwright.audit.models.model import Model
 from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, every_text
+from headwright.audit.texts.reading import turning
 from headwright.errors import InputError
 
 LENGTH = 16  # of the texts
@@ -49,6 +50,10 @@ def everywhere(
     """
     if 0 not in layers:
         return (), "the first layer was left out"
+    try:
+        turning(model, 0)  # refuses a family that is not covered, at no cost
+    except InputError as error:
+        return (), str(error)
     tokens = len(model.ordinary())
     if (tokens * length) ** 2 * len(heads) > SECONDS:
         return (), (f"with {tokens} tokens this takes minutes to hours, and is left to "
