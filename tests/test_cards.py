@@ -61,7 +61,7 @@ def test_a_simulation_without_a_proof_does_not_speak_of_one() -> None:
 
 
 def test_a_verdict_shows_its_word_and_its_counterexample() -> None:
-    shown = html_of(check("copying", "q = k_a"))
+    shown = html_of(check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)"))
     assert "refuted" in shown
     assert "counterexample" in shown
 

@@ -32,7 +32,7 @@ def card(word: str, sentence: str, facts: Iterable[tuple[str, str]] = ()) -> str
     more = f"<p>and {len(told) - MOST_FACTS} more</p>" if len(told) > MOST_FACTS else ""
     return (
         f'<div style="border-left:4px solid {colour};padding:.1em 0 .1em .9em;max-width:56em">'
-        f'<p><b style="color:{colour}">{_text(word)}</b> {_text(sentence)}</p>'
+        f'<p style="white-space:pre-wrap"><b style="color:{colour}">{_text(word)}</b> {_text(sentence)}</p>'
         f"{f'<table>{rows}</table>' if rows else ''}{more}</div>"
     )
 
