@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwright.lab.room import Call, Room
-from headwright.lab.rooms import design, noise, order, verify
+from headwright.lab.rooms import check, design, noise, order, rank, verify
 
-ROOMS: tuple[Room, ...] = (design.ROOM, noise.ROOM, order.ROOM, verify.ROOM)
+ROOMS: tuple[Room, ...] = (design.ROOM, noise.ROOM, order.ROOM, check.ROOM, rank.ROOM, verify.ROOM)
 CALLS: dict[str, Call] = {call.name: call for room in ROOMS for call in room.calls}
