@@ -26,6 +26,10 @@ MOST_KEYS = 40
 DRAWN = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36, 40)
 
 
+class NoPictureError(InputError):
+    """There is nothing to draw, and why."""
+
+
 @dataclass(frozen=True)
 class Traced:
     """What one answer does: its pattern at n keys, and one side of the goal at each number of keys.
@@ -43,11 +47,12 @@ class Traced:
 class Beside:
     """Two answers to one exercise, and what is wanted of both.
 
-    >>> Beside("alpha_a >= 1/2", (2,), (0.5,), Traced((), (), ()), Traced((), (), ())).numbers
+    >>> Beside("alpha_a >= 1/2", ">=", (2,), (0.5,), Traced((), (), ()), Traced((), (), ())).numbers
     (2,)
     """
 
     goal: str  # as the exercise writes it
+    sign: str  # >= or <=
     numbers: tuple[int, ...]  # of keys
     wanted: tuple[float | None, ...]  # the other side of the goal
     yours: Traced
@@ -68,10 +73,10 @@ def beside(
     """
     keys = exercise.keys
     if keys is None or keys.are != "orthonormal" or keys.scales:
-        raise InputError("exercise: there is no picture of answers to this one")
+        raise NoPictureError("there is no picture of answers to this exercise")
     goals = [(source, node) for source in exercise.goals for node in _goals(parsed(source))]
     if not goals:
-        raise InputError("exercise: there is no picture of answers to this one")
+        raise NoPictureError("there is no picture of answers to this exercise")
     missing = [name for name in exercise.parameters if name != "n" and name not in others]
     if missing:
         raise InputError(f"others: {missing[0]} is missing")
@@ -83,14 +88,14 @@ def beside(
     right = [Formula(text, line + 1) for line, text in enumerate(exercise.samples.right[0])]
     yours = _answer(exercise, keys, given)
     if yours.by_cases or yours.elsewhere:
-        raise InputError("text: there is no picture of an answer by cases")
+        raise NoPictureError("there is no picture of an answer by cases")
     with precision():
         tried = [
             (source, goal, *_traced(yours, exercise, keys, goal, numbers, n, others, large)) for source, goal in goals
         ]
         source, goal, traced, wanted = max(tried, key=lambda one: _short(one[1], one[2], one[3], numbers.index(n)))
         other, _ = _traced(_answer(exercise, keys, right), exercise, keys, goal, numbers, n, others, large)
-    return Beside(source, numbers, wanted, traced, other)
+    return Beside(source, _comparison(goal), numbers, wanted, traced, other)
 
 
 def _short(goal: Relation | Quantified, traced: Traced, wanted: Sequence[float | None], place: int) -> float:
@@ -121,7 +126,7 @@ def _answer(exercise: Exercise, keys: Keys, given: Sequence[Formula] | Written) 
         said = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
         return read_answer(exercise, without_sets(said, exercise), KeysSetting(exercise, keys).knows)
     except MisfitError as error:
-        raise InputError(f"text: {error}") from None
+        raise NoPictureError(str(error)) from None
 
 
 def _traced(
@@ -133,7 +138,7 @@ def _traced(
     heads = heads_of(exercise)
     missing = [name for name in heads if name not in question.definitions]
     if missing:
-        raise InputError(f"text: no formula defines {missing[0]}")
+        raise NoPictureError(f"no formula defines {missing[0]}")
     left: list[float | None] = []
     wanted: list[float | None] = []
     pattern: tuple[float, ...] = ()
@@ -175,7 +180,7 @@ def _sides(goal: Relation | Quantified, world: KeysWorld, size: int) -> tuple[fl
 def _comparing(goal: Relation | Quantified) -> Relation:
     body = goal.body if isinstance(goal, Quantified) else goal
     if not isinstance(body, Relation):
-        raise InputError("exercise: there is no picture of answers to this one")
+        raise NoPictureError("there is no picture of answers to this exercise")
     return body
 
 

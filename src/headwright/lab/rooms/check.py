@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headwright.check.sheets.sheet import Sheet
     from headwright.check.verdict import Reading
 
-MOST_TEXT, MOST_ANSWERS = 100_000, 60
+MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
@@ -211,19 +211,19 @@ def compare(asked: AskedToCompare) -> dict[str, Any]:
     """An answer beside a right one: the patterns at n keys, and the side of a goal as their number grows.
 
     >>> found = compare(AskedToCompare(text="q = k_a + k_b", exercise="averaging-two", n=4))
-    >>> [round(weight, 3) for weight in found["yours"]["pattern"]]
+    >>> [round(weight, 3) for weight in found["picture"]["yours"]["pattern"]]
     [0.366, 0.366, 0.134, 0.134]
     """
     from fractions import Fraction
 
     from headwright.check.catalogue import load_exercises
-    from headwright.check.telling.beside import beside
+    from headwright.check.telling.beside import NoPictureError, beside
     from headwright.check.telling.typeset import typeset
     from headwright.design.wish import exact
 
     sheet = _read(AskedToCheck(text=asked.text, exercise=asked.exercise))
     if len(sheet.answers) != 1:
-        raise InputError("text: there is no answer here to draw")
+        return {"why": "there is not one answer here to draw", "picture": None}
     answer = sheet.answers[0]
     exercise = load_exercises()[answer.exercise_id]
     epsilon, large = exact(asked.epsilon, "epsilon"), exact(asked.large, "large")
@@ -231,19 +231,26 @@ def compare(asked: AskedToCompare) -> dict[str, Any]:
         raise InputError(f"epsilon is {asked.epsilon}: expected more than 0 and less than 1")
     if not 0 < large <= 10**6:
         raise InputError(f"large is {asked.large}: expected more than 0, and at most 1000000")
-    found = beside(
-        exercise, _given(answer), n=asked.n, others={"epsilon": epsilon, "m": Fraction(asked.m)}, large=large
-    )
+    others = {"epsilon": epsilon, "m": Fraction(asked.m)}
+    try:
+        found = beside(exercise, _given(answer), n=asked.n, others=others, large=large)
+    except NoPictureError as nothing:
+        return {"why": str(nothing), "picture": None}
+    keys = exercise.keys
     return {
-        "goal": typeset(found.goal),
-        "numbers": found.numbers,
-        "wanted": found.wanted,
-        "keys": list(exercise.keys.named) if exercise.keys is not None else [],
-        "noisy": exercise.keys is not None and exercise.keys.noise != "none",
-        "parameters": list(exercise.parameters),
-        **{
-            name: {"names": traced.names, "pattern": traced.pattern, "left": traced.left}
-            for name, traced in (("yours", found.yours), ("right", found.right))
+        "why": None,
+        "picture": {
+            "goal": typeset(found.goal),
+            "sign": found.sign,
+            "numbers": found.numbers,
+            "wanted": found.wanted,
+            "keys": list(keys.named) if keys is not None else [],
+            "noisy": keys is not None and keys.noise != "none",
+            "parameters": list(exercise.parameters),
+            **{
+                name: {"names": traced.names, "pattern": traced.pattern, "left": traced.left}
+                for name, traced in (("yours", found.yours), ("right", found.right))
+            },
         },
     }
 
@@ -278,14 +285,9 @@ ROOM = Room(
             AskedToCompare,
             compare,
             {
-                "goal": "the goal that is missed most, typeset",
-                "numbers": "of keys",
-                "wanted": "the other side of the goal, at each of them",
-                "keys": "the names of the first keys",
-                "noisy": "whether the keys are random: then they are at their means here",
-                "parameters": "the names of the exercise's parameters",
-                "yours": "the answer's own names, its pattern at n keys, and its side of the goal",
-                "right": "the same of a right answer",
+                "why": "why there is no picture, or null",
+                "picture": "the goal that is missed most and its sign, the numbers of keys, what is wanted at each of "
+                "them, and for the answer (yours) and a right one: own names, the pattern at n keys, and its side of the goal",
             },
         ),
     ),

@@ -107,7 +107,7 @@ def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
 ROOM = Room(
     "rank",
     "Rank",
-    "Cut a matrix to a small rank: what that misses, certified, and why it is never more than |A|_F / √k.",
+    "Cut a matrix to a small rank: what that misses, with a certificate, and why it can never be much.",
     (
         Call(
             "lowrank",

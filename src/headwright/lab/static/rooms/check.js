@@ -4,7 +4,7 @@ import { choice, number, text } from "../shared/state.js";
 import { button, complain, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
 import { Asker, post } from "../shared/ask.js";
 import { axes } from "../shared/chart.js";
-import { typeset } from "../shared/formula.js";
+import { lettered, typeset } from "../shared/formula.js";
 import { download } from "../shared/take.js";
 import { open } from "../shared/room.js";
 
@@ -36,7 +36,7 @@ const STEPS = { none: "the verdict alone", direction: "which statement fails, an
 const kind = (word) => word.replace(" ", "-");
 const badge = (word, said = word) => h("b", { class: `badge ${kind(word)}` }, said);
 /** A reason that points into a formula keeps its lines. */
-const because = (reason) => (reason.includes("\n") ? h("pre", { class: "pointing" }, reason) : h("span", {}, reason));
+const because = (reason) => (reason.includes("\n") ? h("pre", { class: "pointing" }, reason) : h("span", {}, ...lettered(reason)));
 
 function build(main, state) {
   let known = [];
@@ -111,14 +111,18 @@ function build(main, state) {
     failed(sentence, where) {
       found = null;
       if (where && where !== "text") return refuse(sentence, where);
-      if (where === "text") { complain("answer", sentence, "server"); verdict.replaceChildren(h("p", { class: "headline" }, "Not judged.")); } else drawStopped(sentence);
+      if (where === "text") {
+        complain("answer", sentence, "server");
+        put(verdict, { class: "panel verdict" });
+        verdict.replaceChildren(h("p", { class: "headline" }, "Not judged."), button("Check all answers in it", () => whole("What was pasted", state.values.answer, false), { class: "primary" }));
+      } else drawStopped(sentence);
       reading.hidden = true;
     },
   });
   const comparer = new Asker("compare", {
     wait: 120,
     waiting(yes) { picture.classList.toggle("stale", yes); },
-    answered(answer) { pair = answer; drawPicture(); },
+    answered(answer) { pair = answer.picture; drawPicture(); },
     failed(sentence, where) { pair = null; drawPicture(); if (["n", "m", "epsilon", "large"].includes(where)) complain(where === "epsilon" ? "eps" : where, sentence, "server"); },
   });
 
@@ -169,15 +173,15 @@ function build(main, state) {
       h("p", { class: "headline" }, badge(one.verdict, one.shown.word), ": ", because(one.reason)),
       h("p", { class: "note" }, `${one.verdict}: ${WORDS[one.verdict]}.`),
       one.chosen ? h("p", { class: "note" }, `Taken for ${one.exercise}: ${one.chosen}.`) : "",
-      facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, said)])) : "",
+      facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
       h("div", { class: "row-of" },
         next && (wrong || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : "",
         at(one.counterexample) && values.hints !== "none" ? button("Go to the counterexample", () => state.set(at(one.counterexample)), { id: "go" }) : ""));
-    const parts = one.parts.map((part, i) => h("tr", { class: kind(part.verdict) }, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "" : part.reason, one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed} instances agree`) : "")));
+    const parts = one.parts.map((part, i) => h("tr", {}, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "as said above" : because(part.reason), one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed} instances agree`) : "")));
     const table = (label, heads, rows) => h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
     reading.replaceChildren(
       h("h2", {}, "How it was read"),
-      table("How it was read", ["line", "as", "what", ""], one.shown.read.map((read) => h("tr", {}, h("td", {}, String(read.line)), h("td", {}, read.role), h("td", {}, ...typeset(read.statement), ...(read.under.length ? [", for ", ...read.under.flatMap((node, i) => [i ? " and " : "", ...typeset(node)])] : [])), h("td", {}, read.verdict ? badge(read.verdict) : "", read.why)))),
+      table("How it was read", ["line", "as", "what", ""], one.shown.read.map((read) => h("tr", {}, h("td", {}, String(read.line)), h("td", {}, read.role), h("td", {}, ...typeset(read.statement), ...(read.under.length ? [", for ", ...read.under.flatMap((node, i) => [i ? " and " : "", ...typeset(node)])] : [])), h("td", {}, read.verdict ? badge(read.verdict) : "", ...lettered(read.why))))),
       ...(parts.length ? [h("h2", { class: "second" }, "Part by part"), table("Part by part", ["verdict", "role", "statement", "why"], parts)] : []));
   }
 
@@ -186,6 +190,8 @@ function build(main, state) {
     const value = (given) => { const [over, under = 1] = String(given).split("/").map(Number); return over / under; };
     const to = {};
     for (const [name, field] of [["n", "n"], ["epsilon", "eps"], ["m", "m"]]) if (counterexample?.[name] !== undefined && Number.isFinite(value(counterexample[name]))) to[field] = value(counterexample[name]);
+    const own = (pair?.yours.names ?? []).map((name) => value(counterexample?.[name])).find((given) => given >= 0.1 && given <= 1000);
+    if (own !== undefined) to.large = own;
     return to.n >= 2 && to.n <= 40 && (to.eps === undefined || (to.eps >= 0.0001 && to.eps < 1)) ? to : null;
   }
 
@@ -201,14 +207,15 @@ function build(main, state) {
     const { n } = state.values;
     const here = pair.numbers.indexOf(Math.round(n));
     drawBars(here);
-    goal.replaceChildren(...typeset(pair.goal), `: ${["left side", "and what is wanted"].join(", ")}`);
-    const { x, y } = axes(lines, { height: 250, from: pair.numbers[0], to: pair.numbers.at(-1), top: 1, across: "n", up: "weight", ticks: 5 });
+    goal.replaceChildren("both sides of ", ...typeset(pair.goal));
+    const { x, y } = axes(lines, { height: 250, from: 0, to: 40, top: 1, across: "n", up: "weight", ticks: 4 });
     const path = (values, name) => s("path", { class: `curve ${name}`, d: values.map((value, i) => (value === null ? "" : `${i && values[i - 1] !== null ? "L" : "M"}${x(pair.numbers[i]).toFixed(1)} ${y(value).toFixed(1)}`)).join("") });
     lines.append(s("line", { class: "limit", x1: x(n), x2: x(n), y1: y(0), y2: y(1) }), path(pair.wanted, "of-wanted"), path(pair.right.left, "of-right"), path(pair.yours.left, "of-yours"));
     for (const [values, name] of [[pair.right.left, "dot-right"], [pair.yours.left, "dot-yours"]]) if (here >= 0 && values[here] !== null) lines.append(s("circle", { class: name, cx: x(n), cy: y(values[here]), r: 4.5 }));
     const [mineAt, rightAt, wanted] = [pair.yours.left[here], pair.right.left[here], pair.wanted[here]];
+    const meets = mineAt === null || wanted === null ? "has no value" : (pair.sign === ">=" ? mineAt >= wanted : mineAt <= wanted) ? "meets it" : "misses it";
     const own = [...new Set([...pair.yours.names, ...pair.right.names])];
-    words.textContent = `With n = ${n}${pair.parameters.includes("epsilon") ? ` and ε = ${shown(state.values.eps, 4)}` : ""}${own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""}: yours ${shown(mineAt, 4)}, a right answer ${shown(rightAt, 4)}, wanted ${shown(wanted, 4)}${pair.noisy ? "; the keys are at their means" : ""}. Floating-point: the verdict is not read off the picture.`;
+    words.textContent = `With n = ${n}${pair.parameters.includes("epsilon") ? ` and ε = ${shown(state.values.eps, 4)}` : ""}${own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""}: yours ${shown(mineAt, 4)}, a right answer ${shown(rightAt, 4)}, wanted ${shown(wanted, 4)}: yours ${meets} here${pair.noisy ? "; the keys are at their means" : ""}. Floating-point: the verdict is not read off the picture.`;
     put(lines, { role: "img", "aria-label": words.textContent });
   }
 
@@ -234,19 +241,24 @@ function build(main, state) {
   file.addEventListener("change", async () => {
     const chosen = file.files[0];
     file.value = "";
-    if (!chosen) return;
+    if (chosen) whole(chosen.name, chosen.size > 200_000 ? "" : await chosen.text(), chosen.name.endsWith(".tex"), chosen.size);
+  });
+
+  /** All answers of a text. */
+  async function whole(name, given, latex, size = given.length) {
     working?.abort();
     working = new AbortController();
     papers.hidden = false;
-    papers.replaceChildren(h("h2", {}, chosen.name), h("p", { class: "busy" }, "Each answer is checked in a process of its own."), button("Cancel", () => working.abort()));
+    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in a process of its own."), button("Cancel", () => working.abort()));
     try {
-      if (chosen.size > 200_000) throw new Error(`${chosen.name} has ${chosen.size} bytes: expected at most 200000 here; the command line takes more`);
-      const answer = await post("document", { text: await chosen.text(), exercise: null, hints: state.values.hints, latex: chosen.name.endsWith(".tex"), report: true }, working.signal);
-      drawPapers(chosen.name, answer);
+      if (size > 200_000) throw new Error(`${name} has ${size} bytes: expected at most 200000 here; the command line takes more`);
+      if (!given.trim()) throw new Error(`${name} is empty`);
+      const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal);
+      drawPapers(name, answer);
     } catch (error) {
-      papers.replaceChildren(h("h2", {}, chosen.name), h("p", { class: "error", role: "alert" }, error.name === "AbortError" ? "Cancelled." : error.message));
+      papers.replaceChildren(h("h2", {}, name), h("p", { class: "error", role: "alert" }, error.name === "AbortError" ? "Cancelled." : error.message));
     }
-  });
+  }
 
   function drawPapers(name, answer) {
     const count = Object.entries(answer.counts).filter(([, many]) => many).map(([word, many]) => `${many} ${word}`).join(", ");

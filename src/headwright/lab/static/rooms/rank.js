@@ -5,6 +5,7 @@ import { button, choose, complain, forgive, group, refusals, refuse, slider } fr
 import { Asker } from "../shared/ask.js";
 import { axes } from "../shared/chart.js";
 import { normal } from "../shared/attention.js";
+import { lettered } from "../shared/formula.js";
 import { open } from "../shared/room.js";
 
 const SOURCES = [["letters", "a picture"], ["smooth", "smooth"], ["noisy", "rank 3 and noise"], ["random", "chance"], ["equal", "all equal"], ["head", "a head"], ["yours", "your image"]];
@@ -27,7 +28,7 @@ const presets = [
   ["Chance: nothing to cut", { source: "random", rank: 12 }],
   ["All equal: the bound is met", { source: "equal", rank: 7, size: 16 }],
   ["A head of a trained model", { source: "head", rank: 1 }],
-  ["What the copying head writes", { source: "head", head: "11", circuit: "ov", rank: 8 }],
+  ["What a head writes", { source: "head", head: "11", circuit: "ov", rank: 8 }],
 ];
 
 /** The matrices that are made here. */
@@ -75,7 +76,7 @@ function build(main, state) {
   const file = h("input", { class: "unseen", type: "file", id: "image", accept: "image/*" });
   const rank = slider(state, "rank", "rank kept, k − 1", { least: 1, most: 64, step: 1 });
   const [size, noise, seed] = [slider(state, "size", "rows and columns", { least: 4, most: 96, step: 1 }), slider(state, "noise", "noise", { least: 0, most: 2, step: 0.05 }), slider(state, "seed", "seed", { least: 0, most: 999, step: 1 })];
-  const heads = [choose(state, "head", "layer.head of the built-in model", HEADS), choose(state, "circuit", "which matrix", [["qk", "who attends to whom"], ["ov", "what is written"]])];
+  const heads = [choose(state, "head", "layer.head of the built-in model", HEADS), choose(state, "circuit", "which matrix", [["qk", "who attends to whom"], ["ov", "what is written"]]), h("p", { class: "note" }, "A row and a column for each token: the score of the row’s query with the column’s key, positions apart; or what attending to the row’s token adds to the column’s logit, straight from its embedding.")];
   const yours = h("div", {}, h("p", { class: "note" }, `It is made grey, and at most ${SIDE} points wide; it stays on this machine, and in the link.`), h("p", {}, h("label", { class: "button", for: "image" }, "Choose an image"), file), h("p", { class: "error", id: "error-image", role: "alert", hidden: true }));
   const select = h("select", { id: "field-source" }, ...SOURCES.map(([name, said]) => h("option", { value: name }, said)));
   select.addEventListener("change", () => state.set({ source: select.value }));
@@ -87,8 +88,8 @@ function build(main, state) {
       h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B, what is missed")),
       verdict,
       h("div", { class: "planes" },
-        h("figure", { id: "spectrum" }, h("figcaption", {}, h("b", {}, "What each rank misses"), h("span", {}, "σ_k, floating-point, under the bound |A|_F / √k, where k − 1 is the rank kept")), spectrum, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-right" }), "σ_k, the error of the best"), h("span", {}, h("i", { class: "of-bound" }), "|A|_F / √k"))),
-        h("figure", { id: "energy" }, h("figcaption", {}, h("b", {}, "Energy kept"), h("span", {}, "the share of |A|_F² in the first singular values, floating-point")), kept)))));
+        h("figure", { id: "spectrum" }, h("figcaption", {}, h("b", {}, "What each rank misses"), h("span", {}, ...lettered("σ_k, floating-point, under |A|_F / √k; the rank kept is k − 1"))), spectrum, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-right" }), ...lettered("σ_k, what the best misses")), h("span", {}, h("i", { class: "of-bound" }), ...lettered("|A|_F / √k")))),
+        h("figure", { id: "energy" }, h("figcaption", {}, h("b", {}, "Energy kept"), h("span", {}, ...lettered("the share of |A|_F² in the first singular values, floating-point"))), kept)))));
   const full = () => parts?.singular_values.length ?? 64;
   const step = (by) => state.set({ rank: Math.min(full(), Math.max(1, state.values.rank + by)) });
 
@@ -178,14 +179,14 @@ function build(main, state) {
     const norm = Math.hypot(...values);
     const last = values.length;
     const top = norm || 1;
-    const { x, y } = axes(spectrum, { height: 250, from: 1, to: Math.max(2, last), top, across: "k: the first term left out", up: "spectral norm of what is missed", ticks: Math.min(6, Math.max(1, last - 1)) });
+    const { x, y } = axes(spectrum, { height: 250, from: 0, to: 4 * Math.ceil(last / 4), top, across: "k, the first term left out", up: "spectral norm", ticks: 4 });
     const path = (points, name) => s("path", { class: `curve ${name}`, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") });
     spectrum.append(path(values.map((_, i) => [i + 1, norm / Math.sqrt(i + 1)]), "of-bound"), path(values.map((value, i) => [i + 1, value]), "of-right"));
     if (keep < last) spectrum.append(s("line", { class: "limit", x1: x(keep + 1), x2: x(keep + 1), y1: y(0), y2: y(top) }), s("circle", { class: "dot-bound", cx: x(keep + 1), cy: y(norm / Math.sqrt(keep + 1)), r: 4.5 }), s("circle", { class: "dot-right", cx: x(keep + 1), cy: y(values[keep]), r: 4.5 }));
     put(spectrum, { role: "img", "aria-label": keep < last ? `With rank ${keep} the best misses ${shown(values[keep])}; the bound is ${shown(norm / Math.sqrt(keep + 1))}` : "At full rank nothing is missed" });
     let sum = 0;
     const shares = [[0, 0], ...values.map((value, i) => { sum += value * value; return [i + 1, norm ? sum / (norm * norm) : 1]; })];
-    const on = axes(kept, { height: 250, from: 0, to: last, top: 1, across: "rank kept", up: "share of |A|_F²", ticks: Math.min(6, last) });
+    const on = axes(kept, { height: 250, from: 0, to: 4 * Math.ceil(last / 4), top: 1, across: "rank kept", up: "share", ticks: 4 });
     kept.append(s("path", { class: "curve of-right", d: shares.map(([a, b], i) => `${i ? "L" : "M"}${on.x(a).toFixed(1)} ${on.y(b).toFixed(1)}`).join("") }), s("line", { class: "limit", x1: on.x(keep), x2: on.x(keep), y1: on.y(0), y2: on.y(1) }), s("circle", { class: "dot-right", cx: on.x(keep), cy: on.y(shares[keep][1]), r: 4.5 }));
     put(kept, { role: "img", "aria-label": `Rank ${keep} keeps ${shown(100 * shares[keep][1], 2)}% of the energy` });
   }
@@ -196,13 +197,13 @@ function build(main, state) {
     put(verdict, { class: "panel verdict verified" });
     const [error, bound] = [cut.error_upper_bound, cut.guarantee];
     verdict.replaceChildren(
-      h("p", { class: "headline" }, badge("Proved"), error === 0 ? ": nothing is missed, at full rank." : `: B of rank ${keep} misses A by at most ${up(error)} in spectral norm. The best of this rank misses it by at most |A|_F / √${keep + 1} ≤ ${up(bound)}, whatever A is.`),
+      h("p", { class: "headline" }, badge("Certified"), ...lettered(error === 0 ? ": nothing is missed, at full rank." : `: B of rank ${keep} misses A by at most ${up(error)} in spectral norm. And whatever A is, the best of this rank misses it by at most |A|_F / √${keep + 1}, here ${up(bound)}.`)),
       h("dl", { class: "numbers" },
         h("dt", {}, "certified error"), h("dd", {}, `|A − B|₂ ≤ ${up(error, 8)}`),
         h("dt", {}, "best possible"), h("dd", {}, `σ${sub(keep + 1)} = ${shown(cut.next_singular_value, 6)} (floating-point)`),
-        h("dt", {}, "guarantee"), h("dd", {}, `|A|_F / √${keep + 1} ≤ ${up(bound, 8)}${error > 0 ? `: ${shown(bound / error, 2)} times what was needed` : ""}`),
-        h("dt", {}, "energy kept"), h("dd", {}, `${shown(100 * cut.energy, 3)}% of |A|_F², |A|_F ≤ ${up(cut.frobenius, 6)} (the share: floating-point)`)),
-      h("p", { class: "note" }, "Why never more: the first k singular values are each at least σ_k, so k σ_k² is at most their sum of squares, and all squares together are |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about B as the double-precision factors say, not about the colours."));
+        h("dt", {}, "guarantee"), h("dd", {}, ...lettered(`|A|_F / √${keep + 1} ≤ ${up(bound, 8)}${error > 0 ? `, ${shown(bound / error, 2)} times the certified error` : ""}`)),
+        h("dt", {}, "energy kept"), h("dd", {}, ...lettered(`${shown(100 * cut.energy, 3)}% of |A|_F² (floating-point), where |A|_F ≤ ${up(cut.frobenius, 6)}`))),
+      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about B as its factors in double precision say.")));
     speak(verdict.querySelector(".headline").textContent);
   }
   const sub = (given) => [...String(given)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");

@@ -20,3 +20,17 @@ function built(node) {
   made.append(...[...node.childNodes].map(built));
   return made;
 }
+
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", lambda: "λ", mu: "μ", sigma: "σ", tau: "τ", theta: "θ", Phi: "Φ", pi: "π", infinity: "∞" };
+const LETTERS = new RegExp(`(?<![A-Za-z])(${Object.keys(GREEK).join("|")})(?![A-Za-z])`, "g");
+
+/** Plain spelling for the eye: alpha_a as a letter with its index below, >= as one sign. */
+export function lettered(text) {
+  const said = text.replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
+  return said.split(/(?<=[\p{L}|])_(\{[^{}]*\}|[A-Za-z0-9]+)/u).map((part, i) => {
+    if (i % 2 === 0) return document.createTextNode(part);
+    const low = document.createElement("sub");
+    low.textContent = part.replace(/[{}]/g, "");
+    return low;
+  });
+}
