@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
+from headwright.cli import app
 from tests.cli.running import Headwright
+
+TYPER = typer.main.get_group(app)
 
 
 @pytest.fixture(autouse=True)
@@ -250,11 +255,48 @@ def test_version_and_help(headwright: Headwright) -> None:
         assert command in help_page.out
 
 
+@pytest.mark.parametrize("command", [command.name or "" for command in TYPER.commands.values()])
+def test_every_help_has_examples_with_options_that_exist(headwright: Headwright, command: str) -> None:
+    page = headwright(command, "-h").out
+    options = set(re.findall(r"--[a-z-]+", page.partition("Examples:")[0]))
+    examples = page.partition("Examples:")[2].strip().splitlines()
+    assert examples
+    for example in examples:
+        assert example.split()[:2] == ["headwright", command]
+        assert set(re.findall(r"--[a-z-]+", example)) <= options
+
+
+def test_doctor_says_what_is_here_and_how_to_get_the_rest(headwright: Headwright) -> None:
+    parts = {part["part"]: part for part in headwright("doctor", "--json").json["parts"]}
+    assert parts["torch"]["here"].startswith("torch 2")
+    assert parts["audit"]["remedy"] == "pip install 'headwright[audit]'"
+    assert "missing: a CUDA device" in headwright("doctor").out or parts["GPU"]["here"]
+
+
+def test_attend_shows_the_heaviest_of_many_keys(headwright: Headwright) -> None:
+    np.save("many.npy", np.vstack([np.zeros((500, 4)), np.eye(4)]))
+    ran = headwright("attend", "--keys", "many.npy", "--query", "q.npy")
+    assert ran.out.count("\n") < 40
+    assert "heaviest 20 of 504 keys" in ran.out
+
+
+def test_a_query_may_be_a_row(headwright: Headwright) -> None:
+    np.save("row.npy", np.array([[10.0, 10.0, 0.0, 0.0]]))
+    row = headwright("attend", "--keys", "K.npy", "--query", "row.npy", "--json").json
+    assert row == headwright("attend", "--keys", "K.npy", "--query", "q.npy", "--json").json
+
+
+def test_a_formula_given_for_a_file_is_told_how_to_be_given(headwright: Headwright) -> None:
+    ran = headwright("check", r"q = \lambda (k_a + k_b)")
+    assert ran.code == 2
+    assert "--formula" in ran.err
+
+
 def test_nothing_at_all_shows_the_help_and_no_error(headwright: Headwright) -> None:
     ran = headwright()
     assert ran.code == 2
     assert "Usage" in ran.out + ran.err
-    assert "error" not in ran.err
+    assert "error:" not in ran.err
 
 
 def test_tour_tells_its_story_and_says_where_everything_is(headwright: Headwright) -> None:

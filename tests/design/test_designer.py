@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -185,9 +185,9 @@ def test_wish_that_nothing_needs_to_be_done_for() -> None:
 
 
 def test_the_verb_can_be_called_and_draws_itself() -> None:
-    found = headwright.design(RNG.normal(size=(6, 2)) + np.eye(6)[:, :2] * 5, copy(0))  # type: ignore[operator]
+    found = headwright.design(RNG.normal(size=(6, 2)) + np.eye(6)[:, :2] * 5, copy(0))
     assert found.verdict == "designed"
-    assert found.picture().to_dict()["layer"]
+    assert cast("Any", found.picture()).to_dict()["layer"]
 
 
 @pytest.mark.parametrize(

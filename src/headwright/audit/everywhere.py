@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwright.audit.models.model import Model
-from headwright.audit.texts.every_text import Attained, OnPlaces, every_text
+from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, every_text
+from headwright.audit.texts.reading import turning
 from headwright.errors import InputError
 
 LENGTH = 16  # of the texts
@@ -24,12 +25,13 @@ class Extreme:
 
 @dataclass(frozen=True)
 class OnEveryText:
-    """The weight that one head gives to one place, or to some, in every text of a length."""
+    """The weight that one head gives to one place in every text of a length, special tokens where they always stand."""
 
     head: int
     length: int
+    at: int  # the place of the row: the last that holds no special token
     place: str
-    queries: int  # tokens at the end of a text
+    queries: int  # tokens that the row may have
     never_half: int  # those for which no text lets the head give this place 1/2
     always_half: int  # and for which every text does
     least: Extreme
@@ -48,6 +50,10 @@ def everywhere(
     """
     if 0 not in layers:
         return (), "the first layer was left out"
+    try:
+        turning(model, 0)  # refuses a family that is not covered, at no cost
+    except InputError as error:
+        return (), str(error)
     tokens = len(model.ordinary())
     if (tokens * length) ** 2 * len(heads) > SECONDS:
         return (), (f"with {tokens} tokens this takes minutes to hours, and is left to "
@@ -56,13 +62,13 @@ def everywhere(
         found = every_text(model, min(length, model.longest or length), heads=heads)
     except InputError as error:
         return (), str(error)
-    return tuple(_on(model, one.head, one.length, one.queries, places) for one in found for places in one.places), ""
+    return tuple(_on(model, one, places) for one in found for places in one.places), ""
 
 
-def _on(model: Model, head: int, length: int, queries: int, found: OnPlaces) -> OnEveryText:
+def _on(model: Model, one: HeadOnEveryText, found: OnPlaces) -> OnEveryText:
     return OnEveryText(
-        head, length, found.name, queries, found.never_half, found.always_half, _extreme(model, found.least),
-        _extreme(model, found.most),
+        one.head, one.length, one.place, found.name, one.queries, found.never_half, found.always_half,
+        _extreme(model, found.least), _extreme(model, found.most),
     )  # fmt: skip
 
 

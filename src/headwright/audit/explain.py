@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headwright import design
 from headwright.audit.documents import Document
 from headwright.audit.findings.away import Away, rows_away
 from headwright.audit.findings.rounding import Looked, looked_at
 from headwright.audit.models.model import Layer, Model
+from headwright.design import at_least, design
 from headwright.errors import InputError
 
 KEYS = 6  # of a row that are shown
@@ -157,7 +157,7 @@ def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shor
     keys: Float[np.ndarray, "n d"] = looked.keys[seen]
     target = int(np.flatnonzero(seen == winner.position)[0])
     weight = min(winner.weight * (1 - HAIR), 1 - 1e-12)
-    result = design.design(keys, design.at_least({target: float(f"{weight:.12g}")}), scale=scoring.scale)
+    result = design(keys, at_least({target: float(f"{weight:.12g}")}), scale=scoring.scale)
     if result.verdict != "designed":
         return Shortest(result.verdict, result.words, own=own)
     return Shortest("designed", result.words, result.norm, result.norm_lower_bound, own, result.certificate)

@@ -20,6 +20,7 @@ from headwright.formula.tree import (
     Call,
     Domain,
     Exists,
+    Inner,
     Listing,
     Logic,
     Name,
@@ -31,6 +32,7 @@ from headwright.formula.tree import (
     Quantified,
     Quotient,
     Relation,
+    Sum,
     Transpose,
     mapped,
     walk,
@@ -216,6 +218,8 @@ def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -
     """
     sorter = _Sorter(exercise, known)
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
+    if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
+        read = replace(read, statements=tuple(_with_output(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
         sorter.take(statement)
     answer = sorter.finished()
@@ -240,6 +244,31 @@ def _paired_indices(node: Node) -> Node:
             return mapped(node, _paired_indices)
 
 
+def _with_output(statement: Statement) -> Statement:
+    return statement if statement.node is None else replace(statement, node=_output(statement.node))
+
+
+def _output(node: Node) -> Node:
+    """With c for sum_i alpha_i v_i, which is its definition, and without what is multiplied by 0."""
+    match node:
+        case BigSum(index, Product(factors), None | Number(Fraction(numerator=1, denominator=1)), _, ()) if set(
+            factors
+        ) == {Name("alpha", Name(index)), Name("v", Name(index))} and node.upper in (None, Name("n")):
+            return Name("c", span=node.span)
+        case Inner(left, Number() as number) | Inner(Number() as number, left):
+            return left if number.value == 1 else Product((number, left), span=node.span)
+        case Sum(terms):
+            kept = [term for term in map(_output, terms) if not _is_nothing(term)]
+            return kept[0] if len(kept) == 1 else Sum(tuple(kept) or node.terms, span=node.span)
+        case _:
+            return mapped(node, _output)
+
+
+def _is_nothing(term: Node) -> bool:
+    body = term.body if isinstance(term, BigSum) else term
+    return isinstance(body, Product) and any(isinstance(one, Number) and one.value == 0 for one in body.factors)
+
+
 def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
     """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
     own_names = read.own | {name for one in read.statements for name in _proportional(one.node)}
@@ -248,13 +277,17 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
     names |= {name: Name(name + OWN) for name in free if known(Name(name))}
     names |= _two_places(read, exercise)
+    bounded = _bounded(read, exercise)
+    names |= {name: Name(name + OWN) for name in bounded}
     if not names:
         return read.statements
 
     def own(node: Node) -> Node:
         return _renamed(node, names)
 
-    return tuple(
+    meant = [replace(one, node=Relation((named(name), names[name]), ("=",)), role="definition", under=())
+             for name, one in bounded.items()]  # fmt: skip
+    return tuple(meant) + tuple(
         replace(
             one,
             node=None if one.node is None else own(one.node),
@@ -263,6 +296,18 @@ def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool
         )
         for one in read.statements
     )
+
+
+def _bounded(read: Read, exercise: Exercise) -> dict[str, Statement]:
+    """What is asked for and only bounded, 'tau >= n/epsilon': then every value within the bound is meant to do."""
+    found: dict[str, Statement] = {}
+    for one in read.statements:
+        for link in comparisons(one.node) if isinstance(one.node, Relation) and not one.why else ():
+            for name in (full_name(term) for term in link.terms if isinstance(term, Name)):
+                if name in exercise.answer and link.comparisons[0] in ("<", ">", "<=", ">="):
+                    found.setdefault(name, one)
+    defined = {full_name(name) for one in read.statements for name in _defined(one.node)}
+    return {name: one for name, one in found.items() if name not in defined}
 
 
 def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 from headwright.check.answer import (
+    OWN,
     Answer,
     MisfitError,
     MissingError,
@@ -36,9 +39,11 @@ from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Logic, Node, Quantified, Relation
+from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
+
+ZERO = Number(Fraction(0))
 
 
 def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
@@ -60,8 +65,28 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
         return Verdict("unreadable", str(error.shown()))
     if not found.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _checked(exercise, without_sets(found, exercise), seed)
+    verdict = _in_their_names(_checked(exercise, without_sets(found, exercise), seed))
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+
+
+def _in_their_names(verdict: Verdict) -> Verdict:
+    """Names of the answer's own, that the exercise has too, as they were written."""
+    parts = tuple(
+        replace(part, statement=_plainly(part.statement), reason=_plainly(part.reason),
+                counterexample=_plainly(part.counterexample))
+        for part in verdict.parts
+    )  # fmt: skip
+    curve = None if verdict.curve is None else replace(verdict.curve, words=_plainly(verdict.curve.words))
+    return replace(verdict, parts=parts, curve=curve, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
+
+
+TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
+
+
+def _plainly(told: Any) -> Any:
+    if isinstance(told, str):
+        return told.replace(r"\_own", "").replace(OWN, "")
+    return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
 
 
 def _keys(exercise: Exercise) -> list[str]:
@@ -85,7 +110,8 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements += _elsewhere(bench, answer)
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
-            verdict = court.told(verdict, judgements)
+            if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
+                verdict = court.told(verdict, judgements)
             verdict = _with_what_was_not_judged(verdict, answer, found)
             return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:
@@ -124,8 +150,32 @@ class _Bench:
 
     def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
         """Claims decided, and looked at twice."""
-        judgements = [one for claim in found for one in court.decide(claim)]
-        return looked_at_twice(self.exercise, answer, judgements, self.seed)
+        judgements: list[Judged] = []
+        for claim in found:
+            decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
+            if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
+                decided = self._outgrown(court, answer, claim) or decided
+            untried = self.exercise.keys is not None and any(map(_untried, decided))
+            judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
+        return judgements
+
+    def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
+        """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
+        match claim.node:
+            case Relation((large, small), (">>",)) | Relation((small, large), ("<<",)) if not claim.negated:
+                ratio = Relation((Quotient(small, large), ZERO), ("~",), span=claim.node.span)
+            case _:
+                return []
+        found: list[Judged] = []
+        for node in (Relation((large, ZERO), (">",), span=claim.node.span), ratio):
+            try:
+                found += self.decided(court, answer, [replace(claim, node=node)])
+            except (MisfitError, FormulaError, UndeterminedError):
+                return []
+        if any(one.decision.word != "proved" for one in found):
+            return []
+        reason = f"{plain(small)} becomes negligible beside {plain(large)}"
+        return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
 
     def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
         return claims(node, role, said, whole=self.setting.whole)
@@ -220,6 +270,15 @@ def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Seq
     return [_left_undecided(one, reason) for one in there]
 
 
+UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+
+
+def _untried(one: Judged) -> bool:
+    """'for n = 3 and epsilon = 1/3, alpha_a = 9/20': plain instances need not meet such a condition."""
+    pinned = any(isinstance(node, Relation) and "=" in node.comparisons for node in one.claim.under)
+    return one.decision.word == "holds" and pinned
+
+
 def _left_undecided(one: Judged, reason: str) -> Judged:
     part = replace(one.part, word="undecided", reason=reason, counterexample=None)
     return replace(one, decision=Decision("undecided", reason), part=part)
@@ -231,6 +290,8 @@ def _impossible(bench: _Bench, said: Said, assumed: Sequence[Node], answer: Answ
         if not _flips(node):
             continue
         try:
+            if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
+                bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
             never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
         except (MisfitError, FormulaError, UndeterminedError):
             continue
@@ -255,6 +316,14 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
     if said.unknown:
         _set_aside(answer, said, f"'{said.unknown}' was not understood")
         return []
+    loose = "" if said.statement is None else said.statement.loose
+    if loose == "nearly":
+        again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
+        if any(one.decision.word == "refuted" for one in again):
+            return again
+    if loose:
+        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
+        return []
     if said.perhaps:
         again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
         if not any(one.decision.word == "refuted" for one in again):
@@ -263,6 +332,13 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
             return []
         return again
     return found
+
+
+def _nearly(node: Node) -> Node:
+    """With 'nearly' in place of 'equal': what stands in a table may be meant so."""
+    if isinstance(node, Relation):
+        return replace(node, comparisons=tuple("~" if sign == "=" else sign for sign in node.comparisons))
+    return replace(node, body=_nearly(node.body)) if isinstance(node, Quantified) else node
 
 
 def _narrowed(said: Said, whole: bool) -> Node:
@@ -291,15 +367,16 @@ def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
     under = variant.under
     try:
         court = bench.setting.opened(there)
-        impossible = list(_impossible(bench, variant.said, under, there, court))
-        found = impossible or _goals(bench, there, court, under)
-        if not impossible and answer.by_cases and len(answer.variants) == 1:
-            found = _beyond(bench, variant, there, court) or found
+        alone = answer.by_cases and len(answer.variants) == 1
+        if not alone and any(_impossible(bench, variant.said, under, there, court)):
+            return []  # 'for n = 1, where n >= 2': a case more than there are says nothing wrong
+        found = _goals(bench, there, court, under)
+        beyond = _beyond(bench, variant, there, court) if alone else []
     except MisfitError as error:
         _set_aside(answer, variant.said, "it is not understood", error.shown())
         return []
     told = f"for {' and '.join(plain(node) for node in under)}: " if under else "in the example: "
-    return [
+    return beyond or [
         replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
         for one in found
     ]

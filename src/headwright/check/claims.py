@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from headwright.check.answer import MisfitError, Said, comparisons
+from headwright.check.reading.statements import FLIPPED, flipped
 from headwright.formula.tree import Bond, Exists, Logic, Node, Quantified, Relation
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
@@ -62,6 +63,8 @@ def _claims(node: Node, kind: Claim, whole: bool) -> Iterator[Claim]:
             yield from _claims(conclusion, _under(kind, (condition,)), whole)
         case Logic("not", (Relation((_, _), ("~" | "->",)) as near,)):
             yield from _claims(near, Claim(near, kind.role, kind.said, kind.under, not kind.negated), whole)
+        case Logic("not", (Relation((_, _), (sign,)) as denied,)) if sign in FLIPPED and not kind.negated:
+            yield from _claims(flipped(denied), replace(kind, node=flipped(denied)), whole)
         case Quantified(body, conditions):
             yield from _claims(body, _under(kind, conditions), whole)
         case Exists() | Bond():

@@ -11,6 +11,7 @@ import os
 import shlex
 import sys
 import traceback
+from collections.abc import Callable
 
 import typer
 from typer.exceptions import TyperException
@@ -19,8 +20,9 @@ from headwright import __version__
 from headwright.cli.attend import attend
 from headwright.cli.audit import audit
 from headwright.cli.check import check
-from headwright.cli.console import OUT, complain, hush
+from headwright.cli.console import OUT, complain, hush, say
 from headwright.cli.design import design
+from headwright.cli.doctor import doctor
 from headwright.cli.exercises import exercises
 from headwright.cli.lab import lab
 from headwright.cli.lowrank import lowrank
@@ -36,12 +38,43 @@ DEBUG = "HEADWRIGHT_DEBUG"  # set it to anything, and a bug shows where it happe
 app = typer.Typer(
     help="Headwright: a workbench for attention.",
     epilog="Every command takes --help. In Python: import headwright.",
-    add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (design, verify, check, exercises, attend, audit, simulate, positions, lowrank, lab, tour):
-    app.command()(command)
+# What the list of commands says of each, and examples for its own help.
+COMMANDS: dict[Callable[..., None], tuple[str, tuple[str, ...]]] = {
+    design: ("From a wish to the shortest query, with a certificate.", (
+        "headwright design --keys keys.npy --copy 3 --out copy.json",
+        "headwright design --keys keys.npy --average 0,1 --world noise.toml --heads 2",
+        "headwright design --rules previous.toml --out heads/")),
+    verify: ("Is a certificate true, and about what you think?", (
+        "headwright verify copy.json --keys keys.npy --copy 3",
+        "headwright verify copy.json --rocq copy.v")),
+    check: ("Answers: proved, or refuted with a counterexample.", (
+        r"headwright check --exercise averaging-two --formula 'q = \lambda (k_a + k_b)'",
+        "headwright check answers.md --html report.html",
+        "headwright check --class submissions/ --hints direction")),
+    exercises: ("The exercises, and what an answer names.", (
+        "headwright exercises", "headwright exercises averaging-two", "headwright exercises --lint mine.toml")),
+    attend: ("Scores, pattern and output, by definition.", (
+        "headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)),
+    audit: ("What every head of a trained model does.", (
+        "headwright audit builtin:induction --out report.html",
+        "headwright audit FOLDER --text book.txt --max-length 2048",
+        "headwright audit builtin:induction --every-text 64")),
+    simulate: ("What noise in the keys does to a head.", (
+        "headwright simulate --keys keys.npy --world noise.toml --query q.npy --targets 0,1",)),
+    positions: ("Which positions coincide after rounding.", (
+        "headwright positions --scheme sinusoidal --dim 512 --length 100000 --dtype bfloat16",)),
+    lowrank: ("A matrix of small rank, with a certified error.", (
+        "headwright lowrank W.npy --rank 8 --plot spectrum.svg",)),
+    lab: ("All of it in a browser: see it, drag it, break it.", ("headwright lab",)),
+    tour: ("A story of all this, with pictures.", ("headwright tour --out out",)),
+    doctor: ("What works on this machine, and what is missing.", ("headwright doctor",)),
+}  # fmt: skip
+for command, (short, examples) in COMMANDS.items():
+    app.command(short_help=short, epilog="\n".join(("\b", "Examples:", *(f"  {each}" for each in examples))))(command)
 
 
 def _version(wanted: bool) -> None:
@@ -50,11 +83,15 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
     del version  # its callback has already answered
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+        raise typer.Exit(UNUSABLE)
 
 
 def main() -> None:
@@ -81,8 +118,7 @@ def _run(given: str) -> int:
         complain(str(error))
     except TyperException as error:
         message = error.format_message().rstrip(".") if hasattr(error, "format_message") else "this was not understood"
-        if message:  # none where help was shown instead, because nothing was given
-            complain(f"{message} (in: {given})")
+        complain(f"{message} (in: {given})")
     except MemoryError:
         complain(f"there is not enough memory for this: {given}")
     except OSError:

@@ -10,6 +10,8 @@ import typer
 from headwright.cli.console import OUT, check_picture, save_picture, show_json
 from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
 
+MOST_ROWS = 20  # that are shown
+
 
 def attend(
     keys: Keys,
@@ -20,6 +22,7 @@ def attend(
     plot: Plot = None,
 ) -> None:
     """Scores, pattern and output of one head for each query."""
+    import numpy as np
     from rich.table import Table
 
     from headwright.attention import attend
@@ -34,10 +37,15 @@ def attend(
         show_json({name: part.tolist() for name, part in parts.items()})
     else:
         table = Table("key", *(f"head {h} {part}" for h in range(len(result.pattern)) for part in ("score", "weight")))
-        for i in range(len(K)):
+        heaviest = np.sort(np.argsort(-result.pattern.max(axis=0), kind="stable")[:MOST_ROWS])
+        for i in heaviest:
             cells = zip(result.scores[:, i], result.pattern[:, i], strict=True)
             table.add_row(str(i), *(f"{number:.6g}" for pair in cells for number in pair))
         OUT.print(table)
+        if len(K) > MOST_ROWS:
+            rest = 1 - result.pattern[:, heaviest].sum(axis=-1)
+            shares = ", ".join(f"{max(float(share), 0):.3g}" for share in rest)
+            OUT.print(f"These are the heaviest {MOST_ROWS} of {len(K)} keys; the others share {shares}. All: --json.")
         OUT.print("output: " + "  ".join(f"{number:.6g}" for number in result.output), soft_wrap=True)
     if plot is not None:
         from headwright.pictures import pattern_bars

@@ -108,6 +108,9 @@ def _answers(
             raise InputError(f"{len(formulas)} formulas were given, expected at most {MOST_FORMULAS}")
         given = tuple(Formula(clean(text), number + 1) for number, text in enumerate(formulas))
         return [Handed("--formula", 1, wanted, given)], [], []
+    for path in sheets:
+        if "=" in str(path) and not path.exists():
+            raise InputError(f"there is no file {path}; a formula is given with --exercise NAME --formula '{path}'")
     from headwright.check.sheets.document import read_document
 
     answers: list[Handed] = []

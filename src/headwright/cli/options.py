@@ -75,7 +75,11 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
 
     from headwright.files import read_array
 
-    queries = [read_array(path, what="query", axes=1) for path in paths]
+    given = [read_array(path, what="query") for path in paths]
+    queries = [query[0] if query.ndim == 2 and len(query) == 1 else query for query in given]  # (1, d) is a query
+    for path, query in zip(paths, queries, strict=True):
+        if query.ndim != 1:
+            raise InputError(f"query {path}: has shape {query.shape}, expected 1 axis")
     if len({query.shape for query in queries}) > 1:
         lengths = ", ".join(str(len(query)) for query in queries)
         raise InputError(f"the queries have {lengths} numbers: expected as many in each")
@@ -84,7 +88,7 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
 
 def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: str | None) -> Wish | None:
     """The wish that these options make; None where there is none."""
-    from headwright import design
+    from headwright.design import wish
 
     if (copy is not None) + (average is not None) + (at_least is not None) > 1:
         raise InputError("expected one wish: --copy, --average or --at-least")
@@ -92,9 +96,9 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
         raise InputError(f"--eps {eps}: expected it with --copy or --average")
     slack = "0.01" if eps is None else eps
     if copy is not None:
-        return design.copy(copy, slack)
+        return wish.copy(copy, slack)
     if average is not None:
-        return design.average(read_indices(average, "--average"), slack)
+        return wish.average(read_indices(average, "--average"), slack)
     if at_least is None:
         return None
     bounds: dict[int, str] = {}
@@ -105,7 +109,7 @@ def read_wish(copy: int | None, average: str | None, at_least: str | None, eps: 
         if int(key) in bounds:
             raise InputError(f"--at-least {at_least!r}: expected each key once")
         bounds[int(key)] = least
-    return design.at_least(bounds)
+    return wish.at_least(bounds)
 
 
 def read_number(text: str, option: str) -> Fraction:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from headwright import attention, design, noise, pictures
+from headwright import attention, noise, pictures
+from headwright.design import average, copy, design
 from headwright.enclosure import shown_above, shown_below
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter, save
@@ -43,7 +44,7 @@ def shortest(out: Path) -> Chapter:
     """The shortest query, and one that does not exist."""
     keys = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])
     save(out, "plane.npy", keys)
-    found, hopeless = design.design(keys, design.copy(0)), design.design(keys, design.copy(5))
+    found, hopeless = design(keys, copy(0)), design(keys, copy(5))
     write_whole(out / "certificate.json", (found.certificate or "").encode())
     verdict = verify(found.certificate or "")
     low, high = hopeless.best_eps or (0.0, 0.0)
@@ -61,10 +62,10 @@ def shortest(out: Path) -> Chapter:
 def robust(out: Path) -> Chapter:
     """One head that a key of two lengths does not disturb."""
     write_whole(out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
-    wish = design.average([A, B], EPS)
+    wish = average([A, B], EPS)
     world = noise.World({A: noise.Noise(scale=noise.OneOf((0.5, 1.5)))})
-    fixed = design.design(np.eye(N), wish)
-    one, two = (design.design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
+    fixed = design(np.eye(N), wish)
+    one, two = (design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
     return Chapter(
         "Is one head brittle? Not if it is designed",
         f"Let key {A} be half or one and a half times as long. One query averages both in either case (proven): "

@@ -30,7 +30,11 @@ class Verdict:
 
 
 def verify(text: str, files: Sequence[bytes] = (), progress: Callable[[float], None] | None = None) -> Verdict:
-    """The verdict on a certificate; each of the files, contents of .npy, must be keys that its statement names."""
+    """The verdict on a certificate; each of the files, contents of .npy, must be keys that its statement names.
+
+    >>> verify("{}").word
+    'unreadable'
+    """
     try:
         said, proof = document(text)
         certificate = None if about_heads(said) else read(said, proof)

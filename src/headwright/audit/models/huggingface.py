@@ -182,7 +182,10 @@ class HuggingFaceModel:
 
     def _tokenizer(self) -> Any:
         if self.tokenizer is None:
-            raise InputError(f"{self.name} has no tokenizer that can be read ({self.no_tokenizer}): give it tokens")
+            raise InputError(
+                f"{self.name} has no tokenizer that can be read ({self.no_tokenizer}): give it tokens, or measure on "
+                "random ones (--tokens N)"
+            )
         return self.tokenizer
 
     def _word(self, number: int) -> str:

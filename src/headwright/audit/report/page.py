@@ -325,10 +325,10 @@ def _every_text(found: Audit) -> str:
     )  # fmt: skip
     return (
         f"<p>In the first layer, a token's query and key depend on the token and its place alone. So this is proven "
-        f"for every text of {one.length} tokens that ends in one of {one.queries}: the last row of the head gives the "
-        "place no less than the least and no more than the most. Each text attains its bound, up to rounding. Always "
-        "half, never half: how many of these last tokens make the weight at least, or less than, one half in every "
-        "text.</p>\n"
+        f"for every text of {one.length} tokens, special ones where the model always puts them: the row at place "
+        f"{one.at}, whichever of {one.queries} tokens stands there, gives the place no less than the least and no more "
+        "than the most. Each text attains its bound, up to rounding. Always half, never half: how many of these tokens "
+        "make the weight at least, or less than, one half in every text.</p>\n"
         f'<div class="wide" tabindex="0" role="region" aria-label="For every text"><table><thead><tr>{heading}</tr>'
         f"</thead><tbody>{lines}</tbody></table></div>"
     )

@@ -109,7 +109,9 @@ def _ranks(heads: Sequence[Head]) -> str | None:
 def _order(found: Audit) -> str:
     worst = float(found.order.with_positions.max())
     without = found.order.without
-    said = f"Shuffling the tokens before the last place moves what a head writes there by up to {worst:.2g} of its size"
+    said = (
+        f"Shuffling the tokens before the last place moves what a head writes there by up to {worst:.2g} times its size"
+    )
     if without is None:
         return f"{said}."
     least = float(without.max())

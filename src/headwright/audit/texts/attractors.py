@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Int
 
 from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import ROWS
+
+MOST_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Attractor:
 def attractors(
     head: Head, texts: Texts, rows: Int[np.ndarray, " queries"] | None = None, most: int = 5
 ) -> list[Attractor]:
-    """Counted at the distances 1, 2, 4, ... where places are free; at most 1,024 query tokens, evenly spread.
+    """Counted at the distances 1, 2, 4, ... where places are free; at most 256 query tokens, evenly spread.
 
     In floating point: where two tokens score alike, one of them is named.
 
@@ -34,7 +35,7 @@ def attractors(
     [Attractor(token=2, wins=6, of=6)]
     """
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
-    rows = rows[:: -(-len(rows) // ROWS)]
+    rows = rows[:: -(-len(rows) // MOST_ROWS)]
     places = [texts.place - 2**k for k in range(texts.place.bit_length()) if texts.place - 2**k in texts.free]
     counts: Counter[int] = Counter()
     for at in places:

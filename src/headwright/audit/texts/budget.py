@@ -14,7 +14,7 @@ from headwright.audit.texts.every_text import Attained, counted, run_weight, tex
 from headwright.audit.texts.first import head_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.sweep import doubt_of, scores_at, summed
+from headwright.audit.texts.sweep import doubt_of, scores_along, summed
 from headwright.errors import InputError
 
 
@@ -36,7 +36,7 @@ def budgeted(
     gains are the worst. The sum over the others with the worst replacement is the largest of sums that each grow with
     the scores: scores off by a little leave it off by a factor. The same holds of gains that are off by a little.
     """
-    table = np.array([scores_at(head, texts, at, int(text[texts.place])) for at in texts.seen])
+    table = np.array([scores for _, scores in scores_along(head, texts, int(text[texts.place]))])
     asking = text[texts.place : texts.place + 1]
     slack = max(head.queries(texts.place, at, asking).slack(head.keys(at)) for at in texts.seen)
     at_place = {at: index for index, at in enumerate(texts.seen)}

@@ -204,6 +204,8 @@ def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " quer
     missing = [token for token in queries if token not in at]
     if missing:
         raise InputError(f"token {missing[0]} is not one that a text may hold")
+    if not len(queries):
+        raise InputError("no query token that a text may hold: expected at least one")
     return np.array([at[token] for token in queries])
 
 

@@ -87,7 +87,7 @@ def head_of(layer: FirstLayer, number: int) -> Head:
         raise InputError(f"head {number}: expected 0 to {len(layer.queries) - 1}")
     query, key = layer.queries[number], layer.keys[number * len(layer.keys) // len(layer.queries)]
     if layer.places is None:
-        x = _stream(layer, None)
+        x = _placeless(layer)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
             return Rotary(
@@ -127,6 +127,12 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
 def shortest(layer: FirstLayer) -> int:
     """The least number of tokens of a text that says anything: the query, and one place more."""
     return len(layer.opening) + len(layer.closing) + (1 if layer.opening else 2)
+
+
+@lru_cache(maxsize=1)
+def _placeless(layer: FirstLayer) -> Vectors:
+    """What all heads of a layer without learned places share: made once."""
+    return _stream(layer, None)
 
 
 def _stream(layer: FirstLayer, place: int | None) -> Vectors:

@@ -22,7 +22,7 @@ from headwright.audit.texts.every_text import HALF, Attained, counted, run_weigh
 from headwright.audit.texts.first import head_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
-from headwright.audit.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_at
+from headwright.audit.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_along
 from headwright.errors import InputError
 
 
@@ -42,10 +42,11 @@ class Occurrences:
         text = np.full(texts.length, query)
         for at, held in texts.held.items():
             text[at] = held
-        for at in texts.free:
-            scores = scores_at(head, texts, at, query)[: head.free]
-            scores[token] = -np.inf
-            text[at] = token if at == place else int(scores.argmax())
+        free = set(texts.free)
+        for at, scores in scores_along(head, texts, query):
+            if at in free:
+                others = np.where(np.arange(head.free) == token, -np.inf, scores[: head.free])
+                text[at] = token if at == place else int(others.argmax())
         return text
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import scores_at
+from headwright.audit.texts.sweep import scores_along
 
 MOST_STEPS = 100
 
@@ -35,7 +35,7 @@ def largest_output(head: Head, texts: Texts, query: int, along: Float[np.ndarray
     >>> largest_output(head, Texts(2, 1), 0, np.array([[0.0, 1.0], [0.0, 1.0]])).value
     0.5
     """
-    table = np.array([scores_at(head, texts, at, query) for at in texts.seen])
+    table = np.array([scores for _, scores in scores_along(head, texts, query)])
     weights = np.exp(table - table.max())
     free = np.array([at in texts.free for at in texts.seen])
     fixed = np.array([texts.held.get(at, query) for at in texts.seen])

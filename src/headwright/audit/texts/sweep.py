@@ -8,7 +8,7 @@ overflows, and with a relative error that is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from headwright.audit.texts.head import Head, Texts
 from headwright.errors import InputError
 from headwright.fast.exponential import EXP_RANGE, exp_near
 
+PLACES = 64  # at once, of one query token
 ROWS = 1024  # query tokens at once: a block of scores is ROWS x vocabulary
 STEP = 2.0**-45  # relative error of one more place: two exponentials (2^-47 each), a product and a sum
 
@@ -179,8 +180,17 @@ def place_extremes(
     return high, low, slack
 
 
-def scores_at(head: Head, texts: Texts, at: int, query: int) -> Float[np.ndarray, " tokens"]:
-    """The scores of one query token with every token at a place, whether or not the place may hold it."""
-    queries, keys = head.queries(texts.place, at, np.array([query])), head.keys(at)
-    scores: Float[np.ndarray, " tokens"] = keys.rows @ queries.rows[0]
-    return scores
+def scores_along(head: Head, texts: Texts, query: int) -> Iterator[tuple[int, Float[np.ndarray, " tokens"]]]:
+    """Place by place, the scores of one query token with every token, whether or not the place may hold it.
+
+    Where the keys are the same at every place, as those of rotary heads are, many places are one product.
+    """
+    asking = np.array([query])
+    for start in range(0, len(texts.seen), PLACES):
+        block = texts.seen[start : start + PLACES]
+        turned = np.vstack([head.queries(texts.place, at, asking).rows for at in block])
+        keys = [head.keys(at) for at in block]
+        if all(each is keys[0] for each in keys):
+            yield from zip(block, turned @ keys[0].rows.T, strict=True)
+        else:
+            yield from ((at, key.rows @ row) for at, key, row in zip(block, keys, turned, strict=True))

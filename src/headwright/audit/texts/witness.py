@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.sweep import scores_at
+from headwright.audit.texts.sweep import scores_along
 
 Extreme = Literal["least", "most"]
 
@@ -35,9 +35,9 @@ def witness(head: Head, texts: Texts, query: int, places: Sequence[int], extreme
     for at, token in texts.held.items():
         text[at] = token
     chosen = []
-    for at in texts.seen:
-        scores = scores_at(head, texts, at, query)
-        if at in texts.free:
+    free = set(texts.free)
+    for at, scores in scores_along(head, texts, query):
+        if at in free:
             smallest = (at in places) == (extreme == "least")
             text[at] = int((scores if smallest else -scores)[: head.free].argmin())
         chosen.append(scores[text[at]])

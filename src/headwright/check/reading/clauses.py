@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.cases import looks_like_a_case
+from headwright.check.reading.lexicon import LONGEST_PHRASE, lexicon
 from headwright.check.reading.predicates import spoken
 from headwright.check.reading.sentences import Sentence, Token
 
@@ -19,12 +20,12 @@ FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequen
 # What follows says the same once more.
 SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
-LIGHT = frozenset({"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use"})
-
-
-_CASE = re.compile(
-    r"\s*\\?[a-z]\w*\s*(?:=|<|>|\\leq?|\\geq?|\\[lg]t)\s*-?(?:\d+(?:[./]\d+)?|\\[td]?frac\s*\{?\d+\}?\s*\{?\d+\}?)\s*"
+LIGHT = frozenset(
+    {"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use", "under"}
 )
+
+
+_LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")
 
 
 @dataclass
@@ -94,7 +95,7 @@ class _Cutter:
 
     def _words_at(self, at: int) -> list[str]:
         words = []
-        for token in self._tokens[at : at + 8]:
+        for token in self._tokens[at : at + LONGEST_PHRASE + 1]:
             if token.kind != "word":
                 break
             words.append(token.text)
@@ -159,9 +160,7 @@ class _Cutter:
     def _is_limit(self, at: int) -> bool:
         for place, token in enumerate(self._tokens[at : at + 6], at):
             if token.kind == "formula":
-                return any(
-                    sign in token.text for sign in (r"\to", "->", "→", r"\rightarrow", r"\infty", r"\longrightarrow")
-                )
+                return _LIMIT.search(token.text) is not None
             if token.kind == "term":
                 words = self._words_at(place + 1)
                 return any(lexicon().adjective(words[start:]) for start in range(min(3, len(words))))
@@ -178,10 +177,17 @@ class _Cutter:
         elif token.text == ")":
             if self._outer:
                 self._push()
-                self._now = self._outer.pop()
+                outer, told = self._outer.pop(), now.tokens
+                following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ","
+                case = len(told) == 1 and looks_like_a_case(told[0].text) and following in (",", "and", "while", "but")
+                if outer.part == "claim" and outer.formulas and case:
+                    # '$c = v_a$ ($g > 1$), $c = v_b$ ($g < 1$)': the case is that of what stands before it
+                    self._now = Clause("claim", after=")", inside=outer.inside)
+                else:
+                    self._now = outer
         elif token.text in (",", ":"):
-            if token.text == ":" and not now.cue and len(now.tokens) == 1 and _CASE.fullmatch(now.tokens[0].text):
-                now.part, now.cue = "if", "case"  # '$c = 3/2$: ...'
+            if token.text == ":" and not now.cue and len(now.tokens) == 1 and looks_like_a_case(now.tokens[0].text):
+                now.part, now.cue = "if", "case"  # '... . $c = 3/2$: ...'
             now.tokens.append(token)
             if self._ends(token.text, at):
                 now.closed = token.text
@@ -226,16 +232,34 @@ class _Cutter:
         joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
         if joined and now.part in ("if", "only") and now.formulas and token.kind == "formula" and before is not None:
             # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
-            alike = is_condition(token.text) and is_condition(now.formulas[-1].text)
-            both = now.part == "if" and not self._done and self._then_follows(at + 1)  # 'if A and B then C'
+            last = now.formulas[-1].text
+            alike = is_condition(token.text) and is_condition(last)
+            alike |= looks_like_a_case(token.text) and looks_like_a_case(last)
+            first = not any(one.formulas for one in self._done)
+            both = now.part == "if" and first and self._then_follows(at + 1)  # 'if A and B then C'
             if not (alike or both) or self._own_case(at + 1):
                 now.closed = before.text
                 self._push()
                 self._now = Clause("claim", after=before.text, inside=now.inside)
+        elif now.part == "if" and token.kind == "formula" and self._new_subject(at):
+            words = next(n for n in range(1, len(now.tokens) + 1) if now.tokens[-n].kind != "word") - 1
+            told = now.tokens[len(now.tokens) - words :]
+            del now.tokens[len(now.tokens) - words :]
+            self._push()
+            self._now = Clause("claim", tokens=told, after="formula", inside=now.inside)
         elif now.part == "if" and now.formulas and before is not None and before.text == "even":
             self._push()
             self._now = Clause("claim", after="even", inside=now.inside)
         self._now.tokens.append(token)
+
+    def _new_subject(self, at: int) -> bool:
+        """'for $g > 1$ the output is $c = v_a$': what is said of another subject is no longer the case."""
+        words: list[str] = []
+        while at > 0 and self._tokens[at - 1].kind == "word":
+            at -= 1
+            words.insert(0, self._tokens[at].text)
+        named = at > 0 and self._tokens[at - 1].kind == "formula" and looks_like_a_case(self._tokens[at - 1].text)
+        return named and words[:1] in (["the"], ["our"]) and words[-1] in ("is", "are", "becomes", "become")
 
     def _own_case(self, at: int) -> bool:
         if at >= len(self._tokens) or self._tokens[at].kind != "word":

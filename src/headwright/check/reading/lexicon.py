@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-LONGEST_PHRASE = 7  # words
+LONGEST_PHRASE = 9  # words
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class Lexicon:
     alone: frozenset[str]
     adjectives: Mapping[tuple[str, ...], str]
     signs: Mapping[tuple[str, ...], str]
+    loosely: Mapping[tuple[str, ...], str]
+    of_vectors: Mapping[tuple[str, ...], str]
+    dominates: frozenset[tuple[str, ...]]
+    weighs: frozenset[tuple[str, ...]]
+    who: frozenset[str]
+    whom: frozenset[str]
+    numbered: frozenset[str]
+    verbs: frozenset[str]
     of_ones: Mapping[tuple[str, ...], str]
     of_twos: Mapping[tuple[str, ...], str]
     sums: frozenset[tuple[str, ...]]
@@ -101,6 +109,42 @@ class Lexicon:
         """
         return self.of_twos.get(tuple(words[self._fillers(words) :]))
 
+    def is_loose(self, words: Sequence[str]) -> bool:
+        """Whether a relation said in words leaves some room: 'almost always close to'."""
+        return _longest(words[self._fillers(words) :], self.loosely) is not None
+
+    def of_vector(self, words: Sequence[str]) -> frozenset[str]:
+        """What is said of vectors: 'orthogonal', 'unit', or both; nothing where something else is said too.
+
+        >>> sorted(lexicon().of_vector("are pairwise orthogonal and have unit length".split()))
+        ['orthogonal', 'unit']
+        >>> lexicon().of_vector("are orthogonal and short".split())
+        frozenset()
+        """
+        said = " ".join(words[self._fillers(words) :]).split(" and ")
+        found = [self.of_vectors.get(tuple(one.split())) for one in said]
+        if any(one is None for one in found):
+            return frozenset()
+        return frozenset(kind for one in found for kind in (("orthogonal", "unit") if one == "both" else (str(one),)))
+
+    def weighs_on(self, words: Sequence[str]) -> bool:
+        """Whether what follows is said to have almost all the weight.
+
+        >>> lexicon().weighs_on("the softmax puts almost all its weight on the key".split())
+        True
+        """
+        for start in range(len(words)):
+            for stop in range(start + 1, len(words) + 1):
+                if tuple(words[start:stop]) in self.weighs:
+                    return all(one in self.who for one in words[:start]) and all(
+                        one in self.whom for one in words[stop:]
+                    )
+        return False
+
+    def weighs_somewhere(self, words: Sequence[str]) -> bool:
+        """Whether something is said of where the weight is."""
+        return _somewhere(words, self.weighs)
+
     def adds_up(self, words: Sequence[str]) -> bool:
         """Whether two terms before these words are said to have a sum: 'add up to'.
 
@@ -167,7 +211,15 @@ def lexicon() -> Lexicon:
         denials=frozenset(_table({"": given["denials"]["phrases"]})),
         alone=frozenset(given["denials"]["alone"]),
         adjectives=_table(given["adjectives"]),
-        signs=_table(given["signs"]),
+        signs=_table(given["signs"]) | _table(given["loosely"]),
+        loosely=_table(given["loosely"]),
+        of_vectors=_table(given["of_vectors"]),
+        dominates=frozenset(_table({"": given["dominates"]["phrases"]})),
+        weighs=frozenset(_table({"": given["weighs"]["phrases"]})),
+        who=frozenset(given["weighs"]["who"]),
+        whom=frozenset(given["weighs"]["whom"]),
+        verbs=frozenset(given["verbs"]["words"]),
+        numbered=frozenset(given["numbered"]["words"]),
         of_ones=_table(given["of_one"]),
         of_twos=_table(given["of_two"]),
         sums=frozenset(_table({"": given["sums"]["phrases"]})),

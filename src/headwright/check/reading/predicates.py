@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Token
+from headwright.check.reading.sentences import Loose, Token, leads_on
 
 MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
@@ -30,10 +31,13 @@ def spoken(tokens: Sequence[Token]) -> list[Token]:
     found: list[Token] = []
     for number, token in enumerate(tokens):
         found.append(token)
+        following = tokens[number + 1] if number + 1 < len(tokens) else None
         if token.kind == "term":
-            _compare(found)
-        elif token.kind == "word" and (number + 1 == len(tokens) or _ends(tokens[number + 1])):
-            _of_one(found)
+            _compare(found, following)
+        elif token.kind == "formula":
+            _goes_on(found, following)
+        elif token.kind == "word" and (following is None or _ends(following)):
+            _of_one(found, tokens[number + 1 : number + 4])
             _of_two(found)
     return found
 
@@ -50,20 +54,66 @@ def _words_back(found: Sequence[Token], stop: int) -> int:
     return at
 
 
-def _compare(found: list[Token]) -> None:
+def _compare(found: list[Token], following: Token | None) -> None:
     """'$a$ is larger than $b$', '$a$ and $b$ add up to $1$', '$x = a$ equals $b$'."""
     last = found[-1]
     at = _words_back(found, len(found) - 2)
     between = [one.text for one in found[at + 1 : -1]]
-    if at < 0 or found[at].kind == "mark" or not between or len(between) > MOST_WORDS:
+    if not between or len(between) > MOST_WORDS:
         return
-    one, table = found[at], lexicon()
+    one, table = found[at] if at >= 0 else None, lexicon()
+    if table.weighs_on(between) and (one is None or one.kind == "mark" or one.text.strip() == r"\alpha"):
+        weight = _weight(last.text)
+        if weight:
+            found[at if one is not None and one.kind == "term" else at + 1 :] = [
+                Token("formula", weight, last.line, loose="room")
+            ]
+        return
+    if one is None or one.kind == "mark":
+        return
     sign = table.sign(between)
     pair = _pair(found, at)
     if table.adds_up(between) and pair is not None:
         found[at - 2 :] = [Token("formula", f"{pair.text} + {one.text} = {last.text}", pair.line)]
     elif sign is not None and (one.kind == "term" or sign == "="):
-        found[at:] = [Token("formula", f"{one.text} {sign} {last.text}", one.line)]
+        times = sign[-1] in "23"  # twice, half of
+        said = f"{one.text} {sign} ({last.text})" if times else f"{one.text} {sign} {last.text}"
+        loose: Loose = "room" if table.is_loose(between) else "nearly" if times else ""
+        found[at:] = [Token("formula", said, one.line, loose=loose)]
+    elif sign == r"\perp":
+        found[at + 1 :] = [Token("formula", rf"{_end(one.text)} \perp {last.text}", one.line)]
+    elif between == ["and"] and one.kind == "formula" and (following is None or _ends(following)):
+        first, perp, _ = one.text.partition(r" \perp ")
+        if perp and (at == 0 or found[at - 1].kind != "mark" or found[at - 1].text != "("):
+            found[at + 1 :] = [Token("formula", rf"{first} \perp {last.text}", one.line)]
+
+
+def _end(text: str) -> str:
+    """What a chain ends in: u_a for x_2 = u_a."""
+    return re.split(r"=|\\approx", text)[-1].strip()
+
+
+_WEIGHED = re.compile(r"\s*(?:\\alpha_|k_|v_|)(\w|\{\w+\})\s*")
+
+
+def _weight(text: str) -> str:
+    """'alpha puts almost all its weight on $k_j$': alpha_j is close to 1."""
+    found = _WEIGHED.fullmatch(text)
+    return rf"\alpha_{found[1]} \approx 1" if found else ""
+
+
+def _goes_on(found: list[Token], following: Token | None) -> None:
+    """'the rest $a$ is negligible ($< b$)': what is in brackets is said of $a$."""
+    last = found[-1]
+    closed = following is not None and following.text == ")"
+    if not closed or len(found) < 2 or found[-2].text != "(" or not leads_on(last.text):
+        return
+    at = _words_back(found, len(found) - 3)
+    if at >= 0 and (
+        found[at].kind == "term" or (found[at].kind == "formula" and found[at].text.endswith(r"\approx 0"))
+    ):
+        left = found[at].text.removesuffix(r"\approx 0").strip()
+        found[-1] = replace(last, text=f"{left} {last.text}")
 
 
 def _pair(found: Sequence[Token], at: int) -> Token | None:
@@ -74,22 +124,56 @@ def _pair(found: Sequence[Token], at: int) -> Token | None:
     return None if listed else found[at - 2]
 
 
-def _of_one(found: list[Token]) -> None:
-    """'$a - b$ is positive'. A bare name that is said to be positive is a note, and is read as one."""
+def _of_one(found: list[Token], following: Sequence[Token]) -> None:
+    """'$a - b$ is positive'. A bare name that is said to be positive, or large, is a note, and is read as one."""
     at = _words_back(found, len(found) - 1)
     if at < 0 or found[at].kind != "term" or _pair(found, at) is not None:
         return
-    sign = lexicon().of_one([one.text for one in found[at + 1 :]])
-    if sign is not None and not (sign == "> 0" and BARE.fullmatch(found[at].text)):
-        found[at:] = [Token("formula", f"{found[at].text} {sign}", found[at].line)]
+    words, one = [token.text for token in found[at + 1 :]], found[at]
+    sign = lexicon().of_one(words)
+    bare = BARE.fullmatch(one.text) is not None
+    if sign is not None and not (sign == "> 0" and bare):
+        if not (bare and sign in NOTED):
+            found[at:] = [Token("formula", f"{one.text} {sign}", one.line)]
+        return
+    score = _EXPONENTIAL.fullmatch(one.text) if tuple(words) in lexicon().dominates else None
+    if score:
+        found[at:] = [Token("formula", rf"\alpha_{score[1]} \approx 1", one.line, loose="room")]
+        return
+    if " ".join(words) == SAME_WORD and re.search(r"pos|[pP]hi", one.text):
+        found[at:] = [Token("formula", r"x_t + \phi_t \ne x_k + \phi_k", one.line)]
+        return
+    kinds = lexicon().of_vector(words)
+    if kinds and not (len(following) > 1 and following[0].text == "and" and following[1].kind == "word"):
+        found[at:] = [Token("formula", text, one.line) for text in _of_vectors(one.text.strip(), kinds)] or found[at:]
+
+
+_EXPONENTIAL = re.compile(r"\s*(?:\\exp\s*\(|e\^\{)\s*k_(\w|\{\w+\})\s*\^\s*\{?(?:\\top|T)\}?\s*q\s*[)}]\s*")
+SAME_WORD = "for the same word at different positions becomes different"
+NOTED = (r"\approx 0", r"\gg 1")
+_VECTOR = re.compile(r"(\\?[a-zA-Z]+)_(\w|\{\w\})")
+
+
+def _of_vectors(text: str, kinds: frozenset[str]) -> list[str]:
+    """'the $k_i$ are orthogonal and have unit length', as formulas; nothing where it is not a vector with an index."""
+    found = _VECTOR.fullmatch(text)
+    letter = found[2].strip("{}") if found else ""
+    if found is None or (letter not in ("i", "j") and "orthogonal" in kinds):
+        return []
+    other = "j" if letter == "i" else "i"
+    orthogonal = rf"{text}^\top {found[1]}_{other} = 0 \text{{ for all }} {letter} \ne {other}"
+    return [orthogonal] * ("orthogonal" in kinds) + [rf"\|{text}\| = 1"] * ("unit" in kinds)
 
 
 def _of_two(found: list[Token]) -> None:
     """'$a$ and $b$ differ'."""
     at = _words_back(found, len(found) - 1)
     pair = _pair(found, at) if at >= 0 else None
-    sign = lexicon().of_two([one.text for one in found[at + 1 :]])
-    if pair is not None and sign is not None:
+    if pair is None:
+        return
+    words = [one.text for one in found[at + 1 :]]
+    sign = r"\perp" if lexicon().of_vector(words) == {"orthogonal"} else lexicon().of_two(words)
+    if sign is not None:
         found[at - 2 :] = [Token("formula", f"{pair.text} {sign} {found[at].text}", pair.line)]
 
 
@@ -124,10 +208,13 @@ def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
 
 def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
     last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
-    if following is not None and following.kind == "term" and last and (_predicates(last) or _compares(last)):
+    before_term = following is not None and following.kind == "term"
+    if following is not None and before_term and last and (_predicates(last) or _compares(last)):
         yield following, " ".join(run)
     elif subject is not None and not lexicon().adds_nothing(_without_reason(run)):
         yield subject, " ".join(run)
+    elif following is not None and before_term and _acts(run):
+        yield following, " ".join(run)
 
 
 def _without_reason(run: Sequence[str]) -> Sequence[str]:
@@ -138,6 +225,11 @@ def _without_reason(run: Sequence[str]) -> Sequence[str]:
 def _predicates(run: Sequence[str]) -> bool:
     """'the denominator is', before a term."""
     return any(word in VERBS for word in run) and run[-1] not in ("large", "small", "big", "a", "scalar", "constant")
+
+
+def _acts(run: Sequence[str]) -> bool:
+    """'the softmax picks', before a term."""
+    return any(word in lexicon().verbs for word in run) or lexicon().weighs_somewhere(run)
 
 
 def _compares(run: Sequence[str]) -> bool:

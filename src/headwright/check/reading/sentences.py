@@ -7,13 +7,14 @@ large'. Formulas without marks, as people type them in plain text, are found by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.marks import Piece, compares, find_formulas
+from headwright.check.reading.tables import as_sentences, is_table
 from headwright.check.reading.written import Written
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ LONGEST = 200_000  # characters of one answer; what is beyond is not read
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
 Kind = Literal["word", "mark", "formula", "term"]
+# How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
+# for doubt, and it is never called false.
+Loose = Literal["", "nearly", "room"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Token:
     text: str
     line: int
     display: bool = False
+    loose: Loose = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def _blocks(written: Written) -> Iterator[_Stretch]:
             continue
         line = written.line + first + (block.type == "fence")
         bullet = first < len(lines) and _BULLET.match(lines[first])
-        tokens = tuple(_tokens(block, line))
+        tokens = tuple(_labelled(_tokens(block, line)))
         opening = re.sub(r"^[\s*_>]+", "", block.content)[:1]
         if tokens:
             yield _Stretch(tokens, bool(bullet), heading, opening.islower())
@@ -109,7 +114,9 @@ def _blocks(written: Written) -> Iterator[_Stretch]:
 
 
 _STRUCK = re.compile(r"~~[^~]{1,2000}~~")  # what is crossed out is not said
-_BULLET = re.compile(r"\s*(?:>\s*)*(?:[-+*•]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{1,4}[.)])\s")
+_BULLET = re.compile(
+    r"\s*(?:>\s*)*(?:(?:[-+*•]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{1,4}[.)])\s|\**(?:Step|Part|Case)\s+\w\b)"
+)
 _COMMANDS = re.compile(r"\\(?:emph|textbf|textit|underline|textsc|paragraph\*?)\{([^{}$]*)\}")
 _ITEMS = re.compile(r"(?m)^\s*\\item(?:\[[^\]\n]{0,20}\])?")
 _STRUCTURE = re.compile(
@@ -124,6 +131,8 @@ def _without_commands(text: str) -> str:
 
 def _tokens(block: Block, line: int) -> Iterator[Token]:
     text = block.content
+    if block.type == "inline" and is_table(text):
+        text = "\n".join(as_sentences(text))
     pieces, _ = find_formulas(text)
     if not pieces and block.type in ("fence", "code_block"):
         yield from _typed_block(text, line)
@@ -134,10 +143,22 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         yield from _words(text[done:start], line, typed=not pieces)
         at = line + text.count("\n", done, piece.start)
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
-        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display)
+        loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
+        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
         line += text.count("\n", done, stop)
         done = stop
     yield from _words(text[done:], line, typed=not pieces)
+
+
+def _labelled(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Numbers that only tell things apart, 'key 1', 'heads 1 and 2', are words."""
+    label = False  # whether a number here would be one
+    for token in tokens:
+        if label and token.kind == "term" and token.text.isdigit():
+            token = replace(token, kind="word")
+        else:
+            label = token.text in lexicon().numbered or (label and token.text in ("and", ","))
+        yield token
 
 
 def _with_marks(text: str, piece: Piece) -> tuple[int, int]:

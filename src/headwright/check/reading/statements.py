@@ -12,10 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from headwright.check.reading.cases import as_cases
 from headwright.check.reading.clauses import Clause, clauses
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
-from headwright.check.reading.sentences import LONGEST, Sentence, Token, leads_on, sentences
+from headwright.check.reading.references import differences, phrases, weights_named, with_heads
+from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
@@ -26,6 +28,7 @@ Role = Literal["definition", "claim", "reason", "where", "assumption", "conditio
 MOST_STATEMENTS = 400
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
+INDICES = frozenset("ijklmn")
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
 
@@ -49,6 +52,7 @@ class Statement:
     sentence: str = ""
     why: str = ""
     problem: FormulaError | None = field(default=None, compare=False)
+    loose: Loose = ""  # how loosely it was put together from words
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
 
@@ -110,6 +114,7 @@ class _Discourse:
     def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro]) -> None:
         self.found: list[Statement] = []
         self.own: set[str] = set()
+        self.heads: dict[str, int] = {}  # names that were given to the weights of heads
         self.denied, self.denied_line = "", 0
         self._names = names
         self._commands = own_commands
@@ -120,7 +125,9 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
-        sentence = _as_case(sentence)
+        named, kept = weights_named(as_cases(phrases(sentence.tokens)))
+        self.heads |= named
+        sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
         words = [token.text for token in sentence.tokens if token.kind == "word"]
@@ -145,18 +152,6 @@ class _Discourse:
     _open = False
 
 
-_CASE = re.compile(r"\s*[a-zA-Z]\s*=\s*(?:\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|\d+(?:[./]\d+)?)\s*")
-
-
-def _as_case(sentence: Sentence) -> Sentence:
-    """'$c = 3/2$: ...' begins a case, as 'Case $c = 3/2$: ...' does."""
-    match sentence.tokens:
-        case (Token("formula", text, line), Token("mark", ":"), *_) if _CASE.fullmatch(text):
-            return replace(sentence, tokens=(Token("word", "case", line), *sentence.tokens))
-        case _:
-            return sentence
-
-
 _COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
 
 
@@ -174,6 +169,7 @@ class _Sentence:
         self.asked = sentence.end in ("?", "...")
         self.start = len(discourse.found)
         self.supposing = False  # the clause before was 'suppose ...'
+        self.around: list[_Condition] = []  # what the sentence begins with, and may be meant for
 
     def say(self) -> None:
         if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
@@ -216,8 +212,14 @@ class _Sentence:
                 case _:
                     self._claims(clause, "claim")
         if self.front and self.start == len(self.all.found):
+            for unknown in (
+                one.unknown for one in self.front if one.unknown.startswith(EVERY)
+            ):  # 'it works for any $lambda$'
+                self._unclear(f"'{unknown}' was not understood", self.sentence.line)
             for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
-                if not isinstance(node, Name):
+                if isinstance(node, Name) and node.base not in INDICES:  # 'this works for any $lambda$'
+                    self._unclear("it is not certain whether every value of a name is meant", self.sentence.line)
+                elif not isinstance(node, Name):
                     said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
                     self.all.found.append(said)
         if self.front:
@@ -229,6 +231,10 @@ class _Sentence:
 
     def _listen(self) -> None:
         """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
+        spoken = [token.text for token in self.sentence.tokens if token.kind == "word"]
+        wordy = len(spoken) == sum(token.kind != "mark" for token in self.sentence.tokens)
+        if wordy and lexicon().says_property(spoken):
+            self._unclear("it is said in words", self.sentence.line)
         for place, clause in enumerate(self.clauses):
             if clause.part == "goal":
                 continue
@@ -239,8 +245,10 @@ class _Sentence:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
             resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
-            if plain_words and (
-                lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words))
+            if (
+                plain_words
+                and not wordy
+                and (lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words)))
             ):
                 self._unclear("it is said in words", self.sentence.line)
             if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
@@ -320,6 +328,8 @@ class _Sentence:
             else:
                 role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
         sure, perhaps, unknown = self._in_force()
+        if role == "claim" and clause.cue:
+            perhaps = (*_joined(self.around), *perhaps)
         inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
         for node, problem in parts:
@@ -328,7 +338,9 @@ class _Sentence:
             if denied and node is not None:
                 node = flipped(node)
             self.all.found.append(
-                Statement(role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem)
+                Statement(
+                    role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose
+                )
             )
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
@@ -367,7 +379,8 @@ class _Sentence:
 
     def _parsed(self, text: str) -> list[tuple[Node | None, FormulaError | None]]:
         found = parse_each(_tidy(text), names=self.all._names, macros=self.all._commands)
-        return [(None, one) if isinstance(one, FormulaError) else (one, None) for one in found]
+        heads = self.all.heads
+        return [(None, one) if isinstance(one, FormulaError) else (with_heads(one, heads), None) for one in found]
 
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []
@@ -463,6 +476,9 @@ class _Sentence:
         self.last, self.supposing = [], True
 
     def _where(self, clause: Clause) -> None:
+        if clause.cue == "here":  # 'here $alpha_a > 1/2$' is claimed
+            self._claims(clause, "claim")
+            return
         if clause.turned:
             self._add(clause, "where")
             self._void(clause.turned)
@@ -471,13 +487,17 @@ class _Sentence:
             last = self.all._supposed.pop()  # 'suppose a = b with c > 0'
             self.all._supposed.append(replace(last, nodes=(*last.nodes, *self._nodes(clause))))
             return
-        if self.front and not self.last and clause.formulas and not self._unread(replace(clause, part="if", cue="if")):
+        case = clause.formulas and not any(_nearly(node) for node in self._nodes(clause))
+        if self.front and not self.last and case and not self._unread(replace(clause, part="if", cue="if")):
             self.front.append(_Condition(self._nodes(clause)))  # 'if a = b with c > 0, then'
             return
-        before = len(self.all.found)
+        before, opens = len(self.all.found), not self.last
         self._add(clause, "where")
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
+            if opens:  # 'with $q = 0$ we get ...'
+                tried = (node for node in self._nodes(clause) if isinstance(node, Relation))
+                self.around = [_Condition(tuple(node for node in tried if isinstance(node.terms[-1], Number)))]
 
     def _otherwise(self, clause: Clause) -> None:
         """In the other cases: of what was said last, turned round."""
@@ -546,7 +566,11 @@ class _Sentence:
             return  # a case: it becomes a condition there
         for node in _notes(clause):
             shown = plain(node)
-            self.all.found.append(Statement("where", shown, clause.tokens[0].line, node, sentence=self.sentence.text))
+            weight = (
+                isinstance(node.terms[0], Name) and node.terms[0].base == "alpha" and node.terms[0].index is not None
+            )
+            role: Role = "claim" if weight else "where"  # 'then $alpha_a$ vanishes'
+            self.all.found.append(Statement(role, shown, clause.tokens[0].line, node, sentence=self.sentence.text))
 
 
 # Names that are large, small, or the answer's own.
@@ -755,6 +779,11 @@ def _plain_condition(node: Node) -> bool:
             return False
 
 
+def _nearly(node: Node) -> bool:
+    """'under the condition above, where alpha_j ~ 1': no condition, which must be exact, but what follows from it."""
+    return isinstance(node, Relation) and "~" in node.comparisons
+
+
 def _mentions(clause: Clause) -> bool:
     return any(token.kind == "term" for token in clause.tokens)
 
@@ -773,7 +802,7 @@ def _source(node: Node | None, text: str) -> str:
 
 EVERY = ("for all", "for every", "for each", "for any", "over all")
 _LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
-_LETTERS = re.compile(r"\s*[a-zA-Z]'?(?:\s*,\s*[a-zA-Z]'?)*\s*")
+_LETTERS = re.compile(r"\s*(?:[a-zA-Z]|\\[a-z]+)'?(?:\s*,\s*(?:[a-zA-Z]|\\[a-z]+)'?)*\s*")
 
 
 def _letters(text: str) -> bool:
@@ -790,6 +819,7 @@ _REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:
 
 
 _POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CONNECTIVE = re.compile(r"\\text\{\s*(?:then|so|hence|thus|therefore)\s*,?\s*\}\s*", re.IGNORECASE)
 _CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
 
 
@@ -799,7 +829,11 @@ def _tidy(text: str) -> str:
     >>> _tidy(r"\beta \in \mathbb{R}^+"), _tidy(r"\Delta s = 1.")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = re.sub(r"[.,;:]\s*$", "", text.strip())
+    text = re.sub(
+        r"[.,;:]\s*$",
+        "",
+        _CONNECTIVE.sub("", text.strip(), count=1) if _CONNECTIVE.match(text.strip()) else text.strip(),
+    )
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 

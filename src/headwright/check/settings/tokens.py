@@ -504,9 +504,9 @@ class TokensCourt:
         if value.shape[1] == 1 and value.shape[0] > 1:
             end = self._end(value)
             if end is not None and end == plain(link.terms[1]):
-                return f"{plain(left)} tends to {end}, and is never equal to it: write \\approx"
+                return f"{plain(left)} tends to {end}, and is not always equal to it: write \\approx"
             if end is not None and end == self._end(other):
-                return f"{plain(left)} tends to {end}, but {plain(link)} is false: the difference does not go to 0"
+                return f"both sides tend to {end}, but {plain(link)} is not always so"
             if end is not None:
                 return f"{plain(left)} tends to {end}, not to {plain(link.terms[1])}"
             if any(isinstance(self._limit(entry), str) for entry in value.flat):

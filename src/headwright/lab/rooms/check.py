@@ -287,7 +287,7 @@ ROOM = Room(
             {
                 "why": "why there is no picture, or null",
                 "picture": "the goal that is missed most and its sign, the numbers of keys, what is wanted at each of "
-                "them, and for the answer (yours) and a right one: own names, the pattern at n keys, and its side of the goal",
+                "them, and for the answer (yours) and a right one: its own names, its pattern, its side of the goal",
             },
         ),
     ),

@@ -85,6 +85,8 @@ def test_the_length_of_a_key_has_its_share() -> None:
     assert _scaled(r"g \sim N(1, \frac12)", r"k_b \sim N(\mu_b, a I)").word == "proved"
     assert _scaled(r"g \sim N(1, \frac14)").word == "refuted"
     assert _scaled(r"k_a \sim N(\mu_a, a I)").word == "refuted"
+    under = r"g = 1 \Rightarrow \operatorname{Var}(k_a^\top q) = 2 a \lambda^2"  # true: the length is no longer random
+    assert _scaled(under).word == "undecided"
 
 
 @pytest.mark.parametrize("name", [r"\alpha", r"\sigma^2", "s"])
@@ -127,9 +129,15 @@ def test_a_law_is_what_it_says_of_mean_and_variance() -> None:
     assert plain(said) == "(expectation(k_i) = mu_i and Var(k_i) = a I) for i != a"
 
 
-def test_nothing_is_random_where_keys_are_given() -> None:
+def test_keys_that_are_given_have_no_law() -> None:
     found = check_answer(
         EXERCISES["averaging-two"], [Formula(r"q = \lambda(k_a + k_b)", 1), Formula(r"\mathbb{E}[k_a] = 0", 2)]
     )
     assert found.word == "undecided"
-    assert "nothing is random" in found.reason
+    assert "keys with normal noise only" in found.reason
+
+
+def test_the_variance_of_the_noise_is_given() -> None:
+    assert _noisy("a > 0", r"a \to 0").word == "proved"
+    assert _noisy("a = 0").word == "undecided"
+    assert _noisy("a > 1").word != "proved"

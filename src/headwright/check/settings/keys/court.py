@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from headwright.check.answer import Answer, MisfitError, Said
+from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Keys, parsed
@@ -20,7 +20,16 @@ from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
 from headwright.check.settings.keys.laws import drawn_as_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, opening, score_name
+from headwright.check.settings.keys.scene import (
+    FIRST,
+    REST,
+    VARIANCE,
+    ZERO,
+    Scene,
+    UndeterminedError,
+    opening,
+    score_name,
+)
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
@@ -189,7 +198,8 @@ class KeysSetting:
 
     def knows(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
-        return opening(self.exercise, self.setting).gives(name)
+        noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
+        return noisy or opening(self.exercise, self.setting).gives(name)
 
     def opened(self, answer: Answer) -> KeysCourt:
         """With what the answer defines, what it says of its own names, and the conditions it states."""

@@ -7,16 +7,17 @@ length is g mu_i + sqrt(a) xi_i with g normal, too. What is linear in keys is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import Range, Scalar, Where, number
-from headwright.check.settings.keys.meaning import VARIANCE, Reader, Value
-from headwright.check.settings.keys.scene import ONE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
+from headwright.check.settings.keys.meaning import Reader
+from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
 from headwright.check.settings.matrices.known import names_in
 from headwright.formula.tree import (
     Bond,
@@ -67,60 +68,71 @@ class Spread:
         return self.outer.get(pair, ZERO)
 
 
-def _outer(x: Vec, y: Vec, scene: Scene) -> Spread:
-    if {*x.coordinates, *y.coordinates} - set(scene.classes.singles) or {x.space, y.space} != {"key"}:
-        raise UndeterminedError("products of sums of directions are not compared")
-    return Spread(ZERO, {(c, d): s * t for c, s in x.coordinates.items() for d, t in y.coordinates.items()})
+Known = Scalar | Vec | Spread
+
+
+def _times(factor: Scalar, value: Known) -> Known:
+    return factor * value if isinstance(value, Scalar) else value.times(factor)
+
+
+def _plus(x: Known, y: Known) -> Known:
+    if isinstance(x, Scalar) and isinstance(y, Scalar):
+        return x + y
+    if isinstance(x, Spread) and isinstance(y, Spread):
+        return x.plus(y)
+    if isinstance(x, Vec) and isinstance(y, Vec) and (x.space, x.row) == (y.space, y.row):
+        return x.plus(y)
+    raise UndeterminedError("two things of different kinds are added")
 
 
 @dataclass(frozen=True)
 class Form:
-    """Something linear in noisy keys, by what it is made of; a number or a vector of the key space.
+    """Something linear in noisy keys, by what it is made of; a number, a vector, or a matrix without chance.
 
     Of a vector, `noise` has the factor of each xi_i; of a number it has the vector that xi_i is multiplied with.
     """
 
-    constant: Value
-    noise: Mapping[str, Value] = field(default_factory=dict)
-    swing: Mapping[str, Value] = field(default_factory=dict)  # the factor of each random length, less its mean
+    constant: Known
+    noise: Mapping[str, Known] = field(default_factory=dict)
+    swing: Mapping[str, Known] = field(default_factory=dict)  # the factor of each random length, less its mean
 
     @property
     def random(self) -> bool:
         """Whether it depends on chance."""
         return bool(self.noise or self.swing)
 
-    def each(self, change: Callable[[Value], Value]) -> Form:
-        """The same with all its parts changed alike."""
-        return Form(
-            change(self.constant),
-            {name: change(part) for name, part in self.noise.items()},
-            {name: change(part) for name, part in self.swing.items()},
-        )
+    @property
+    def number(self) -> Scalar:
+        """Its value, where it is a number without chance."""
+        if self.random or not isinstance(self.constant, Scalar):
+            raise UndeterminedError(NOT_LINEAR)
+        return self.constant
 
     def times(self, factor: Scalar) -> Form:
         """A multiple."""
-        return self.each(lambda part: part.times(factor) if isinstance(part, Vec) else factor * part)
+        noise, swing = ({name: _times(factor, x) for name, x in part.items()} for part in (self.noise, self.swing))
+        return Form(_times(factor, self.constant), noise, swing)
 
     def plus(self, other: Form) -> Form:
-        """The sum of two numbers, or of two vectors."""
+        """The sum."""
         return Form(
-            _added(self.constant, other.constant),
+            _plus(self.constant, other.constant),
             _together(self.noise, other.noise),
             _together(self.swing, other.swing),
         )
 
-
-def _added(x: Value, y: Value) -> Value:
-    if isinstance(x, Vec) and isinstance(y, Vec) and x.space == y.space:
-        return x.plus(replace(y, row=x.row))
-    if isinstance(x, Scalar) and isinstance(y, Scalar):
-        return x + y
-    raise UndeterminedError("a number and a vector are added")
+    def turned(self) -> Form:
+        """The transpose."""
+        constant = self.constant.turned() if isinstance(self.constant, Vec) else self.constant
+        return replace(self, constant=constant, swing={n: _turned(x) for n, x in self.swing.items()})
 
 
-def _together(x: Mapping[str, Value], y: Mapping[str, Value]) -> dict[str, Value]:
-    both = {name: _added(x[name], y[name]) for name in x if name in y}
-    return {**x, **y, **both}
+def _turned(value: Known) -> Known:
+    return value.turned() if isinstance(value, Vec) else value
+
+
+def _together(x: Mapping[str, Known], y: Mapping[str, Known]) -> dict[str, Known]:
+    return {**x, **y, **{name: _plus(x[name], y[name]) for name in x if name in y}}
 
 
 @dataclass(frozen=True)
@@ -151,44 +163,42 @@ class Laws:
         return self.reader.query(head) if head in self.scene.definitions else Vec("key", {})
 
     def form(self, node: Node, depth: int = 0) -> Form:
-        """A term as a linear form."""
+        """A term as a linear form; moments in it are numbers, vectors and matrices."""
         if depth > DEEPEST:
             raise MisfitError("this is defined by itself", node)
-        if not self.speaks_of_chance(node, depth):
-            return Form(self.reader.value(node))
         match node:
-            case Name():
+            case Call(function) if function in MOMENTS:
+                return Form(self.moment(node))
+            case Name("I", _, 0):
+                return Form(Spread(ONE))
+            case Name() if self._random(node, depth):
                 return self._name(node, depth)
             case Sum(terms):
-                first, *others = (self.form(term, depth) for term in terms)
-                for other in others:
-                    first = first.plus(other)
-                return first
+                return reduce(Form.plus, (self.form(term, depth) for term in terms))
             case Negative(body):
                 return self.form(body, depth).times(number(-1))
-            case Quotient(over, under) if not self.speaks_of_chance(under, depth):
-                return self.form(over, depth).times(ONE / self.reader.scalar(under))
+            case Quotient(over, under):
+                below = self.form(under, depth).number
+                if below == ZERO:
+                    raise MisfitError("this is 0, and something is divided by it", under)
+                return self.form(over, depth).times(ONE / below)
+            case Power(base, exponent):
+                return Form(self.form(base, depth).number ** self.form(exponent, depth).number)
             case Transpose(body):
-                return self.form(body, depth)
+                return self.form(body, depth).turned()
             case Product(factors):
-                first, *others = (self.form(factor, depth) for factor in factors)
-                for other in others:
-                    first = self._product(first, other)
-                return first
+                return reduce(self._product, (self.form(factor, depth) for factor in factors))
             case Inner(left, right):
-                return self._product(self.form(left, depth), self.form(right, depth))
-        raise UndeterminedError(NOT_LINEAR)
-
-    def speaks_of_chance(self, node: Node, depth: int = 0) -> bool:
-        """Whether keys, lengths or what is made of them occur."""
-        return any(self._random(name, depth) for name in names_in(node))
+                return self._product(self.form(left, depth).turned(), self.form(right, depth))
+        if any(self._random(name, depth) for name in names_in(node)):
+            raise UndeterminedError(NOT_LINEAR)
+        return Form(self.reader.value(node))
 
     def _random(self, name: Name, depth: int) -> bool:
+        """Whether this is a key, a length, or something made of them."""
         defined = self.scene.definitions.get(full_name(name))
         if defined is not None:
-            return depth > DEEPEST or self.speaks_of_chance(defined, depth + 1)
-        if full_name(name) in self.scene.fixed:
-            return False
+            return depth > DEEPEST or any(self._random(one, depth + 1) for one in names_in(defined))
         indexed = name.base in ("k", "alpha", "c") and name.index is not None
         return indexed or full_name(name) in (*self.scene.random, "c")
 
@@ -209,45 +219,53 @@ class Laws:
         return Form(direction.times(number(law.mean)), {which: ONE}, {which: direction})
 
     def _product(self, x: Form, y: Form) -> Form:
-        if x.random and y.random:
+        for one, other in ((x, y), (y, x)):
+            if isinstance(one.constant, Scalar) and not one.random:
+                return other.times(one.constant)
+        left, right = x.constant, y.constant
+        if not (isinstance(left, Vec) and isinstance(right, Vec)) or (x.random and y.random):
             raise UndeterminedError(NOT_LINEAR)
-        still, moving = (y.constant, x) if x.random else (x.constant, y)
-        if isinstance(still, Scalar):
-            return moving.times(still)
-        if isinstance(moving.constant, Scalar):
-            raise UndeterminedError(NOT_LINEAR)  # a random number times a vector
-        if still.space != "key":
-            raise UndeterminedError(NOT_LINEAR)
-        inner = {name: self._inner(part, still) for name, part in moving.swing.items()}
-        noise: dict[str, Value] = {n: still.times(w) for n, w in moving.noise.items() if isinstance(w, Scalar)}
-        return Form(self._inner(moving.constant, still), noise, inner)
+        if right.row and not (left.row or x.random or y.random):
+            return Form(self._outer(left, right))
+        if not left.row or right.row:
+            raise MisfitError("two vectors are multiplied", Name("k"), fix="write k_i^\\top q for an inner product")
+        still, moving = (right, x) if x.random else (left, y)
+        noise = {name: still.times(w) for name, w in moving.noise.items() if isinstance(w, Scalar)}
+        swing = {name: self._inner(part, still) for name, part in moving.swing.items()}
+        return Form(self._inner(left, right), noise, swing)
 
-    def _inner(self, x: Value, y: Value) -> Scalar:
-        if isinstance(x, Vec) and isinstance(y, Vec):
+    def _inner(self, x: Known, y: Known) -> Scalar:
+        if isinstance(x, Vec) and isinstance(y, Vec) and {x.space, y.space} == {"key"}:
             return self.reader.scene.inner(x, y)
         raise UndeterminedError(NOT_LINEAR)
 
-    def covariance(self, x: Form, y: Form) -> Value | Spread:
+    def _outer(self, x: Vec, y: Vec) -> Spread:
+        if {*x.coordinates, *y.coordinates} - set(self.scene.classes.singles) or {x.space, y.space} != {"key"}:
+            raise UndeterminedError("products of sums of directions are not compared")
+        return Spread(ZERO, {(c, d): s * t for c, s in x.coordinates.items() for d, t in y.coordinates.items()})
+
+    def covariance(self, x: Form, y: Form) -> Known:
         """Of two numbers a number, of two vectors a matrix."""
-        if isinstance(x.constant, Vec) != isinstance(y.constant, Vec):
+        vectors = [isinstance(form.constant, Vec) for form in (x, y)]
+        if any(vectors) != all(vectors):
             raise UndeterminedError("a number and a vector have no covariance here")
-        total: Value | Spread = Spread(ZERO) if isinstance(x.constant, Vec) else ZERO
+        total: Known = Spread(ZERO) if all(vectors) else ZERO
         for which in x.noise.keys() & y.noise.keys():
             one, other = x.noise[which], y.noise[which]
             if isinstance(one, Scalar) and isinstance(other, Scalar):
-                total = _summed(total, Spread(self.variance * one * other))
+                total = _plus(total, Spread(self.variance * one * other))
             else:
-                total = _summed(total, self.variance * self._inner(one, other))
+                total = _plus(total, self.variance * self._inner(one, other))
         for which in x.swing.keys() & y.swing.keys():
             one, other, law = x.swing[which], y.swing[which], self.law(which)
             spread = number(Fraction(0) if law is None else law.variance)
             if isinstance(one, Vec) and isinstance(other, Vec):
-                total = _summed(total, _outer(one, other, self.scene).times(spread))
+                total = _plus(total, self._outer(one, other).times(spread))
             elif isinstance(one, Scalar) and isinstance(other, Scalar):
-                total = _summed(total, spread * one * other)
+                total = _plus(total, spread * one * other)
         return total
 
-    def moment(self, call: Call) -> Value | Spread:
+    def moment(self, call: Call) -> Known:
         """The value of E[x], Var(x) or Cov(x, y)."""
         forms = [self.form(argument) for argument in call.arguments]
         match call.function, forms:
@@ -259,66 +277,12 @@ class Laws:
                 return self.covariance(one, other)
         raise MisfitError("this is not understood", call, fix="write \\operatorname{Cov}(x, y)")
 
-    def value(self, node: Node) -> Value | Spread:
-        """The value of a side of a comparison: moments are numbers, vectors and matrices in it."""
-        if isinstance(node, Call) and node.function in MOMENTS:
-            return self.moment(node)
-        match node:
-            case Name("I", _, 0):
-                return Spread(ONE)
-            case Sum(terms):
-                total, *others = (self.value(term) for term in terms)
-                for other in others:
-                    total = _summed(total, other)
-                return total
-            case Negative(body):
-                return _scaled(number(-1), self.value(body))
-            case Quotient(over, under):
-                below = self.value(under)
-                if not isinstance(below, Scalar) or below == ZERO:
-                    raise UndeterminedError("something is divided by what is no number, or is 0")
-                return _scaled(ONE / below, self.value(over))
-            case Power(base, exponent):
-                return self._number(base) ** self._number(exponent)
-            case Product(factors):
-                total, *others = (self.value(factor) for factor in factors)
-                for other in others:
-                    total = self._times(total, other)
-                return total
-        if self.speaks_of_chance(node):
+    def side(self, node: Node) -> Known:
+        """The value of a side of a comparison, which must not be left to chance."""
+        found = self.form(node)
+        if found.random:
             raise UndeterminedError("a random side is compared with one that is not")
-        return self.reader.value(node)
-
-    def _number(self, node: Node) -> Scalar:
-        value = self.value(node)
-        if not isinstance(value, Scalar):
-            raise UndeterminedError("a power of what is no number")
-        return value
-
-    def _times(self, x: Value | Spread, y: Value | Spread) -> Value | Spread:
-        if isinstance(x, Scalar) or isinstance(y, Scalar):
-            return _scaled(x, y) if isinstance(x, Scalar) else _scaled(_scalar(y), x)
-        if isinstance(x, Vec) and isinstance(y, Vec) and x.row != y.row:
-            return self.reader.scene.inner(x, y) if x.row else _outer(x, y, self.scene)
-        raise UndeterminedError("this product of matrices is not worked out")
-
-
-def _scalar(value: Value | Spread) -> Scalar:
-    if isinstance(value, Scalar):
-        return value
-    raise UndeterminedError("a number was expected")
-
-
-def _scaled(factor: Scalar, value: Value | Spread) -> Value | Spread:
-    return factor * value if isinstance(value, Scalar) else value.times(factor)
-
-
-def _summed(x: Value | Spread, y: Value | Spread) -> Value | Spread:
-    if isinstance(x, Spread) and isinstance(y, Spread):
-        return x.plus(y)
-    if isinstance(x, Spread) or isinstance(y, Spread):
-        raise UndeterminedError("a matrix and something else are added")
-    return _added(x, y)
+        return found.constant
 
 
 def speaks_of_moments(node: Node) -> bool:
@@ -347,12 +311,12 @@ def decide_exactly(scene: Scene, link: Relation, given: Sequence[Hypothesis], wh
     """Decide what is said of means and variances of linear forms, for every length of the query and of the noise."""
     (left, right), (sign,) = link.terms, link.comparisons
     if scene.setting.noise != "vanishing":
-        raise MisfitError("nothing is random in this exercise", link)
-    if any(scene.random & (x.names() | y.names()) for x, _, y in given):
+        raise MisfitError("means and variances are known of keys with normal noise only", link)
+    if scene.random & set(scene.fixed) or any(scene.random & (x.names() | y.names()) for x, _, y in given):
         return Decision("undecided", "means and variances under a condition on the random length are not known")
     laws = Laws(scene)
     try:
-        pairs = _pairs(laws.value(left), laws.value(right), link)
+        pairs = _pairs(laws.side(left), laws.side(right), link)
     except UndeterminedError as error:
         return Decision("undecided", str(error))
     own = {name for pair in pairs.values() for side in pair for name in side.names()} - {*where.ranges, VARIANCE}
@@ -377,7 +341,7 @@ def _without_noise(pairs: Mapping[str, tuple[Scalar, Scalar]], where: Where) -> 
     return all(decide(x.put(none), "=", y.put(none), where).word == "proved" for x, y in pairs.values())
 
 
-def _pairs(x: Value | Spread, y: Value | Spread, link: Relation) -> dict[str, tuple[Scalar, Scalar]]:
+def _pairs(x: Known, y: Known, link: Relation) -> dict[str, tuple[Scalar, Scalar]]:
     if isinstance(x, Scalar) and isinstance(y, Scalar):
         return {"": (x, y)}
     if y == ZERO:  # a written 0 is that of vectors and matrices too
@@ -424,7 +388,7 @@ def _is_variance(spread: Node, scene: Scene) -> bool:
     """Whether a covariance has the variance of the noise in all directions."""
     laws = Laws(scene)
     try:
-        value = laws.value(spread)
+        value = laws.side(spread)
     except (MisfitError, UndeterminedError):
         return False
     return isinstance(value, Spread) and value.identity == laws.variance

@@ -14,6 +14,7 @@ from headwright.check.settings.keys.scene import (
     ONE,
     QUERY,
     REST,
+    VARIANCE,
     ZERO,
     Scene,
     UndeterminedError,
@@ -46,7 +47,6 @@ Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
-VARIANCE = "a"  # of vanishing noise
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
     "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,

@@ -124,6 +124,7 @@ MOST_HINTS = 10
 QUERY = "query"  # the direction of a query that nobody has defined: only its scores are known
 SEPARATED = Range(-1, Fraction(1, 2))  # inner products of unit vectors at a distance of at least 1
 MEMBER = "one of the rest"
+VARIANCE = "a"  # of vanishing noise
 Hypothesis = tuple[Scalar, str, Scalar]
 
 

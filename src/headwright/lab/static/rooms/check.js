@@ -178,7 +178,7 @@ function build(main, state) {
         next && (wrong || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : "",
         at(one.counterexample) && values.hints !== "none" ? button("Go to the counterexample", () => state.set(at(one.counterexample)), { id: "go" }) : ""));
     const parts = one.parts.map((part, i) => h("tr", {}, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "as said above" : because(part.reason), one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed} instances agree`) : "")));
-    const table = (label, heads, rows) => h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
+    const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
     reading.replaceChildren(
       h("h2", {}, "How it was read"),
       table("How it was read", ["line", "as", "what", ""], one.shown.read.map((read) => h("tr", {}, h("td", {}, String(read.line)), h("td", {}, read.role), h("td", {}, ...typeset(read.statement), ...(read.under.length ? [", for ", ...read.under.flatMap((node, i) => [i ? " and " : "", ...typeset(node)])] : [])), h("td", {}, read.verdict ? badge(read.verdict) : "", ...lettered(read.why))))),
@@ -264,7 +264,7 @@ function build(main, state) {
     const count = Object.entries(answer.counts).filter(([, many]) => many).map(([word, many]) => `${many} ${word}`).join(", ");
     const { report, ...rest } = answer;
     papers.replaceChildren(h("h2", {}, name), h("p", { class: "headline" }, count || "Nothing was judged."),
-      h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "why"].map((head) => h("th", { scope: "col" }, head)))),
+      h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "why"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...answer.answers.map((one) => h("tr", {}, h("td", {}, String(one.line)), h("td", {}, button(one.exercise, () => { state.set({ exercise: one.exercise, answer: one.answer.split("\n").map((line) => `$${line}$`).join("\n").slice(0, 8000) }); scrollTo({ top: 0 }); }, { class: "quiet", title: "Look at its formulas above" })), h("td", {}, badge(one.verdict, one.shown.word)), h("td", { class: "why" }, because(one.reason))))))),
       ...[...answer.complaints, ...answer.notes].map((note) => h("p", { class: "note" }, `line ${note.line}: ${note.sentence}`)),
       h("div", { class: "row-of" }, button("Download the report", () => download("headwright-report.html", report, "text/html"), { class: "primary" }), button("Download JSON", () => download("headwright-document.json", JSON.stringify(rest, null, 2)))));

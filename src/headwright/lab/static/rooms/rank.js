@@ -82,7 +82,7 @@ function build(main, state) {
   select.addEventListener("change", () => state.set({ source: select.value }));
   const figure = (name, title) => h("figure", {}, h("figcaption", {}, h("b", {}, title), caption[name]), maps[name]);
   main.append(h("div", { class: "room" },
-    h("div", { class: "controls" }, group("Cut", rank, h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)))),
+    h("div", { class: "controls first" }, group("Cut", rank, h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)))),
       group("Matrix", h("div", { class: "control" }, h("label", { for: "field-source" }, "where it comes from"), select, h("p", { class: "error", id: "error-source", role: "alert", hidden: true }), h("p", { class: "error", id: "error-matrix", role: "alert", hidden: true })), size, noise, seed, ...heads, yours)),
     h("div", { class: "stage" }, refusals(),
       h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B, what is missed")),

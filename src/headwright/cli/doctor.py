@@ -1,0 +1,66 @@
+"""headwright doctor."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from headwright.cli.console import OUT, show_json
+from headwright.cli.options import Json
+
+# What each extra is for, and the package whose presence tells.
+EXTRAS = {
+    "audit": ("models of Hugging Face", "transformers"),
+    "torch": ("torch tensors, exports to PyTorch", "torch"),
+    "export": ("heads as ONNX", "onnx"),
+    "compiled": ("row statistics, compiled", "numba"),
+    "gpu": ("row statistics and every text on a GPU", "triton"),
+    "cluster": ("audits on many workers", "distributed"),
+    "lab": ("the lab", "starlette"),
+}
+PROGRAMS = {
+    "a browser": ("the lab", ("chromium", "chromium-browser", "google-chrome", "firefox")),
+    "coqc": ("certificates for Rocq's kernel, make proof", ("coqc",)),
+}
+
+
+def doctor(json: Json = False) -> None:
+    """What works on this machine: extras, browser, GPU, Rocq; and how to get what is missing."""
+    parts = [*map(_extra, EXTRAS), *map(_program, PROGRAMS), _gpu()]
+    if json:
+        show_json({"python": platform.python_version(), "parts": parts})
+        return
+    from headwright import __version__
+
+    OUT.print(f"headwright {__version__}, Python {platform.python_version()} on {sys.platform}", markup=False)
+    for part in parts:
+        state = part["here"] or f"missing: {part['remedy']}"
+        OUT.print(f"{part['part']:<10} {state} ({part['for']})", markup=False, soft_wrap=True)
+
+
+def _extra(name: str) -> dict[str, str]:
+    what, package = EXTRAS[name]
+    try:
+        here = f"{package} {version(package)}" if find_spec(package) else ""
+    except PackageNotFoundError:
+        here = package
+    return {"part": name, "for": what, "here": here, "remedy": f"pip install 'headwright[{name}]'"}
+
+
+def _program(name: str) -> dict[str, str]:
+    what, names = PROGRAMS[name]
+    here = next((one for one in names if shutil.which(one)), "")
+    remedy = "apt-get install coq libcoq-coquelicot libcoq-interval" if name == "coqc" else "any browser will do"
+    return {"part": name, "for": what, "here": here, "remedy": remedy}
+
+
+def _gpu() -> dict[str, str]:
+    here = ""
+    if find_spec("torch"):
+        import torch
+
+        here = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
+    return {"part": "GPU", "for": "--device cuda", "here": here, "remedy": "a CUDA device, and a torch built for it"}
