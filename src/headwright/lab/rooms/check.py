@@ -96,7 +96,7 @@ def check(asked: AskedToCheck) -> dict[str, Any]:
     >>> found["answers"][0]["verdict"], found["answers"][0]["counterexample"]
     ('refuted', None)
     """
-    sheet = _read(asked)
+    sheet = _read(asked.text, asked.exercise, latex=asked.latex)
     if len(sheet.answers) > 1:
         raise InputError(f"text has {len(sheet.answers)} answers: expected one; a document has a call of its own")
     return _told(asked, sheet, [_alone(each, asked.seed) for each in sheet.answers])
@@ -112,7 +112,7 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
     """
     from headwright.check.running.run import run
 
-    sheet = _read(asked)
+    sheet = _read(asked.text, asked.exercise, latex=asked.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS} here")
     return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL))
@@ -129,17 +129,17 @@ def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict
     return {**found, "report": _report(told, sheet) if asked.report else None}
 
 
-def _read(asked: AskedToCheck) -> Sheet:
+def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     from headwright.check.catalogue import load_exercises
     from headwright.check.sheets.document import parse_document
     from headwright.check.sheets.handed import Handed, find
     from headwright.check.sheets.sheet import Sheet
 
     known = load_exercises()
-    wanted = None if asked.exercise is None else find(asked.exercise, {one: one for one in known})
-    if wanted is not None and not asked.latex and not any(mark in asked.text for mark in MARKS):
-        return Sheet("the answer", (Handed("the answer", 1, wanted, _bare(asked.text)),), ())
-    return parse_document(asked.text, "the answer", known, wanted, latex=asked.latex)
+    wanted = None if exercise is None else find(exercise, {one: one for one in known})
+    if wanted is not None and not latex and not any(mark in text for mark in MARKS):
+        return Sheet("the answer", (Handed("the answer", 1, wanted, _bare(text)),), ())
+    return parse_document(text, "the answer", known, wanted, latex=latex)
 
 
 def _bare(text: str) -> tuple[Formula, ...]:
@@ -221,7 +221,7 @@ def compare(asked: AskedToCompare) -> dict[str, Any]:
     from headwright.check.telling.typeset import typeset
     from headwright.design.wish import exact
 
-    sheet = _read(AskedToCheck(text=asked.text, exercise=asked.exercise))
+    sheet = _read(asked.text, asked.exercise)
     if len(sheet.answers) != 1:
         return {"why": "there is not one answer here to draw", "picture": None}
     answer = sheet.answers[0]

@@ -98,7 +98,7 @@ def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
     which = asked.head.head
     embedded = model.embed[1 : len(VOCABULARY)]  # all but the opening token
     if asked.head.circuit == "qk":
-        found = embedded @ parts.query[which] @ (embedded @ parts.key[which]).T
+        found: Float[np.ndarray, "n d"] = embedded @ parts.query[which] @ (embedded @ parts.key[which]).T
     else:
         found = (embedded @ parts.value[which] @ parts.output[which] @ model.unembed)[:, 1:]
     return found

@@ -85,7 +85,7 @@ function build(main, state) {
     h("div", { class: "controls first" }, group("Cut", rank, h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)))),
       group("Matrix", h("div", { class: "control" }, h("label", { for: "field-source" }, "where it comes from"), select, h("p", { class: "error", id: "error-source", role: "alert", hidden: true }), h("p", { class: "error", id: "error-matrix", role: "alert", hidden: true })), size, noise, seed, ...heads, yours)),
     h("div", { class: "stage" }, refusals(),
-      h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B, what is missed")),
+      h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B")),
       verdict,
       h("div", { class: "planes" },
         h("figure", { id: "spectrum" }, h("figcaption", {}, h("b", {}, "What each rank misses"), h("span", {}, ...lettered("σ_k, floating-point, under |A|_F / √k; the rank kept is k − 1"))), spectrum, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-right" }), ...lettered("σ_k, what the best misses")), h("span", {}, h("i", { class: "of-bound" }), ...lettered("|A|_F / √k")))),
@@ -169,7 +169,7 @@ function build(main, state) {
     paint(maps.gap, gap, top, `The difference, at most ${shown(most(gap))} in an entry`);
     caption.A.textContent = `${n} × ${d}: ${n * d} numbers, up to ${shown(top)} in size`;
     caption.B.textContent = `rank ${keep}: ${keep * (n + d)} numbers in its two factors`;
-    caption.gap.textContent = `the same colours; the largest entry is ${shown(most(gap))} (floating-point)`;
+    caption.gap.textContent = `what is missed, in the same colours; the largest entry is ${shown(most(gap))} (floating-point)`;
     drawSpectrum(keep);
     drawVerdict();
   }
