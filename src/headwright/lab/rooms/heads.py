@@ -25,8 +25,8 @@ class AskedForHeads(Asked):
     """
 
     rules: str = Field(max_length=MOST_CHARACTERS, description="The rules, as TOML.")
-    minimise: Literal["size", "rank"] = Field("size", description="The norm of W_K^T W_Q, or the head dimension.")
-    dtype: Literal["float64", "float32", "bfloat16"] = Field("float64", description="The weights' number type.")
+    minimise: Literal["size", "rank"] = Field(default="size", description="The norm of W_K^T W_Q, or the dimension.")
+    dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
 
 
 class AskedForExport(AskedForHeads):

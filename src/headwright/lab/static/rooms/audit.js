@@ -134,7 +134,7 @@ function build(main, state) {
     const [, said, meaning, value, largest] = MEASURES.find(([name]) => name === state.values.measure);
     const rows = [...new Set(report.heads.map((one) => one.layer))].sort((a, b) => a - b);
     const columns = [...new Set(report.heads.map((one) => one.head))].sort((a, b) => a - b);
-    const side = Math.max(13, Math.min(110, 400 / Math.max(columns.length, rows.length)));
+    const side = Math.max(13, Math.min(170, 400 / Math.max(columns.length, rows.length)));
     const left = side >= 40 ? 60 : 34;
     put(map, { viewBox: `0 0 ${Math.max(440, left + side * columns.length + 4)} ${26 + side * rows.length}` });
     map.classList.toggle("small", side < 24);
@@ -151,7 +151,7 @@ function build(main, state) {
       const cell = s("g", { class: mine ? "head chosen" : "head", role: "button", tabindex: mine ? 0 : -1, "aria-pressed": String(mine), "aria-label": `head ${one.layer}.${one.head}, ${said} ${number === null ? "not measured" : shown(number)}${roles ? `, ${roles}` : ""}` },
         s("rect", { class: "back", x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
         s("rect", { class: number === null ? "cell none" : "cell low", "fill-opacity": number === null ? 1 : Math.max(0, Math.min(1, number / most)).toFixed(3), x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
-        side >= 40 && s("text", { class: number / most > 0.55 ? "on" : "off", x: x + side / 2, y: y + side / 2 + 5, "text-anchor": "middle" }, number === null ? "–" : Math.abs(number) < 0.005 ? "0.00" : shown(number, 2)),
+        side >= 40 && s("text", { class: number / most > 0.55 ? "on" : "off", x: x + side / 2, y: y + side / 2 + 5, "text-anchor": "middle" }, number === null ? "–" : Number.isInteger(number) ? String(number) : number.toFixed(2)),
         mine && s("rect", { class: "frame", x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
         s("title", {}, `${one.layer}.${one.head}: ${number === null ? "not measured" : shown(number, 4)}`));
       cell.addEventListener("click", () => state.set({ layer: one.layer, head: one.head }));
@@ -251,11 +251,11 @@ function build(main, state) {
     const part = (name, one, round) => h("td", {}, h("b", {}, round(one.bound, 4)), h("span", { class: "note" }, ` run: ${shown(one.run, 4)}`));
     const strongest = mine.reduce((a, b) => (b.least.bound > a.least.bound ? b : a));
     const verdict = strongest.always_half === strongest.queries ? `Whatever the text, the ${strongest.place} place gets half or more.` : strongest.always_half ? `For ${strongest.always_half} of ${strongest.queries} last tokens the ${strongest.place} place gets half or more, whatever the rest of the text is.` : `No last token makes sure that one place gets half.`;
-    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file" : "Proved"), ` ${verdict}`),
+    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file" : "Proved by the audit"), ` ${verdict}`),
       h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["place", "at least", "at most", "always 1/2", "never 1/2"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text that gives the ${strongest.place} place least`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text seen from its last place. Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place 1/2.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place 1/2.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
