@@ -39,8 +39,8 @@ class Traced:
     """
 
     names: tuple[str, ...]  # names of its own, which were given the number for what is large
-    pattern: tuple[float, ...]
-    left: tuple[float | None, ...]  # None where it has no value
+    pattern: tuple[float | None, ...]  # None where it has no value
+    left: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _traced(
         raise NoPictureError(f"no formula defines {missing[0]}")
     left: list[float | None] = []
     wanted: list[float | None] = []
-    pattern: tuple[float, ...] = ()
+    pattern: tuple[float | None, ...] = ()
     for size in numbers:
         known = {**others, **dict.fromkeys(own, large), "n": Fraction(size)}
         places = {name: place + 1 for place, name in enumerate(keys.named)}
@@ -153,7 +153,7 @@ def _traced(
         left.append(sides[0])
         wanted.append(sides[1])
         if size == n:
-            pattern = tuple(_number(Name("alpha", Number(Fraction(place + 1))), world) or 0.0 for place in range(size))
+            pattern = tuple(_number(Name("alpha", Number(Fraction(place + 1))), world) for place in range(size))
     return Traced(tuple(own), pattern, tuple(left)), tuple(wanted)
 
 

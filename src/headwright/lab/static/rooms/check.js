@@ -230,7 +230,7 @@ function build(main, state) {
     for (let k = 0; k <= 4; k++) bars.append(s("line", { class: k ? "grid" : "axis", x1: left, x2: wide - 6, y1: y(k / 4), y2: y(k / 4) }), s("text", { class: "tick", x: left - 5, y: y(k / 4) + 4, "text-anchor": "end" }, shown(k / 4, 2)));
     a.forEach((weight, i) => {
       const x = left + i * step;
-      bars.append(s("rect", { class: "bar-mine", x: x + step * 0.12, width: step * 0.36, y: y(weight), height: foot - y(weight) }), s("rect", { class: "bar-right", x: x + step * 0.5, width: step * 0.36, y: y(b[i]), height: foot - y(b[i]) }));
+      bars.append(s("rect", { class: "bar-mine", x: x + step * 0.12, width: step * 0.36, y: y(weight ?? 0), height: foot - y(weight ?? 0) }), s("rect", { class: "bar-right", x: x + step * 0.5, width: step * 0.36, y: y(b[i] ?? 0), height: foot - y(b[i] ?? 0) }));
       if (a.length <= 20 || i % 5 === 0) bars.append(s("text", { class: "tick", x: x + step / 2, y: foot + 15, "text-anchor": "middle" }, pair.keys[i] ?? String(i + 1)));
     });
     if (pair.wanted[here] !== null) bars.append(s("line", { class: "wanted-line", x1: left, x2: wide - 6, y1: y(pair.wanted[here]), y2: y(pair.wanted[here]) }));
