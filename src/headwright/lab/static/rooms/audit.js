@@ -197,6 +197,7 @@ function build(main, state) {
     return h("div", { class: "strip", role: "group", "aria-label": "Tokens; choose a row" }, ...tokens.map((token, i) => {
       const weight = weights[i] ?? 0;
       const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
+      face.classList.toggle("heavy", weight > 0.45 && i <= at || (at < 0 && weight > 0.45));
       face.style.setProperty("--weight", Math.round(100 * Math.min(1, weight)));
       if (choose && i >= 2) face.addEventListener("click", () => choose(i));
       return face;
