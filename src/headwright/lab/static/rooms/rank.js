@@ -203,7 +203,7 @@ function build(main, state) {
         h("dt", {}, "best possible"), h("dd", {}, `σ${sub(keep + 1)} = ${shown(cut.next_singular_value, 6)} (floating-point)`),
         h("dt", {}, "guarantee"), h("dd", {}, ...lettered(`|A|_F / √${keep + 1} ≤ ${up(bound, 8)}${error > 0 ? `, ${shown(bound / error, 2)} times the certified error` : ""}`)),
         h("dt", {}, "energy kept"), h("dd", {}, ...lettered(`${shown(100 * cut.energy, 3)}% of |A|_F² (floating-point), where |A|_F ≤ ${up(cut.frobenius, 6)}`))),
-      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about B as its factors in double precision say.")));
+      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about the B that “headwright lowrank” returns; the picture is drawn in the browser, and where singular values are equal several cuts are best.")));
     speak(verdict.querySelector(".headline").textContent);
   }
   const sub = (given) => [...String(given)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
