@@ -33,6 +33,11 @@ def test_rules_with_layers_are_left_to_the_command_line() -> None:
         heads(AskedForHeads(rules="tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + 2 * layer))
 
 
+def test_rules_that_are_nested_too_deeply_are_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match=r"^rules: is nested too deeply"):
+        heads(AskedForHeads(rules="tokens = " + 9000 * "["))
+
+
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
     page = room.enter("/heads")
     room.settled()

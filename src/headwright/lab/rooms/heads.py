@@ -25,8 +25,8 @@ class AskedForHeads(Asked):
     """
 
     rules: str = Field(max_length=MOST_CHARACTERS, description="The rules, as TOML.")
-    minimise: Literal["size", "rank"] = Field("size", description="The norm of W_K^T W_Q, or the head dimension.")
-    dtype: Literal["float64", "float32", "bfloat16"] = Field("float64", description="The weights' number type.")
+    minimise: Literal["size", "rank"] = Field(default="size", description="The norm of W_K^T W_Q, or the dimension.")
+    dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
 
 
 class AskedForExport(AskedForHeads):
@@ -78,7 +78,7 @@ def export(asked: AskedForExport) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         write(found, name, formats=[asked.format])
         paths = sorted(path for path in Path(name).rglob("*") if path.is_file())
-        names = [str(path.relative_to(name)) for path in paths]
+        names = [path.relative_to(name).as_posix() for path in paths]
         for path, inside in zip(paths, names, strict=True):
             archive.write(path, inside)
     return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}

@@ -44,10 +44,13 @@ const presets = [
 /** A word as a shell reads it back. */
 const quoted = (word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
+const ODD = "parts of this audit are not as “headwright audit MODEL --json” prints them";
+
 /** What is wrong with an audit that was opened, or null. */
 function wrong(report) {
   if (typeof report !== "object" || report === null || !Array.isArray(report.heads) || typeof report.model?.name !== "string") return "this is not an audit: expected what “headwright audit MODEL --json” prints";
   if (!report.heads.length || !report.heads.every((one) => Number.isInteger(one?.layer) && Number.isInteger(one?.head) && Array.isArray(one.roles))) return "this audit has no heads that can be read";
+  if (!report.heads.every((one) => MEASURES.every(([, , , value]) => value(one) === null || Number.isFinite(value(one))))) return ODD;
   return null;
 }
 
@@ -102,9 +105,13 @@ function build(main, state) {
     try { found = JSON.parse(await chosen.text()); reason = wrong(found); } catch { reason = "this is not JSON: expected what “headwright audit MODEL --json” prints"; }
     complain(reason ?? "");
     if (reason) return undefined;
+    if (!shownWhole(found)) return complain(ODD);
     try { sessionStorage.setItem(KEPT, JSON.stringify(found)); } catch { /* too large to be kept over a reload */ }
-    show(found);
     return undefined;
+  }
+  /** Show a report that came from outside; where that fails, go back to our own. */
+  function shownWhole(found) {
+    try { show(found); return true; } catch { forget(); show(own); return false; }
   }
   function forget() { try { sessionStorage.removeItem(KEPT); } catch { /* nothing is kept then */ } }
 
@@ -134,7 +141,7 @@ function build(main, state) {
     const [, said, meaning, value, largest] = MEASURES.find(([name]) => name === state.values.measure);
     const rows = [...new Set(report.heads.map((one) => one.layer))].sort((a, b) => a - b);
     const columns = [...new Set(report.heads.map((one) => one.head))].sort((a, b) => a - b);
-    const side = Math.max(13, Math.min(110, 400 / Math.max(columns.length, rows.length)));
+    const side = Math.max(13, Math.min(170, 400 / Math.max(columns.length, rows.length)));
     const left = side >= 40 ? 60 : 34;
     put(map, { viewBox: `0 0 ${Math.max(440, left + side * columns.length + 4)} ${26 + side * rows.length}` });
     map.classList.toggle("small", side < 24);
@@ -151,7 +158,7 @@ function build(main, state) {
       const cell = s("g", { class: mine ? "head chosen" : "head", role: "button", tabindex: mine ? 0 : -1, "aria-pressed": String(mine), "aria-label": `head ${one.layer}.${one.head}, ${said} ${number === null ? "not measured" : shown(number)}${roles ? `, ${roles}` : ""}` },
         s("rect", { class: "back", x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
         s("rect", { class: number === null ? "cell none" : "cell low", "fill-opacity": number === null ? 1 : Math.max(0, Math.min(1, number / most)).toFixed(3), x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
-        side >= 40 && s("text", { class: number / most > 0.55 ? "on" : "off", x: x + side / 2, y: y + side / 2 + 5, "text-anchor": "middle" }, number === null ? "–" : Math.abs(number) < 0.005 ? "0.00" : shown(number, 2)),
+        side >= 40 && s("text", { class: number / most > 0.55 ? "on" : "off", x: x + side / 2, y: y + side / 2 + 5, "text-anchor": "middle" }, number === null ? "–" : Number.isInteger(number) ? String(number) : number.toFixed(2)),
         mine && s("rect", { class: "frame", x: x + 1, y: y + 1, width: side - 2, height: side - 2, rx: Math.min(5, side / 6) }),
         s("title", {}, `${one.layer}.${one.head}: ${number === null ? "not measured" : shown(number, 4)}`));
       cell.addEventListener("click", () => state.set({ layer: one.layer, head: one.head }));
@@ -165,7 +172,7 @@ function build(main, state) {
       map.append(cell);
     });
     if (focused) map.querySelector(".chosen")?.focus();
-    mapWords.textContent = `a row for each layer; click a head. Colour: ${meaning}`;
+    mapWords.textContent = `a row for each layer; click a head. Colour: ${meaning}${values.includes(null) ? "; grey: not measured" : ""}`;
   }
 
   function drawHead() {
@@ -197,6 +204,7 @@ function build(main, state) {
     return h("div", { class: "strip", role: "group", "aria-label": "Tokens; choose a row" }, ...tokens.map((token, i) => {
       const weight = weights[i] ?? 0;
       const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
+      face.classList.toggle("heavy", weight > 0.45 && i <= at);
       face.style.setProperty("--weight", Math.round(100 * Math.min(1, weight)));
       if (choose && i >= 2) face.addEventListener("click", () => choose(i));
       return face;
@@ -234,7 +242,7 @@ function build(main, state) {
     const mine = (report.examples ?? []).filter((one) => one.layer === state.values.layer && one.head === state.values.head && Array.isArray(one.rows));
     const command = `headwright audit ${quoted(report.model.name)} --explain ${state.values.layer}.${state.values.head}`;
     row.replaceChildren(h("h2", {}, `Rows of head ${state.values.layer}.${state.values.head}`),
-      ...(mine.length ? mine.flatMap((example) => [h("p", {}, `The head with ${example.title}, on ${example.document}:`), ...example.rows.map((one) => h("div", {}, h("p", { class: "note" }, `Row ${one.position}: … ${(one.before ?? []).join(" ")} ▸ ${one.token}`), strip((one.best ?? []).map((key) => `${key.token} (${key.position})`), (one.best ?? []).map((key) => key.weight), -1, null)))]) : [h("p", {}, "The file has no rows of this head.")]),
+      ...(mine.length ? mine.flatMap((example) => [h("p", {}, `Chosen for “${example.title}”, on ${example.document}:`), ...example.rows.map((one) => h("div", {}, h("p", { class: "note" }, `Row ${one.position}: … ${(one.before ?? []).join(" ")} ▸ ${one.token}`), strip((one.best ?? []).map((key) => `${key.token} (${key.position})`), (one.best ?? []).map((key) => key.weight), Infinity, null)))]) : [h("p", {}, "The file has no rows of this head.")]),
       h("p", { class: "note" }, "More rows, and the shortest query that does the same: ", h("code", {}, command)));
   }
 
@@ -247,15 +255,15 @@ function build(main, state) {
     const deeper = state.values.layer !== 0;
     const mine = all.filter((one) => one.head === which);
     if (!mine.length) { texts.replaceChildren(heading, h("p", {}, foreign() ? `The file says nothing of this head${report.no_every_text ? `: ${report.no_every_text}` : "."}` : "Nothing is known of this head.")); return; }
-    const by = foreign() ? "proved, says the file" : "proved";
+    const by = foreign() ? "proved (says the file)" : "proved";
     const part = (name, one, round) => h("td", {}, h("b", {}, round(one.bound, 4)), h("span", { class: "note" }, ` run: ${shown(one.run, 4)}`));
     const strongest = mine.reduce((a, b) => (b.least.bound > a.least.bound ? b : a));
     const verdict = strongest.always_half === strongest.queries ? `Whatever the text, the ${strongest.place} place gets half or more.` : strongest.always_half ? `For ${strongest.always_half} of ${strongest.queries} last tokens the ${strongest.place} place gets half or more, whatever the rest of the text is.` : `No last token makes sure that one place gets half.`;
-    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file" : "Proved"), ` ${verdict}`),
+    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file" : "Proved by the audit"), ` ${verdict}`),
       h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["place", "at least", "at most", "always 1/2", "never 1/2"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text that gives the ${strongest.place} place least`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text seen from its last place. Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place 1/2.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place 1/2.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
@@ -273,7 +281,7 @@ function build(main, state) {
     drawTexts();
     if (foreign()) drawRow();
   }
-  try { const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null"); if (kept && !wrong(kept)) queueMicrotask(() => show(kept)); } catch { forget(); }
+  try { const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null"); if (kept && !wrong(kept)) queueMicrotask(() => shownWhole(kept)); } catch { forget(); }
 
   return {
     draw,

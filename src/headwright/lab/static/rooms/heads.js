@@ -90,7 +90,10 @@ function build(main, state) {
     verdict.append(h("details", {}, h("summary", {}, "What was proved"), h("p", { class: "note" }, answer.words), ...answer.assignment.map((line) => h("p", { class: "note" }, line))));
     if (answer.note) verdict.append(h("p", { class: "note" }, answer.note));
     const last = Math.max(...answer.shown.map((one) => one.sequence));
-    const one = answer.shown.find((other) => other.sequence === Math.min(state.values.sequence, last) && other.head === 0);
+    for (const input of main.querySelectorAll("#field-sequence, #field-sequence-slider")) input.max = last;
+    const found = answer.shown.find((other) => other.sequence === Math.min(state.values.sequence, last) && other.head === 0);
+    const twice = new Set(found.labels).size < found.labels.length; // then places tell them apart
+    const one = { ...found, labels: found.labels.map((label, i) => (twice ? `${i}: ${label}` : label)) };
     drawPattern(one);
     drawPlane(one);
     drawSizes();
@@ -109,12 +112,12 @@ function build(main, state) {
       pattern.append(s("text", { class: ruled.has(i) ? "label strong" : "tick", x: left - 8, y: (i + 0.5) * side + 5, "text-anchor": "end" }, label));
       one.pattern[i].forEach((weight, j) => {
         pattern.append(s("rect", { class: "field", x: left + j * side, y: i * side + 1, width: side - 2, height: side - 2, rx: 3 }), s("rect", { class: ruled.has(i) ? "cell high" : "cell low", "fill-opacity": weight.toFixed(3), x: left + j * side, y: i * side + 1, width: side - 2, height: side - 2, rx: 3 }, s("title", {}, `${label} to ${one.labels[j]}: ${shown(weight, 4)}`)));
-        if (side > 36 && weight > 0.004) pattern.append(s("text", { class: weight > 0.6 ? "on" : "off", x: left + (j + 0.5) * side - 1, y: (i + 0.5) * side + 5, "text-anchor": "middle" }, shown(weight, 2)));
+        if (side > 36 && weight >= 0.005) pattern.append(s("text", { class: weight > 0.6 ? "on" : "off", x: left + (j + 0.5) * side - 1, y: (i + 0.5) * side + 5, "text-anchor": "middle" }, weight.toFixed(2)));
       });
     });
     pattern.append(s("text", { class: "tick", x: left + (side * T) / 2, y: side * T + 20, "text-anchor": "middle" }, "keys, in the same order"));
     pattern.setAttribute("aria-label", `Pattern of sequence ${one.sequence}: ${one.labels.map((label, i) => `${label} gives most to ${one.labels[one.pattern[i].indexOf(Math.max(...one.pattern[i]))]}`).join("; ")}`);
-    patternFigure.querySelector("span").textContent = ` sequence ${one.sequence}: who attends to whom, a row for each token; bold and orange: tokens with a rule. Floating-point`;
+    patternFigure.querySelector("span").textContent = `${answer.heads.length > 1 ? ` head 0 of ${answer.heads.length},` : ""} sequence ${one.sequence}: who attends to whom, a row for each token; bold and orange: tokens with a rule. Floating-point`;
   }
 
   function drawPlane(one) {
@@ -124,21 +127,33 @@ function build(main, state) {
     plane.under.replaceChildren();
     plane.over.replaceChildren();
     const taken = [];
+    /** Names beside a point, under the marks; points that coincide share one label. */
     const name = (at, label, strong) => {
-      let [x, y] = [at[0] + 9, at[1] - 7];
-      while (taken.some(([a, b]) => Math.abs(a - x) < 60 && Math.abs(b - y) < 14)) y += 14;
-      taken.push([x, y]);
-      const end = x > 330;
-      plane.over.append(s("text", { class: strong ? "label strong" : "label", x: end ? at[0] - 9 : x, y: Math.max(12, y), "text-anchor": end ? "end" : "start" }, label));
+      const wide = 7.2 * label.length + 4;
+      const end = at[0] + 9 + wide > 436;
+      const left = end ? Math.max(0, at[0] - 9 - wide) : at[0] + 9;
+      const tries = Array.from({ length: 24 }, (_, k) => at[1] + (k % 2 ? 20 + 15 * ((k - 1) / 2) : -9 - 15 * (k / 2))).filter((y) => y > 10 && y < 432);
+      const y = tries.find((one) => !taken.some(([x, to, up]) => left < to && x < left + wide && Math.abs(up - one) < 15)) ?? at[1] - 9;
+      taken.push([left, left + wide, y]);
+      plane.under.append(s("text", { class: strong ? "label strong" : "label", x: left, y }, label));
     };
+    const gathered = (rows, wanted) => {
+      const places = [];
+      rows.forEach((row, i) => {
+        if (!wanted(i)) return;
+        const at = plane.at(row);
+        const there = places.find((other) => Math.hypot(other.at[0] - at[0], other.at[1] - at[1]) < 3);
+        if (there) there.names.push(one.labels[i]); else places.push({ at, names: [one.labels[i]] });
+      });
+      return places;
+    };
+    const said = (names) => { const all = [...new Set(names)]; return all.length > 2 ? `${all.slice(0, 2).join(", ")} and ${all.length - 2} more` : all.join(", "); };
     const [ox, oy] = plane.at([0, 0]);
-    one.queries.forEach((query, i) => {
-      if (!ruled.has(i)) return;
-      const [x, y] = plane.at(query);
-      plane.under.append(s("line", { class: "shortest", x1: ox, y1: oy, x2: x, y2: y }), s("circle", { class: "tip", cx: x, cy: y, r: 5 }));
-      name([x, y], `query of ${one.labels[i]}`, true);
-    });
-    one.keys.forEach((key, i) => { const at = plane.at(key); plane.under.append(s("circle", { class: "bar-key", cx: at[0], cy: at[1], r: 6 })); name(at, one.labels[i], false); });
+    for (const { at, names } of gathered(one.queries, (i) => ruled.has(i))) {
+      plane.over.append(s("line", { class: "shortest", x1: ox, y1: oy, x2: at[0], y2: at[1] }), s("circle", { class: "tip", cx: at[0], cy: at[1], r: 5 }));
+      name(at, `query of ${said(names)}`, true);
+    }
+    for (const { at, names } of gathered(one.keys, () => true)) { plane.over.append(s("circle", { class: "bar-key", cx: at[0], cy: at[1], r: 6 })); name(at, said(names), false); }
     const part = one.share === 1 ? "all of it: the head has no more than two dimensions" : `the plane that shows most: ${shown(100 * one.share, 0)}%`;
     plane.caption.querySelector("span").textContent = ` a score is the inner product of a query and a key; ${part}. Floating-point`;
     plane.say(`Keys of ${one.labels.join(", ")}, and queries of ${[...ruled].map((i) => one.labels[i]).join(", ")}.`);
@@ -153,7 +168,7 @@ function build(main, state) {
     const bound = answer.lower_bound ? `No head that attends as much has a ${minimised === "size" ? "Frobenius" : "nuclear"} norm of W_K^T W_Q below ${down(answer.lower_bound)}: proven.` : "";
     const most = Math.max(...rows.map(([, , norm]) => norm));
     const bar = (norm) => s("svg", { class: "inline", viewBox: "0 0 120 12", "aria-hidden": "true" }, s("rect", { class: "bar-key", x: 0, y: 1, width: Math.max(1, (118 * norm) / most), height: 10, rx: 2 }));
-    const comment = published ? (exact && exact.why_not === undefined ? (exact.norm < published.norm ? `At the same exactness the norm is ${shown(published.norm / exact.norm, 1)} times smaller.` : `At the same exactness its norm is larger: here the dimension was made small${published.head_dim > exact.head_dim ? `, ${exact.head_dim} in place of ${published.head_dim}` : ""}.`) : `Ours cannot be turned up to the same exactness (${exact?.why_not ?? "unknown"}).`)
+    const comment = published ? (exact && exact.why_not === undefined ? (exact.norm < published.norm ? `At the same exactness the norm is ${shown(published.norm / exact.norm, 1)} times smaller.` : `At the same exactness its norm is larger: here the dimension was made small${published.head_dim > exact.head_dim ? `, ${exact.head_dim} in place of ${published.head_dim}` : ""}.`) : "Turning W_Q up does not make ours as exact as that here.")
       : answer.dtype !== "float64" ? "The published construction is compared in float64." : "The published construction is rebuilt for the presets as they are; these rules are others.";
     sizes.replaceChildren(h("h2", {}, "How large it has to be"), h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Sizes" }, h("table", {}, h("thead", {}, h("tr", {}, ...["", "worst error, at most", "norm of W_K^T W_Q, at most", "", "head dimension"].map((name) => (name ? h("th", { scope: "col" }, name) : h("td", {}))))),
       h("tbody", {}, ...rows.map(([name, error, norm, dim]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, error === null || !answer.outputs.length ? "–" : up(error, 2)), h("td", {}, up(norm, 4)), h("td", {}, bar(norm)), h("td", {}, String(dim))))))),
