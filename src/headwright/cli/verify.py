@@ -67,7 +67,8 @@ def verify(
     if EVERY_TEXT in text:
         given = {
             "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
-            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq, "--fast": fast or None,
+            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq,
+            "--fast": fast or None,
         }  # fmt: skip
         for option, value in given.items():
             if value is not None:
