@@ -51,6 +51,9 @@ class Handmade:
     def ordinary(self) -> Tokens:
         return np.arange(1, self.vocabulary)
 
+    def unknown(self) -> Tokens:
+        return np.array([], dtype=np.int64)
+
     def opening(self) -> Tokens:
         return np.array([0])
 

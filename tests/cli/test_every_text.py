@@ -73,6 +73,26 @@ def test_pairs_a_token_a_budget_and_the_curve(headwright: Headwright, tmp_path: 
     assert "with any 2 other tokens replaced" in " ".join(ran.out.split())
 
 
+def test_what_is_shown_of_a_text_is_said_to_be_a_part_of_it(headwright: Headwright) -> None:
+    ran = headwright("audit", "builtin:induction", "--every-text", "30", "--heads", "0", "--query", "E")
+    assert ran.code == 0
+    assert "1 token was asked about there, e" in " ".join(ran.out.split())
+    shown = next(line for line in ran.out.splitlines() if line.startswith("  ... "))
+    assert len(shown.split()) == 25
+    assert "run on it in float64: 0." in ran.out
+    ran = headwright("audit", "builtin:induction", "--every-text", "8", "--heads", "0", "--query", "e")
+    assert "... " not in ran.out
+
+
+def test_no_more_tokens_are_replaced_than_there_are(headwright: Headwright, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("the quick brown fox")
+    options = ["--every-text", "8", "--heads", "0", "--text", str(tmp_path / "text.txt"), "--budget"]
+    shown = {budget: " ".join(headwright("audit", "builtin:induction", *options, budget).out.split())
+             for budget in ("5", "99")}  # fmt: skip
+    assert "with any 5 other tokens replaced" in shown["5"]  # <s> is held, and the last two are asked about
+    assert "with all 5 other tokens replaced" in shown["99"]
+
+
 def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "pairs.txt"
     for line, sentence in (("u", "expected a query token"), ("u q -1", "expected a"), ("u qq", "is 2 tokens"),
@@ -86,7 +106,7 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--every-text", "1"], "expected 2 or more"),
+        (["--every-text", "1"], "expected 2 to 256"),
         (["--every-text", "999"], "256 positions"),
         (["--every-text", "8", "--heads", "5"], "expected 0 to 1"),
         (["--every-text", "8", "--query", "ab"], "expected one"),
@@ -100,6 +120,14 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--every-text", "8", "--repeat", "aa"], "two different"),
         (["--every-text", "8", "--repeat", "ab", "--key", "e"], "leave it out"),
         (["--repeat", "ab"], "give --every-text"),
+        (["--every-text", "8", "--query", "~"], "no token for '~'"),
+        (["--every-text", "8", "--repeat", "a~"], "no token for '~'"),
+        (["--every-text", "8", "--out", "x.html"], "--out is for an audit on texts"),
+        (["--every-text", "8", "--explain", "0.0"], "--explain is for"),
+        (["--every-text", "8", "--tokens", "100"], "--tokens is for"),
+        (["--every-text", "8", "--max-length", "9"], "--max-length is for"),
+        (["--every-text", "8", "--seed", "1"], "--seed is for"),
+        (["--every-text", "8", "--repeat", "ab", "--resume"], "leave it out with --repeat"),
     ],
 )
 def test_bad_input_has_its_sentence(headwright: Headwright, options: list[str], sentence: str) -> None:

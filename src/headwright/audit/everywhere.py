@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwright.audit.models.model import Model
+from headwright.audit.models.model import Model, may_hold
 from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, every_text
 from headwright.audit.texts.reading import turning
 from headwright.errors import InputError
@@ -54,7 +54,7 @@ def everywhere(
         turning(model, 0)  # refuses a family that is not covered, at no cost
     except InputError as error:
         return (), str(error)
-    tokens = len(model.ordinary())
+    tokens = len(may_hold(model))
     if (tokens * length) ** 2 * len(heads) > SECONDS:
         return (), (f"with {tokens} tokens this takes minutes to hours, and is left to "
                     f"'headwright audit {model.name} --every-text {length}'")  # fmt: skip

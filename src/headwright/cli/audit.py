@@ -105,6 +105,11 @@ def audit(
     if every_text is None and any(value is not None for value in about.values()):
         named = next(name for name, value in about.items() if value is not None)
         raise InputError(f"--{named} is about every text: give --every-text T, too")
+    if every_text is not None:
+        unused = {"out": out, "explain": explain, "tokens": tokens, "max-length": max_length, "seed": seed or None}
+        ignored = next((name for name, value in unused.items() if value is not None), None)
+        if ignored is not None:
+            raise InputError(f"--{ignored} is for an audit on texts, not on every text: leave it out with --every-text")
     check_writable(certificate, "--certificate")
     check_picture(plot)
     with TALK.status(f"loading {model}"):

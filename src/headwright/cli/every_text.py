@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headwright.audit.models.model import may_hold
 from headwright.cli.console import OUT, progress, save_picture, say, show_json
 from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError
@@ -79,11 +80,20 @@ def show(model: Model, asked: Asked) -> None:
     if asked.json:
         show_json(_data(model, found))
     else:
-        _print(model, found, "may stand there" if asked.query is None else "were asked about there")
+        _print(model, found, _asked_about(model, asked), asked.budget)
     if asked.plot is not None:
         save_picture(asked.plot, _picture(model, found.curves))
     if asked.certificate is not None:
         _write(model, found.heads, asked.certificate)
+
+
+def _asked_about(model: Model, asked: Asked) -> str:
+    """After the number of query tokens: that they are all, or which they are."""
+    if asked.query is None:
+        return "may stand there"
+    if asked.query == OF_TEXT:
+        return "of the text were asked about there"
+    return f"was asked about there, {model.words(np.array([_token(model, asked.query, '--query')]))[0]}"
 
 
 def _alone(asked: Asked, with_: str, others: Sequence[str]) -> None:
@@ -91,6 +101,9 @@ def _alone(asked: Asked, with_: str, others: Sequence[str]) -> None:
     named = [name for name in others if getattr(asked, name) is not None] + ["curve"] * asked.curve
     if named:
         raise InputError(f"--{named[0]} is about the first layer: leave it out with {with_}")
+    if asked.on_workers or asked.resume:
+        name = "--engine dask" if asked.on_workers else "--resume"
+        raise InputError(f"{name} is for sweeps over the first layer: leave it out with {with_}")
 
 
 def _repeated(model: Model, asked: Asked, words: str) -> None:
@@ -98,6 +111,7 @@ def _repeated(model: Model, asked: Asked, words: str) -> None:
     from headwright.audit.texts.two_layers import repeated_pair
 
     _alone(asked, "--repeat", ("layers", "query", "key", "text", "pairs", "budget", "plot", "certificate"))
+    _spelt(model, words, "--repeat")
     opening = {int(token) for token in model.opening()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]
     if not 2 <= len(tokens) <= 3:
@@ -216,8 +230,9 @@ def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
     if asked.source is not None and asked.source.device != "cpu":
         from headwright.audit.texts.gpu import sweep_on_gpu
 
-        if asked.on_workers:
-            raise InputError("--device cuda sweeps a layer in seconds on its own: leave out --engine dask")
+        if asked.on_workers or asked.resume:
+            name = "--engine dask" if asked.on_workers else "--resume"
+            raise InputError(f"--device cuda sweeps a layer in seconds on its own: leave out {name}")
         yield sweep_on_gpu
         return
     from headwright.audit.engine.kept import cache_folder
@@ -236,17 +251,26 @@ def _queries(model: Model, word: str, text: str | None) -> list[int]:
         return [_token(model, word, "--query")]
     if text is None:
         raise InputError(f"--query {OF_TEXT}: expected the text whose tokens are meant, --text FILE")
-    ordinary = {int(token) for token in model.ordinary()}
-    return [token for token in dict.fromkeys(map(int, model.encode(text))) if token in ordinary]
+    free = {int(token) for token in may_hold(model)}
+    return [token for token in dict.fromkeys(map(int, model.encode(text))) if token in free]
+
+
+def _spelt(model: Model, word: str, option: str) -> None:
+    """Refuse what the built-in model has no character for: it would be asked about '?' in its stead."""
+    from headwright.audit.models.induction import InductionModel
+
+    without = model.without_token(word) if isinstance(model, InductionModel) else ()
+    if without:
+        raise InputError(f"{option} {word!r}: {model.name} has no token for {without[0]!r}")
 
 
 def _token(model: Model, word: str, option: str) -> int:
     """The one token that a word is, or the one with this number (#12)."""
     if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
         return int(word[1:])
-    opening = {int(token) for token in model.opening()}
-    ordinary = {int(token) for token in model.ordinary()}
-    tokens = [int(token) for token in model.encode(word) if int(token) not in opening and int(token) in ordinary]
+    _spelt(model, word, option)
+    free = {int(token) for token in may_hold(model)}
+    tokens = [int(token) for token in model.encode(word)[len(model.opening()) :] if int(token) in free]
     if len(tokens) != 1:
         raise InputError(
             f"{option} {word!r} is {len(tokens)} tokens of {model.name}: expected one, or its number as #12"
@@ -271,13 +295,14 @@ def _pairs(model: Model, text: str) -> list[Pair]:
     return found
 
 
-def _print(model: Model, answered: Answered, there: str) -> None:
+def _print(model: Model, answered: Answered, there: str, asked_for: int | None) -> None:
     from rich.table import Table
 
     found = answered.heads
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
-    OUT.print(f"[bold]{model.name}[/], first layer, {where}: {first.queries} tokens {there}", highlight=False)
+    tokens = "token" if first.queries == 1 else "tokens"
+    OUT.print(f"{model.name}, first layer, {where}: {first.queries} {tokens} {there}", markup=False)
     table = Table(box=None, pad_edge=False)
     for name in ("head", "place", "least", "most", "never 1/2", "always 1/2"):
         table.add_column(name, no_wrap=True, justify="left" if name == "place" else "right")
@@ -305,18 +330,32 @@ def _print(model: Model, answered: Answered, there: str) -> None:
         if drawn:
             OUT.print(f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
                       "counted in floating point.", markup=False)  # fmt: skip
-    _print_more(model, answered)
+    _print_more(model, answered, asked_for)
     slack = max(one.slack for one in found)
     OUT.print(f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
-              "the end for which no text, or every text, gives the place 1/2.", markup=False)  # fmt: skip
+              "the end for which no text, or every text, gives the place 1/2. A text holds special tokens only where "
+              "the model's tokenizer puts them.", markup=False)  # fmt: skip
 
 
 def _print_attained(model: Model, found: Attained) -> None:
-    OUT.print(f"  {' '.join(model.words(found.text[-SHOWN:]))}", markup=False, soft_wrap=True)
-    OUT.print(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it: {found.run:.8f}")
+    cut = "... " if len(found.text) > SHOWN else ""
+    OUT.print(f"  {cut}{' '.join(model.words(found.text[-SHOWN:]))}", markup=False, soft_wrap=True)
+    OUT.print(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in {_arithmetic(model)}: "
+              f"{found.run:.8g}", markup=False, soft_wrap=True)  # fmt: skip
 
 
-def _print_more(model: Model, found: Answered) -> None:
+def _arithmetic(model: Model) -> str:
+    """The type of the numbers that a model runs in, which may round below what was proved."""
+    network = getattr(model, "network", None)
+    return "float64" if network is None else str(network.dtype).removeprefix("torch.")
+
+
+def _others(budget: int, asked_for: int | None) -> str:
+    """How many tokens are replaced: no text has more than it has."""
+    return f"any {budget} other tokens" if asked_for == budget else f"all {budget} other tokens"
+
+
+def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
     for kept in found.pairs[:LISTED]:
         a, b = model.words(np.array([kept.pair.query, kept.pair.key]))
         OUT.print(
@@ -333,8 +372,8 @@ def _print_more(model: Model, found: Answered) -> None:
             f"{shown_above(one.most, DIGITS)}.", markup=False)  # fmt: skip
     for spent in found.budget:
         OUT.print(
-            f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with any "
-            f"{spent.budget} other tokens replaced it keeps {shown_below(spent.after.bound, DIGITS)} "
+            f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with "
+            f"{_others(spent.budget, asked_for)} replaced it keeps {shown_below(spent.after.bound, DIGITS)} "
             f"(run: {spent.after.run:.4g}).", markup=False)  # fmt: skip
     for curve in found.curves:
         points = ", ".join(

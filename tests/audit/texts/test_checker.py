@@ -57,7 +57,8 @@ def test_a_bound_that_is_a_little_better_is_rejected() -> None:
         ({"weights": "0" * 64}, "other weights"),
         ({"tokens": "0" * 64}, "other tokens"),
         ({"choices": 46}, "other tokens"),
-        ({"length": 10**12, "place": 10**12 - 1}, "no place"),
+        ({"length": 10**12, "place": 10**12 - 1}, "has 256 positions"),
+        ({"length": 257}, "has 256 positions"),
         ({"held": {}}, "fixed"),
         ({"held": {0: 3}}, "fixed"),
         ({"head": 2}, "no head"),
@@ -70,7 +71,7 @@ def test_a_bound_that_is_a_little_better_is_rejected() -> None:
         ({"query": 99}, "may hold"),
         ({"extreme": "most"}, "may be more"),
         ({"places": (3,)}, "may be"),
-        ({"place": 0}, "no place"),
+        ({"place": 0}, "held by a special token"),
     ],
 )
 def test_a_changed_statement_is_rejected(change: dict[str, object], reason: str) -> None:
@@ -91,6 +92,12 @@ def test_words_change_with_every_field() -> None:
         assert Statement(**(vars(statement) | {name: value})).words() != statement.words()
 
 
+def test_words_say_that_places_are_taken_together() -> None:
+    statement = statements()[0]
+    assert "gives place 5 a weight" in statement.words()
+    assert "gives places 1 and 2 together a weight" in Statement(**(vars(statement) | {"places": (1, 2)})).words()
+
+
 def test_documents_are_read_back_and_odd_ones_refused() -> None:
     statement = statements()[0]
     assert read(written(statement)) == statement
@@ -105,6 +112,9 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
     for name, value in odd.items():
         with pytest.raises(InputError):
             read(json.dumps(document | {"statement": document["statement"] | {name: value}}))
+    for field, value in {"held": None, "query": True, "head": True, "places": None, "weights": None}.items():
+        with pytest.raises(InputError, match=f"^{field} (is|has) (null|true): expected"):
+            read(json.dumps(document | {"statement": document["statement"] | {field: value}}))
     for bound in ("1/0", "nan", "-0.5", "1e99999", ""):
         with pytest.raises(InputError, match="decimal"):
             read(json.dumps(document | {"statement": document["statement"] | {"bound": bound}}))

@@ -77,16 +77,58 @@ def test_special_tokens_of_an_encoder_stand_where_they_are_and_every_place_sees_
     (tmp_path / "vocab.txt").write_text("\n".join(words))
     transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
     model, eager = tiny("bert", tmp_path)
-    texts = torch.tensor([[2, *inner, 3] for inner in product([4, 5, 6], repeat=3)])
+    texts = torch.tensor([[2, *inner, 3] for inner in product([1, 4, 5, 6], repeat=3)])  # [UNK] is in texts, too
     with torch.no_grad():
         weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, 3]  # from the last place but [SEP]
     for found in every_text(model, 5):
-        assert found.queries == 3
+        assert found.queries == 4
         for places in found.places:
             mass = weights[:, found.head, list(places.places)].sum(-1).numpy()
             assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
             assert places.most.bound == pytest.approx(mass.max(), rel=1e-5)
             assert [int(token) for token in places.least.text][::4] == [2, 3]
+
+
+def spelling(words: list[str], folder: Path, **special: str) -> None:
+    model = tokenizers.models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>")
+    made = tokenizers.Tokenizer(model)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", **special).save_pretrained(folder)  # type: ignore[no-untyped-call]
+
+
+def test_texts_with_unknown_characters_are_among_every_text(tmp_path: Path) -> None:
+    spelling(["<unk>", "<s>", *"abcde"], tmp_path, bos_token="<s>")
+    model, eager = tiny("llama", tmp_path)
+    assert model.unknown().tolist() == [0] and model.encode("bé").tolist() == [3, 0]
+    texts = torch.tensor(list(product([0, 2, 3, 4, 5, 6], repeat=LENGTH)))  # all but <s>
+    with torch.no_grad():
+        weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, -1]
+    for found in every_text(model, LENGTH):
+        assert found.queries == 6
+        for places in found.places:
+            mass = weights[:, found.head, list(places.places)].sum(-1).numpy()
+            assert places.least.bound <= mass.min() * (1 + 1e-5)
+            assert places.most.bound >= mass.max() * (1 - 1e-5)
+            assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
+
+
+def test_an_opening_is_found_where_the_letter_tried_is_unknown(tmp_path: Path) -> None:
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "x", "y", "z"]  # no a
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    layer = first_layer(tiny("bert", tmp_path)[0])
+    assert (layer.opening, layer.closing) == ((2,), (3,))
+    assert sorted(layer.tokens[: len(layer.tokens) - layer.only_held].tolist()) == [1, 4, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["layers.0.self_attn.q_proj.weight", "embed_tokens.weight"])
+def test_weights_that_are_not_finite_are_refused(name: str, tmp_path: Path) -> None:
+    _, network = tiny("llama", tmp_path)
+    with torch.no_grad():
+        network.get_parameter(name)[3, 3] = float("nan")
+    network.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="not finite"):
+        every_text(load_model(tmp_path), LENGTH)
 
 
 def test_the_previous_token_of_the_built_in_model_in_every_text() -> None:

@@ -23,6 +23,8 @@ from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
 UNUSED = re.compile(r"[\[<]\|?((unused|reserved|extra_id|dummy)[^\]>]*|pad|unk|cls|sep|mask)\|?[\]>]", re.IGNORECASE)
+UNKNOWN = re.compile(r"[\[<]\|?unk\|?[\]>]", re.IGNORECASE)
+BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 BYTE_SPACE, PIECE_SPACE = "Ġ", "▁"
 BROKEN = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
 
@@ -81,14 +83,36 @@ class HuggingFaceModel:
         kept = {number for word, number in spelt.items() if not UNUSED.fullmatch(word)} - special
         return np.array(sorted(number for number in kept if number < self.vocabulary), dtype=np.int64)
 
+    def unknown(self) -> Tokens:
+        """The token for what the tokenizer cannot spell, unless it can spell every byte."""
+        return self._unknown
+
+    @cached_property
+    def _unknown(self) -> Tokens:
+        if self.tokenizer is None:
+            found = [number for number, word in enumerate(self.spelling) if UNKNOWN.fullmatch(word)]
+            return np.array(found[:1], dtype=np.int64)
+        number, spelt = self.tokenizer.unk_token_id, self.tokenizer.get_vocab()
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is not None:  # its own model decides, whatever the list of special tokens says
+            inner = backend.model
+            if getattr(inner, "byte_fallback", False) and spelt.keys() >= BYTES:
+                number = None
+            elif hasattr(inner, "unk_token"):
+                number = None if inner.unk_token is None else spelt.get(inner.unk_token)
+        kept = [] if number is None or number >= self.vocabulary else [int(number)]
+        return np.array(kept, dtype=np.int64)
+
     def opening(self) -> Tokens:
         """The special tokens that the tokenizer puts before a text."""
         if self.tokenizer is None:
             return np.array([], dtype=np.int64)
         special = set(self.tokenizer.all_special_ids)
-        tokens = self.encode("a")
-        ordinary = [place for place, token in enumerate(tokens) if int(token) not in special]
-        return tokens[: ordinary[0] if ordinary else 0]
+        given = self.tokenizer("a", return_special_tokens_mask=True, verbose=False)
+        tokens, added = given["input_ids"], given["special_tokens_mask"]
+        # What was added is special; the one for what is unknown is special too, and stands for the "a".
+        stands = [place for place, token in enumerate(tokens) if not (added[place] and token in special)]
+        return np.array(tokens[: stands[0] if stands else 0], dtype=np.int64)
 
     def run(self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None) -> Iterator[Layer]:
         """The layers in order. On a CPU the arrays are NumPy's, in float32 or float64; on a GPU torch's.

@@ -75,10 +75,15 @@ class InductionModel:
         >>> induction_model().encode("A☃")
         array([ 0,  1, 43])
         """
-        plain = unicodedata.normalize("NFKD", text.casefold())
-        kept = [character for character in plain if not unicodedata.combining(character)]
-        shown = [" " if character.isspace() else character for character in kept]
-        return np.array([0, *(NUMBERS.get(character, NUMBERS[OTHER]) for character in shown)])
+        return np.array([0, *(NUMBERS.get(character, NUMBERS[OTHER]) for character in _plain(text))])
+
+    def without_token(self, text: str) -> Sequence[str]:
+        """The characters of a text that it has none for, and that become '?'.
+
+        >>> induction_model().without_token("Ça~")
+        ['~']
+        """
+        return [character for character in _plain(text) if character not in NUMBERS]
 
     def words(self, tokens: Tokens) -> Sequence[str]:
         """The characters; a space is shown as one that can be seen."""
@@ -87,6 +92,10 @@ class InductionModel:
     def ordinary(self) -> Tokens:
         """All but the opening token."""
         return np.arange(1, len(VOCABULARY))
+
+    def unknown(self) -> Tokens:
+        """None of its own: what it has no character for becomes '?', which is ordinary."""
+        return np.array([], dtype=np.int64)
 
     def opening(self) -> Tokens:
         """The token 0, `<s>`, which every text began with in training."""
@@ -144,6 +153,13 @@ class InductionModel:
         mixed = output(pattern(s, causal(s)), layer.values) @ self.output[layer.index]  # heads, places, width
         after: Float[np.ndarray, "places width"] = x + mixed.sum(axis=0)
         return after
+
+
+def _plain(text: str) -> Sequence[str]:
+    """In lower case, without accents, every space the same."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = [character for character in plain if not unicodedata.combining(character)]
+    return [" " if character.isspace() else character for character in kept]
 
 
 @cache

@@ -77,7 +77,10 @@ class Model(Protocol):
         """Each token as it is shown to a reader."""
 
     def ordinary(self) -> Tokens:
-        """The tokens that a text may hold: neither special nor unused."""
+        """The tokens that stand for a part of a text: neither special nor unused."""
+
+    def unknown(self) -> Tokens:
+        """The token that stands for what the tokenizer cannot spell, if texts can come to hold one: one or none."""
 
     def opening(self) -> Tokens:
         """The special tokens that every text begins with; often one or none."""
@@ -87,6 +90,16 @@ class Model(Protocol):
 
     def circuits(self, layer: int) -> Circuits:
         """The weights of a layer's heads, for ranks."""
+
+
+def may_hold(model: Model) -> Tokens:
+    """The tokens that a place of a text may hold: the ordinary ones, and the one for what is unknown if there is one.
+
+    >>> from headwright.audit.models import load_model
+    >>> len(may_hold(load_model("builtin:induction")))
+    47
+    """
+    return np.union1d(model.ordinary(), model.unknown())
 
 
 def checked_tokens(tokens: Tokens, count: int, longest: int | None) -> Tokens:

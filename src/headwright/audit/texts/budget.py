@@ -60,7 +60,7 @@ class OnBudget:
     """A head's weight on the previous token at the end of a text: as it is, and after the worst few replacements."""
 
     head: int
-    budget: int
+    budget: int  # tokens that may be replaced: no more than there are
     before: Attained
     after: Attained
 
@@ -89,6 +89,7 @@ def on_budget(
     ids = np.array([*text[:inner], *layer.closing])
     counted(layer, [int(ids[place]) for place in (*texts.free, texts.place)])
     mine, found = np.array([at[int(token)] for token in ids]), []
+    budget = min(budget, len(texts.free) - 1)  # all but the place asked about
     for number in range(len(layer.queries)) if heads is None else heads:
         worst = budgeted(head_of(layer, number), texts, mine, [texts.place - 1], budget)
 

@@ -53,9 +53,10 @@ class Statement:
         query = "whatever token is there" if self.query is None else f"with token {self.query} there"
         held = ", ".join(f"token {token} at place {place}" for place, token in sorted(self.held.items()))
         where = " and ".join(str(place) for place in self.places)
+        given = f"place {where}" if len(self.places) == 1 else f"places {where} together"
         return (
             f"in every text of {self.length} tokens{f' with {held}' if held else ''}, head {self.head} of the first "
-            f"layer, seen from place {self.place}, {query}, gives place {where} a weight of {side} {self.bound}. "
+            f"layer, seen from place {self.place}, {query}, gives {given} a weight of {side} {self.bound}. "
             f"Places are counted from 0; any other place holds any of {self.choices} tokens "
             f"(digest {self.tokens[:16]}). For the weights with digest {self.weights[:16]}, called {self.model} "
             "where this was written, in exact arithmetic"
@@ -141,18 +142,7 @@ def read(text: str) -> Statement:
             raise InputError(f"expected a {FORMAT}, version {VERSION}")
         if set(said) != NAMES:
             raise InputError(f"the statement has the names {sorted(said)}: expected {sorted(NAMES)}")
-        numbers = [
-            said["head"],
-            said["length"],
-            said["place"],
-            said["choices"],
-            *said["places"],
-            *said["held"].values(),
-        ]
-        texts = [said["model"], said["weights"], said["tokens"], said["bound"]]
-        wrong = [x for x in numbers if type(x) is not int or x < 0] + [x for x in texts if type(x) is not str]
-        if wrong or (said["query"] is not None and type(said["query"]) is not int):
-            raise InputError(f"{(wrong or [said['query']])[0]!r} is not what is expected there")
+        _shaped(said)
         if said["extreme"] not in ("least", "most"):
             raise InputError(f"extreme {said['extreme']!r}: expected least or most")
         if not NAME.fullmatch(said["model"]):
@@ -167,6 +157,22 @@ def read(text: str) -> Statement:
         if isinstance(error, InputError):
             raise
         raise InputError(f"it is not a {FORMAT}: {error}") from error
+
+
+def _shaped(said: dict[str, Any]) -> None:
+    """Every field is of its type; what is not is named."""
+    if type(said["places"]) is not list or type(said["held"]) is not dict:
+        name, kind = ("places", "a list") if type(said["places"]) is not list else ("held", "places with their tokens")
+        raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected {kind}")
+    numbers = [(name, said[name]) for name in ("head", "length", "place", "choices")]
+    numbers += [("places", place) for place in said["places"]] + [("held", token) for token in said["held"].values()]
+    numbers += [] if said["query"] is None else [("query", said["query"])]
+    for name, value in numbers:
+        if type(value) is not int or value < 0:
+            raise InputError(f"{name} has {json.dumps(value)[:40]}: expected a whole number, 0 or more")
+    for name in ("model", "weights", "tokens", "bound"):
+        if type(said[name]) is not str:
+            raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected a text in quotes")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -129,9 +129,15 @@ def _same(statement: Statement, layer: FirstLayer) -> None:
 
 
 def _seen(statement: Statement, layer: FirstLayer) -> list[int]:
-    longest = LONGEST if layer.places is None else len(layer.places)
-    if not (0 <= statement.place < statement.length <= longest) or statement.place in statement.held:
+    has = layer.positions
+    if has is not None and statement.length > has:
+        raise DoubtError(f"it is about texts of {statement.length} tokens, and the model has {has} positions")
+    if statement.length > LONGEST:
+        raise DoubtError(f"it is about texts of {statement.length} tokens, and no more than {LONGEST} are looked at")
+    if not 0 <= statement.place < statement.length:
         raise DoubtError(f"there is no place {statement.place} in texts of {statement.length} tokens")
+    if statement.place in statement.held:
+        raise DoubtError(f"place {statement.place} is held by a special token, and is no place to see from")
     places = range(statement.length)
     seen = [
         place for place in places

@@ -12,10 +12,10 @@ numbers, and everything is computed in float64 with a bound on what rounding doe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -67,12 +67,37 @@ class FirstLayer:
     closing: tuple[int, ...] = ()  # and ends with
     causal: bool = True
     window: int | None = None
+    longest: int | None = None  # positions that the model has, or was made for; a text has no more tokens
 
     def __post_init__(self) -> None:
         if len(self.tokens) != len(self.embedding) or not len(self.tokens):
             raise InputError(f"{len(self.tokens)} tokens and {len(self.embedding)} embeddings: expected one for each")
         if not self.keys or len(self.queries) % len(self.keys):
             raise InputError(f"{len(self.queries)} heads and {len(self.keys)} key heads: expected a divisor")
+        for name, array in self._arrays():
+            if not np.isfinite(array).all():
+                raise InputError(f"the {name} of the first layer hold a number that is not finite: nothing is proved "
+                                 "of such weights")  # fmt: skip
+
+    @property
+    def positions(self) -> int | None:
+        """The most tokens that a text may have; None if any number."""
+        known = [most for most in (self.longest, None if self.places is None else len(self.places)) if most is not None]
+        return min(known, default=None)
+
+    def _arrays(self) -> Iterator[tuple[str, Any]]:
+        """All numbers, by the name of what they are."""
+        norms = [("norm", self.norm)]
+        for name, projections in (("queries", self.queries), ("keys", self.keys)):
+            for each in projections:
+                yield from ((name, array) for array in (each.weight, each.bias) if array is not None)
+                norms.append((f"norms of {name}", each.norm))
+        for name, norm in norms:
+            if norm is not None:
+                yield from ((name, array) for array in (norm.gain, norm.bias, norm.eps) if array is not None)
+        more = {"positions": self.places, "token type": self.always, "angles": self.angles}
+        yield from ((name, array) for name, array in more.items() if array is not None)
+        yield from (("embeddings", self.embedding), ("scale", self.scale))
 
 
 def head_of(layer: FirstLayer, number: int) -> Head:
@@ -112,7 +137,7 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
     Texts(length=3, place=2, held={0: 1}, causal=True, window=None)
     """
     special, least = len(layer.opening) + len(layer.closing), shortest(layer)
-    most = None if layer.places is None else len(layer.places)
+    most = layer.positions
     if length < least or (most is not None and length > most):
         reach = f"{least} to {most}" if most is not None else f"{least} or more"
         kept = f", of which {special} are special" if special else ""

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from headwright.audit.models.model import Model
+from headwright.audit.models.model import Model, may_hold
 from headwright.audit.texts.first import FirstLayer, Norm, Projection
 from headwright.errors import InputError
 
@@ -103,7 +103,8 @@ def _bert(model: Model, network: Any) -> FirstLayer:
     if config.embedding_size if hasattr(config, "embedding_size") else False:
         raise InputError(f"{model.name}: embeddings of another width are not covered for every text")
     tokens, only_held, opening = _tokens(model)
-    closing = tuple(int(token) for token in model.encode("a")[len(opening) :] if int(token) not in model.ordinary())
+    free = {int(token) for token in may_hold(model)}
+    closing = tuple(int(token) for token in model.encode("a")[len(opening) :] if int(token) not in free)
     if closing:
         more = [token for token in closing if token not in tokens]
         tokens, only_held = np.concatenate([tokens, np.array(more, dtype=np.int64)]), only_held + len(more)
@@ -128,9 +129,9 @@ LEARNED = ("bert", "gpt2")
 
 def _tokens(model: Model) -> tuple[Any, int, tuple[int, ...]]:
     """The tokens that a text may hold, then those it begins with, unless they are among them; how many; and those."""
-    ordinary, opening = model.ordinary(), model.opening()
-    more = np.setdiff1d(opening, ordinary)
-    return np.concatenate([ordinary, more]), len(more), tuple(int(token) for token in opening)
+    held, opening = may_hold(model), model.opening()
+    more = np.setdiff1d(opening, held)
+    return np.concatenate([held, more]), len(more), tuple(int(token) for token in opening)
 
 
 def _projections(linear: Any, heads: int, norm: Norm | None = None) -> tuple[Projection, ...]:

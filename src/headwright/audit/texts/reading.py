@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float
 
@@ -20,12 +22,15 @@ def first_layer(model: Model) -> FirstLayer:
     (47, (0,))
     """
     if isinstance(model, InductionModel):
-        return _induction(model)
+        return replace(_induction(model), longest=model.longest)
     network = getattr(model, "network", None)
     if network is not None:
         from headwright.audit.texts.networks import of_network
 
-        return of_network(model, network)
+        try:
+            return replace(of_network(model, network), longest=model.longest)
+        except InputError as error:
+            raise error if str(error).startswith(model.name) else InputError(f"{model.name}: {error}") from error
     raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
 
 

@@ -336,16 +336,22 @@ def repeated_pair(
     for head in asked:
         bounds = Bounds(layers, head, length)
         for place in where:
-            found.append(_one(model, layers, bounds, head, Named(length, place, a, b, b), befores))
+            part = None if progress is None else (lambda here, n=done: progress((n + here) / total))
+            found.append(_one(model, layers, bounds, head, Named(length, place, a, b, b), befores, part))
             done += 1
-            if progress is not None:
-                progress(done / total)
     return found
 
 
-def _one(model: Model, layers: TwoLayers, bounds: Bounds, head: int, named: Named, befores: Sequence[int]) -> Repeated:
+def _one(
+    model: Model, layers: TwoLayers, bounds: Bounds, head: int, named: Named, befores: Sequence[int],
+    progress: Progress | None,
+) -> Repeated:  # fmt: skip
     choices = [named.b] if named.at == named.length - 2 else befores  # a b a: what is before the last a is b
-    floors = [bounds.floor(Named(named.length, named.at, named.a, named.b, c)) for c in choices]
+    floors = []
+    for c in choices:
+        floors.append(bounds.floor(Named(named.length, named.at, named.a, named.b, c)))
+        if progress is not None:
+            progress(len(floors) / len(choices))
     worst = min(floors, key=lambda floor: floor.least)
     text = layers.tokens[worst.text]
     attained = Attained(int(text[-1]), worst.least, text, _run(model, head, text, named.at))
