@@ -73,8 +73,9 @@ def test_every_step_of_a_chain_has_the_line_it_stands_in() -> None:
 
 
 def test_a_part_names_what_it_was_decided_for() -> None:
-    said = r"q = \lambda(\mu_a + \mu_b), g < 1 \Rightarrow c \not\approx v_a, g > 1 \Rightarrow c \approx v_a"
-    parts = [readable(part.statement) for part in check("averaging-scaled", said).parts]
+    said = [r"q = \lambda(\mu_a + \mu_b)", r"g < 1 \Rightarrow c \not\approx v_a", r"g > 1 \Rightarrow c \approx v_a"]
+    verdict = check_answer(load_exercises()["averaging-scaled"], [Formula(text, 1) for text in said])
+    parts = [readable(part.statement) for part in verdict.parts]
     assert parts == ["c ~ (1/2) (v_a + v_b) for g = 1", "(not c ~ v_a) for g < 1", "c ~ v_a for g > 1"]
 
 
