@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
 from headwright.audit.models import load_model
@@ -67,10 +68,10 @@ def test_a_pickle_that_would_run_code_is_refused_and_not_run(llama: Path, tmp_pa
     mark = tmp_path / "it-ran"
     torch.save({"embed_tokens.weight": _Trap(mark)}, llama / "pytorch_model.bin")
     (llama / "model.safetensors").unlink()
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="cannot be loaded: its pickle holds more than plain tensors"):
         load_model(llama)
     (llama / "pytorch_model.bin").write_bytes(pickle.dumps(_Trap(mark), protocol=2))
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="cannot be loaded: its pickle holds more than plain tensors"):
         load_model(llama)
     assert not mark.exists()
 
@@ -97,8 +98,50 @@ def test_a_file_that_lacks_parameters_is_refused_rather_than_filled_at_random(ll
 def test_a_config_of_other_sizes_is_refused(llama: Path) -> None:
     config = json.loads((llama / "config.json").read_text())
     (llama / "config.json").write_text(json.dumps(config | {"intermediate_size": 48}))
-    with pytest.raises(InputError, match=r"cannot be loaded|lack"):
+    with pytest.raises(InputError, match=r"cannot be loaded|lack|has the shape"):
         load_model(llama)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"num_attention_heads": 0}, "num_attention_heads 0: expected 1"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers 1000000000: expected 1 to"),
+    ],
+)
+def test_sizes_that_no_model_has_are_refused_before_it_is_made(
+    llama: Path, change: dict[str, int], words: str
+) -> None:  # fmt: skip
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(InputError, match=words):
+        load_model(llama)
+
+
+def test_a_parameter_of_another_shape_is_named_with_both(llama: Path) -> None:
+    read = load_file(llama / "model.safetensors")
+    name = next(each for each in read if each.endswith("layers.0.self_attn.q_proj.weight"))
+    rows, columns = read[name].shape
+    save_file(read | {name: read[name][: rows // 2].clone()}, llama / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=rf"q_proj.weight has the shape \({rows // 2}, {columns}\) in its files"):
+        load_model(llama)
+
+
+def test_an_encoder_saved_alone_is_refused_for_what_it_does(tmp_path: Path) -> None:
+    config = transformers.T5Config(vocab_size=40, d_model=16, d_kv=4, d_ff=32, num_layers=2, num_heads=4)
+    transformers.T5EncoderModel(config).save_pretrained(tmp_path)
+    with pytest.raises(InputError) as refused:
+        load_model(tmp_path)
+    assert "lack" not in str(refused.value) and "bias" in str(refused.value)
+
+
+def test_a_tokenizer_of_special_tokens_alone_is_not_used(tmp_path: Path) -> None:
+    config = transformers.BertConfig(
+        vocab_size=5, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    model = load_model(tmp_path)
+    assert len(model.ordinary()) == 5 and len(list(model.run(np.array([1, 2])))) == 1
 
 
 def test_a_model_without_a_tokenizer_reads_tokens_and_says_so(llama: Path) -> None:
@@ -147,7 +190,7 @@ def test_folders_and_files_that_are_no_models_are_told_apart(tmp_path: Path) -> 
     with pytest.raises(InputError, match="is not a model: expected"):
         load_model(tmp_path / "text.txt")
     (tmp_path / "nonsense.gguf").write_bytes(b"GGUF nonsense")
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="cannot be loaded.*GGUF"):
         load_model(tmp_path / "nonsense.gguf")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import struct
 from collections.abc import Iterator
@@ -22,8 +23,14 @@ from headwright.errors import InputError
 
 BROKEN = (
     AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,
-    UnpicklingError, ValueError, EOFError, IndexError, struct.error,
+    UnpicklingError, ValueError, EOFError, IndexError, ArithmeticError, struct.error,
 )  # fmt: skip
+# What a config may ask for, by the names that families have for it: no model has as much.
+SIZES = {
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"), 4096),
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads", "num_key_value_heads"), 2**16),
+    **dict.fromkeys(("hidden_size", "n_embd", "d_model", "head_dim", "vocab_size"), 2**26),
+}
 IDLE = ("pooler.",)  # parameters that a checkpoint may lack: no attention depends on them
 
 
@@ -37,6 +44,8 @@ def from_folder(
     if gguf is not None:
         _needs_gguf()
         where["gguf_file"] = gguf
+    else:
+        _sized(name, folder)
     with _quiet(), listening(lambda _: None):
         config = _tried(name, lambda: AutoConfig.from_pretrained(folder, **where))
         network = _tried(name, lambda: _network(name, folder, config, dtype, where))
@@ -48,17 +57,36 @@ def from_folder(
         return HuggingFaceModel.of(name, digest, network.eval(), tokenizer, why_not, _spelling(folder, network))
 
 
+def _sized(name: str, folder: Path) -> None:
+    """Refuse a config.json whose numbers no model has, before a library makes as many layers."""
+    try:
+        config = json.loads((folder / "config.json").read_text())
+    except (OSError, ValueError):
+        return  # transformers says what is wrong with it
+    parts = [config, config.get("text_config")] if isinstance(config, dict) else []
+    for part in parts:
+        for key, most in SIZES.items() if isinstance(part, dict) else ():
+            size = part.get(key)
+            if isinstance(size, int) and not 1 <= size <= most:
+                raise InputError(f"{name}: its config.json has {key} {size}: expected 1 to {most}")
+
+
 def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, Any]) -> Any:
     network, told = AutoModel.from_pretrained(
         folder, config=config, dtype=getattr(torch, dtype), attn_implementation=HOOK, weights_only=True,
-        output_loading_info=True, **where,
+        output_loading_info=True, ignore_mismatched_sizes=True, **where,
     )  # fmt: skip
-    absent = sorted(key for key in told["missing_keys"] if not key.startswith(IDLE))
-    if absent or told["mismatched_keys"]:
-        wrong = absent or sorted(str(key[0]) for key in told["mismatched_keys"])
-        raise InputError(f"{name}: its files lack {len(wrong)} of the parameters that its config.json asks for "
-                         f"({wrong[0]}): a random one would stand in for each")  # fmt: skip
-    if network.config.is_encoder_decoder:
+    alone = any(kind.endswith("EncoderModel") for kind in config.architectures or ()) and hasattr(network, "decoder")
+    encodes = network.config.is_encoder_decoder or alone  # of these the encoder is read
+    idle = (*IDLE, "decoder.") if encodes else IDLE
+    absent = sorted(key for key in told["missing_keys"] if not key.startswith(idle))
+    if absent:
+        raise InputError(f"{name}: its files lack {len(absent)} of the parameters that its config.json asks for "
+                         f"({absent[0]}): a random one would stand in for each")  # fmt: skip
+    for key, held, asked in sorted(told["mismatched_keys"], key=lambda each: str(each[0])):
+        raise InputError(f"{name}: {key} has the shape {tuple(held)} in its files, and config.json asks for "
+                         f"{tuple(asked)}")  # fmt: skip
+    if encodes:
         network = network.get_encoder()
     if network.main_input_name != "input_ids":
         raise InputError(f"{name} reads {network.main_input_name}, not tokens: an audit reads text")
@@ -77,6 +105,11 @@ def _tried(name: str, load: Any) -> Any:
         if isinstance(error, KeyError) and HOOK in said:
             raise InputError(f"{name}: its family has no hook for attention in transformers, and cannot be audited"
                              ) from error  # fmt: skip
+        if "weights_only" in said:  # torch's advice is to run what is in the file
+            raise InputError(f"{name} cannot be loaded: its pickle holds more than plain tensors, and nothing else is "
+                             "ever read from one; expected safetensors, or tensors only") from error  # fmt: skip
+        if ".gguf" in said and "valid JSON" in said:  # what transformers takes a file for whose head it cannot read
+            raise InputError(f"{name} cannot be loaded: it is not a whole GGUF file") from error
         if "trust_remote_code" in said:
             raise InputError(f"{name} brings code of its own, which is never run: expected a model of a family that "
                              "transformers knows") from error  # fmt: skip
@@ -90,6 +123,8 @@ def _tokenizer(folder: Path, where: dict[str, Any], network: Any) -> tuple[Any, 
     except BROKEN as error:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     count, known = network.get_input_embeddings().weight.shape[0], len(tokenizer)
+    if not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):
+        return None, "it knows special tokens alone"
     if not count / 2 <= known <= count + 8:
         return None, f"it knows {known} tokens, the model {count}"
     return tokenizer, ""
