@@ -448,6 +448,10 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
     if found.denied and verdict.word in ("proved", "holds"):
         reason = f"line {found.denied_line} was not understood: '{found.denied}'"
         return replace(verdict, word="undecided", reason=reason)
+    if found.beside and verdict.word in ("proved", "holds"):
+        one = found.beside[0]
+        reason = f"what was judged is right, but line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
+        return replace(verdict, word="undecided", reason=reason)
     return verdict
 
 
@@ -484,7 +488,7 @@ def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread
             _worst(words.get(statement.number, [])),
             why.get(statement.number) or statement.why,
         )
-        for statement in found.statements
+        for statement in sorted((*found.statements, *found.beside), key=lambda one: one.line)
     )
 
 

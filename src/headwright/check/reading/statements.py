@@ -18,6 +18,7 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
+from headwright.check.reading.words import said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
@@ -26,6 +27,7 @@ from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantifi
 
 Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
+BESIDE = -1  # the number of what is said in words alone: it has no place among the statements
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
@@ -66,6 +68,7 @@ class Read:
     denied: str = ""  # a sentence in words that denies what was said
     denied_line: int = 0
     terse: bool = True  # next to no words: what the formulas say is all that is said
+    beside: tuple[Statement, ...] = ()  # what is said in words alone, and not judged
 
 
 FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
@@ -96,7 +99,14 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
         why = f"there are more than {LONGEST} characters, and the rest is not read"
         found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
     numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
-    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line, _is_terse(written.text))
+    return Read(
+        numbered,
+        frozenset(discourse.own),
+        discourse.denied,
+        discourse.denied_line,
+        _is_terse(written.text),
+        tuple(discourse.beside),
+    )
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,7 @@ class _Discourse:
         self.own: set[str] = set()
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
         self.denied, self.denied_line = "", 0
+        self.beside: list[Statement] = []
         self._names = names
         self._commands = own_commands
         self._supposed: list[_Condition] = []  # 'Suppose ...'
@@ -139,6 +150,9 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
+        for said, line in said_in_words(found) if not sentence.heading else ():
+            why = "it is said in words"
+            self.beside.append(Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE))
         before = len(self.found)
         _Sentence(self, sentence, found).say()
         self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]
