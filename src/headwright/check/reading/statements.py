@@ -18,7 +18,7 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
-from headwright.check.reading.words import said_in_words
+from headwright.check.reading.words import ends_in_words, said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
@@ -279,7 +279,12 @@ class _Sentence:
             self._attach(self._nodes(clause), "")
             return
         before = len(self.all.found)
-        self._add(clause, role, denied=denied)
+        if role == "claim" and _says_also(clause):  # '$q = k_a$ works too': another choice, not the same one
+            at = max(number for number, token in enumerate(clause.tokens) if token.kind == "formula")
+            self._add(replace(clause, tokens=clause.tokens[:at]), role)
+            self._add(replace(clause, tokens=clause.tokens[at:]), "example")
+        else:
+            self._add(clause, role, denied=denied)
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             self.fresh = False
@@ -449,8 +454,16 @@ class _Sentence:
                 self.front[-1] = _Condition(_said_for(self.front[-1].nodes, nodes), self.front[-1].unknown or unknown)
             else:
                 self.front.append(_Condition(nodes, unknown))
+        elif self._after_words(clause):  # '$V = a + b$, which vanishes as $a -> 0$'
+            for number in self.last:
+                one = self.all.found[number]
+                self.all.found[number] = replace(one, perhaps=(*one.perhaps, *nodes), unknown=one.unknown or unknown)
         else:
             self._attach(nodes, unknown)
+
+    def _after_words(self, clause: Clause) -> bool:
+        place = next(number for number, one in enumerate(self.clauses) if one is clause)
+        return place > 0 and ends_in_words(self.clauses[place - 1])
 
     def _attach(self, nodes: tuple[Node, ...], unknown: str) -> None:
         """A condition after what it is about: surely about the last statement, perhaps about those before it."""
@@ -796,6 +809,23 @@ def _plain_condition(node: Node) -> bool:
 def _nearly(node: Node) -> bool:
     """'under the condition above, where alpha_j ~ 1': no condition, which must be exact, but what follows from it."""
     return isinstance(node, Relation) and "~" in node.comparisons
+
+
+_ALSO = re.compile(
+    r"(?:also )?(?:works?|does|will do|would do|suffices|is fine|is possible)(?: (?:too|also|as well|equally well))?"
+)
+
+
+def _says_also(clause: Clause) -> bool:
+    """'... works too', '... would also do' behind the last formula of a clause."""
+    words: list[str] = []
+    for token in reversed(clause.tokens):
+        if token.kind == "formula":
+            said = " ".join(words)
+            return _ALSO.fullmatch(said) is not None and any(one in said for one in ("also", "too", "well"))
+        if token.kind == "word":
+            words.insert(0, token.text)
+    return False
 
 
 def _mentions(clause: Clause) -> bool:

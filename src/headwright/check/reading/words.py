@@ -41,6 +41,12 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
                 yield cue + _shown(stretch), stretch[0].line
 
 
+def ends_in_words(clause: Clause) -> bool:
+    """Whether the last stretch of a clause says something without a formula: '$a = b$, which vanishes'."""
+    *_, last = _stretches(clause.tokens)
+    return _claims_something(last)
+
+
 def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Cut at commas, at colons, at 'and', and where a formula is followed by a reason or a case in words."""
     held: list[Token] = []
