@@ -29,6 +29,7 @@ from headwright.audit.findings.places import Places, places
 from headwright.audit.findings.summary import Summary
 from headwright.audit.gallery import Example, gallery
 from headwright.audit.models.model import Model
+from headwright.cards import card
 from headwright.errors import InputError
 
 ENGINE = 0.8  # about the engine's part of the work, for a bar that tells the truth
@@ -76,6 +77,13 @@ class Audit:
         """How many rows of each head the text, or what stands for it, has."""
         mean = self.heads[0].means.get("sink") if self.heads else None
         return 0 if mean is None else mean.rows
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the summary; `report.page` has all of it."""
+        from headwright.audit.report.sentences import sentences
+
+        told = [(str(number), line) for number, line in enumerate(sentences(self), 1)]
+        return card("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
 
 
 def audit(

@@ -368,10 +368,11 @@ def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
     try:
         court = bench.setting.opened(there)
         alone = answer.by_cases and len(answer.variants) == 1
-        if not alone and any(_impossible(bench, variant.said, under, there, court)):
+        impossible = list(_impossible(bench, variant.said, under, there, court))
+        if impossible and not alone:
             return []  # 'for n = 1, where n >= 2': a case more than there are says nothing wrong
-        found = _goals(bench, there, court, under)
-        beyond = _beyond(bench, variant, there, court) if alone else []
+        found = impossible or _goals(bench, there, court, under)
+        beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
     except MisfitError as error:
         _set_aside(answer, variant.said, "it is not understood", error.shown())
         return []

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from headwright.cards import card
+
 Word = Literal["proved", "holds", "no answer", "refuted", "unreadable", "undecided"]
 WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "no answer", "undecided", "holds", "proved")
 
@@ -88,6 +90,13 @@ class Verdict:
     instances: int = 0  # how many were tried
     details: Mapping[str, Any] = field(default_factory=dict)
     read: tuple[Reading, ...] = ()  # how the answer was read, statement by statement
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the word, the reason, and what was found of each part."""
+        found = [(part.statement, f"{part.role}: {part.word}") for part in self.parts]
+        told = [("threshold", self.threshold)] if self.threshold else []
+        against = [(f"counterexample: {name}", str(value)) for name, value in (self.counterexample or {}).items()]
+        return card(self.word, self.reason, [*told, *against, *found])
 
 
 def worst(words: list[Word]) -> Word:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from headwright.weights import Built
 
 EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
-COARSE = (
-    "The certificate is about these bfloat16 weights in exact arithmetic. Sums that are themselves rounded to bfloat16 "
-    "may miss tight tolerances; exports run these weights in float32."
-)
 
 
 def design(
@@ -182,6 +178,7 @@ def _finish_heads(
 ) -> None:  # fmt: skip
     """Write what is asked for, and say what was found."""
     from headwright.files import write_whole
+    from headwright.weights.wire import to_json
 
     written, exported = None, []
     if out is not None and found.certificate is not None:
@@ -192,49 +189,12 @@ def _finish_heads(
 
         exported = [str(path) for path in write(found, export, tokens=found.rules.sequences)]
     if json:
-        show_json(_heads_as_json(found, written, exported))
+        show_json(to_json(found, written, exported))
     else:
         _print_heads(found, written, exported)
     if plot is not None and found.layer is not None:
         save_picture(plot, found.picture())
     raise typer.Exit(EXIT[found.verdict])
-
-
-def _heads_as_json(found: Built, written: str | None, exported: list[str]) -> dict[str, Any]:
-    designed = found.layer is not None
-    return {
-        "verdict": found.verdict,
-        "head_dim": found.head_dim if designed else None,
-        "head_dim_lower_bound": found.head_dim_lower_bound if designed else None,
-        "frobenius": found.frobenius if designed else None,
-        "nuclear": found.nuclear if designed else None,
-        "minimised": found.minimise,
-        "lower_bound": found.lower_bound if designed else None,
-        "outputs": [
-            {"sequence": rule.sequence, "token": rule.token, "head": rule.head, "error": error}
-            for rule, error in zip(found.claims, found.outputs, strict=True)
-            if rule.output is not None
-        ],
-        "patterns": [
-            {
-                "sequence": rule.sequence,
-                "token": rule.token,
-                "head": rule.head,
-                "least": {str(key): least for key, least in pattern.items()},
-            }
-            for rule, pattern in zip(found.claims, found.patterns, strict=True)
-        ],
-        "assignment": list(found.assignment),
-        "dtype": found.layer.dtype if found.layer else None,
-        "heads": [
-            {name: W.tolist() for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V") if (W := getattr(head, name)) is not None}
-            for head in (found.layer.heads if found.layer else ())
-        ],
-        "certificate": written,
-        "exported": exported,
-        "note": COARSE if found.layer and found.layer.dtype == "bfloat16" else None,
-        "words": found.words,
-    }
 
 
 def _smallest(found: Built) -> str:
@@ -247,6 +207,7 @@ def _smallest(found: Built) -> str:
 
 def _print_heads(found: Built, written: str | None, exported: list[str]) -> None:
     from headwright.enclosure import shown_above, shown_below
+    from headwright.weights.wire import COARSE
 
     OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
     if found.layer is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -41,7 +41,9 @@ def exercises(
     known = load_exercises(exercises)
     chosen = [find(exercise, known)] if exercise is not None else list(known.values())
     if json:
-        show_json({"exercises": [_as_json(each) for each in chosen]})
+        from headwright.check.telling.statements import as_json
+
+        show_json({"exercises": [as_json(each) for each in chosen]})
     elif exercise is not None:
         _show(chosen[0])
     else:
@@ -65,19 +67,6 @@ def _lint(path: Path, json: bool) -> None:
     else:
         OUT.print("\n".join(found) or f"{exercise.id}: nothing to complain of", soft_wrap=True, markup=False)
     raise typer.Exit(1 if found else 0)
-
-
-def _as_json(each: Exercise) -> dict[str, Any]:
-    from headwright.check.telling.statements import sheet
-
-    return {
-        "id": each.id,
-        "title": each.title,
-        "statement": each.statement.strip(),
-        "names": list(each.names),
-        "goals": list(each.goals),
-        "sheet": sheet(each),
-    }
 
 
 def _list(chosen: list[Exercise]) -> None:

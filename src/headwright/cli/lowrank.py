@@ -31,19 +31,9 @@ def lowrank(
     with TALK.status("cutting") as status:
         result = truncate(A, rank=rank, tolerance=tolerance, seed=seed, progress=status.update)
     if json:
-        show_json(
-            {
-                "rank": result.rank,
-                "singular_values": result.singular_values.tolist(),
-                "error_upper_bound": result.error_upper_bound,
-                "guarantee": result.guarantee,
-                "frobenius": result.frobenius,
-                "energy": result.energy,
-                "next_singular_value": result.next_singular_value,
-                "method": result.method,
-                "seed": seed,
-            }
-        )
+        from headwright.lowrank.wire import to_json
+
+        show_json(to_json(result, seed))
     else:
         n, d = A.shape
         OUT.print(f"{n} x {d} matrix cut to rank {result.rank} ({result.method})")

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from headwright.cards import card
 from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
@@ -70,6 +71,24 @@ class Design:
         if self.verdict != "designed":
             return {}
         return {a: math.nextafter(float(p), 0.0) for a, p in self.question.wish.least.items()}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict and its numbers, never the keys."""
+        from headwright.enclosure import shown_above, shown_below
+
+        n, d = self.question.keys[0].shape
+        facts = [("keys", f"{n} in R^{d}")]
+        if self.verdict == "designed":
+            facts.append(("length, at most", shown_above(self.norm)))
+            if self.norm_lower_bound:
+                facts.append(("none shorter than", shown_below(self.norm_lower_bound)))
+            facts += [(f"weight of key {a}, at least", shown_below(p)) for a, p in self.pattern.items()]
+        if self.best_eps is not None:
+            low, high = self.best_eps
+            facts.append(("best eps", f"{shown_below(low)} to {shown_above(high)}"))
+        if self.certificate is not None:
+            facts.insert(0, ("certificate", f"verified by the {self.checker} checker"))
+        return card(self.verdict, self.words, facts)
 
     def picture(self) -> object:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from headwright.cards import card
 from headwright.errors import InputError
 from headwright.files import finite
 from headwright.noise.granted import Granted, check_targets, holds, summed_up
@@ -60,6 +61,19 @@ class Simulation:
     sampled_uniformly: tuple[str, ...]  # sets in the world that were given a uniform law
     cloud: Float[np.ndarray, "draws targets"]  # the first draws, for a picture
     wish: Granted | None = None  # how often a wish was granted, if there was one
+
+    def _repr_html_(self) -> str:
+        """For notebooks: probabilities and means, each sampled with its interval, and proven where they are."""
+        low, high = self.near_average_interval
+        within = f"every target within {float(self.tolerance):g} of the average"
+        facts = [(within, f"{self.near_average:.4g}, sampled ({low:.4g} to {high:.4g})")]
+        if self.exact is not None:
+            facts.append((within, f"{self.exact.near_average}, proven"))
+        for target in self.targets:
+            low, high = target.mean_interval
+            mean = f"{target.mean:.4g} on average, sampled ({low:.4g} to {high:.4g})"
+            facts.append((f"weight of key {target.key}", mean))
+        return card("simulated", f"{self.samples} draws, seed {self.seed}; intervals at {self.confidence:g}.", facts)
 
 
 def simulate(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from headwright.cards import card
 from headwright.enclosure import shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
@@ -64,6 +65,18 @@ class Built:
     patterns: tuple[dict[int, float], ...] = ()  # for each claim, what each target gets at least
     claims: tuple[Rule, ...] = ()  # the rules, with all floors that are claimed
     assignment: tuple[str, ...] = ()  # who attends to whom, in words
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict and the sizes, never the weights."""
+        facts = []
+        if self.layer is not None:
+            facts = [
+                ("head dimension", str(self.head_dim)),
+                ("norm of W_K^T W_Q, at most", shown_above(self.frobenius)),
+            ]
+            if any(rule.output is not None for rule in self.claims):
+                facts.append(("errors of outputs, at most", shown_above(max(self.outputs))))
+        return card(self.verdict, self.words, facts)
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""

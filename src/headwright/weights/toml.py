@@ -122,6 +122,8 @@ def parse_rules(text: str) -> Rules:
         return rules_from(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError("is nested too deeply: expected rules as docs/heads.md describes them") from error
 
 
 def rules_from(document: dict[str, Any]) -> Rules:

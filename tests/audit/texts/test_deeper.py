@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+import transformers
 
 from headwright.audit.models import load_model
 from headwright.audit.models.induction import FREQUENCIES
+from headwright.audit.texts.bands import pair_band
 from headwright.audit.texts.deeper import HeadOnKeys, OnKeys, recombined
+from headwright.audit.texts.first import head_of, texts_of
+from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.sweep import sweep
 from headwright.errors import InputError
+from tests.audit.texts.test_models import V, tiny
 
 MODEL = load_model("builtin:induction")
 ANGLES = np.array(FREQUENCIES)
@@ -74,3 +82,35 @@ def test_firm_heads_are_told_from_those_that_owe_it_to_the_text() -> None:
 def test_bad_input_has_its_sentence(layer: int, text: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         recombined(MODEL, layer, MODEL.encode(text))
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma3"])
+def test_in_the_first_layer_the_keys_of_a_text_with_every_token_are_the_vocabulary(family: str, tmp_path: Path) -> None:
+    model, _ = tiny(family, tmp_path)
+    text = np.array([*range(V), 0])
+    layer = first_layer(model)
+    for found in recombined(model, 0, text):
+        head, floors = head_of(layer, found.head), []
+        for row in range(2, len(text)):
+            texts = replace(texts_of(layer, row + 1), held={0: 0})
+            swept = sweep(head, texts, {"previous": [row - 1]}, text[row : row + 1])
+            floors.append(float(pair_band(head, swept, "previous", text[None, [row, row - 1]]).least.lower[0]))
+        previous = next(places for places in found.places if places.name == "previous")
+        assert previous.lowest == pytest.approx(min(floors), rel=1e-4)
+        assert previous.floor == pytest.approx(np.median(floors), rel=1e-4)
+
+
+def test_an_encoder_keeps_its_special_tokens_and_sees_both_ways(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]))
+    transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    model, _ = tiny("bert", tmp_path)
+    text = model.encode("a b c a")
+    assert len(text) == 6
+    for found in recombined(model, 0, text):
+        assert found.held == (0, 5) and found.keys == 4
+        run = next(iter(model.run(text)))
+        scores = run.queries[found.head] @ run.keys[found.head].T * run.scoring.scale
+        patterns = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        previous = next(places for places in found.places if places.name == "previous")
+        assert previous.measured == pytest.approx(np.mean([patterns[row, row - 1] for row in (2, 3, 4)]), rel=1e-4)
+        assert previous.floor <= previous.measured + 0.5

@@ -118,6 +118,7 @@ def test_a_case_among_words_of_weight_is_not_understood(text: str) -> None:
         ("If $n = 1$ take $q = 0$. If $n \\ge 2$ take $q = \\lambda(k_a + k_b)$ with large $\\lambda$.", "proved"),
         ("If $n = 1$ take $q = 0$. If $n \\ge 3$ take $q = \\lambda(k_a + k_b)$ with large $\\lambda$.", "undecided"),
         ("If $n = 1$ take $q = 0$.", "refuted"),
+        ("$q = \\lambda(k_a + k_b)$ for $\\epsilon > 2$", "refuted"),
     ],
 )
 def test_a_case_that_never_occurs_harms_no_answer_and_makes_none(text: str, word: str) -> None:

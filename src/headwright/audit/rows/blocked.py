@@ -7,7 +7,6 @@ What stands at a known place (the first key, an offset) needs no block: its scor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -38,7 +37,7 @@ def statistics(
     found = RowStatistics.empty(scoring.heads, scoring.rows, offsets, top=top > 0)
     if fast is None:
         large = scoring.heads * scoring.rows * scoring.keys >= WORTH
-        fast = large and top <= 2 and queries.dtype == np.float32 and find_spec("numba") is not None
+        fast = large and top <= 2 and queries.dtype == np.float32 and can_compile()
     room, ranges = _room(queries.dtype), scoring.ranges() if fast else None
     for head in range(scoring.heads):
         mine = keys[head * scoring.key_heads // scoring.heads]
@@ -53,6 +52,15 @@ def statistics(
         _conclude(found, head, state, scoring, top)
         _places(found, head, scaled, mine, scoring)
     return found
+
+
+def can_compile() -> bool:
+    """Whether the compiled epilogue can be had: Numba is installed, and is one for this NumPy."""
+    try:
+        from headwright.audit.rows import compiled
+    except ImportError:
+        return False
+    return compiled is not None
 
 
 def received_mass(

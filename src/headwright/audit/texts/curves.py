@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headwright.audit.models.model import Model
 from headwright.audit.texts.bands import band
 from headwright.audit.texts.every_text import HALF, Progress, Sweeper, asked_places, counted, texts_for
-from headwright.audit.texts.first import head_of, shortest
+from headwright.audit.texts.first import head_of
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import sweep
 
@@ -58,10 +58,10 @@ def curves(
     >>> from headwright.audit.models import load_model
     >>> own, previous, first = curves(load_model("builtin:induction"), 8, heads=[0])
     >>> previous.name, [point.length for point in previous.points]
-    ('previous', [2, 4, 8])
+    ('previous', [4, 8])
     """
     layer = first_layer(model)
-    lengths = lengths_to(longest, shortest(layer))
+    lengths = lengths_to(longest, len(layer.opening) + len(layer.closing) + 2)  # the previous place is free
     for length in (longest, *lengths):
         texts_for(model, layer, length)
     rows = None if queries is None else counted(layer, queries)

@@ -28,6 +28,14 @@ def how(read: Sequence[Reading]) -> list[str]:
     for one in read[:MOST]:
         said = readable(one.statement) + (f", for {' and '.join(map(readable, one.under))}" if one.under else "")
         end = f": {one.word}" if one.word else f": {one.why}" if one.why else ""
-        role = ROLES["unclear"] if one.why and one.role not in ("goal", "unclear") else ROLES.get(one.role, one.role)
-        lines.append(clean(f"    line {one.line}  {role:<{WIDE}}  {shortened(said, 120)}{shortened(end, 160)}"))
+        lines.append(clean(f"    line {one.line}  {role(one):<{WIDE}}  {shortened(said, 120)}{shortened(end, 160)}"))
     return lines
+
+
+def role(one: Reading) -> str:
+    r"""The role of a statement, in a word or two.
+
+    >>> role(Reading(3, "claim", r"c \approx v_a"))
+    'claimed'
+    """
+    return ROLES["unclear"] if one.why and one.role not in ("goal", "unclear") else ROLES.get(one.role, one.role)

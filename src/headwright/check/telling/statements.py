@@ -37,20 +37,41 @@ def sheet(exercise: Exercise) -> str:
     return f"## {exercise.id}\n\n" + "\n".join(f"$${line}$$" for line in formula.strip("\n").split("\n"))
 
 
+def as_json(exercise: Exercise) -> dict[str, Any]:
+    """What `headwright exercises --json` says of one.
+
+    >>> from headwright.check.exercise import load_exercises
+    >>> as_json(load_exercises()["averaging-two"])["names"]
+    ['q']
+    """
+    return {
+        "id": exercise.id,
+        "title": exercise.title,
+        "statement": exercise.statement.strip(),
+        "names": list(exercise.names),
+        "goals": list(exercise.goals),
+        "sheet": sheet(exercise),
+    }
+
+
 def _card(exercise: Exercise) -> str:
     goals = "".join(f"<li>{typeset(goal)}</li>" for goal in exercise.goals)
     checked = f'<p class="where">What is checked</p><ul>{goals}</ul>' if goals else ""
     name = html.escape(exercise.id)
     return (
         f'<article id="{name}" aria-labelledby="title-{name}"><h2 id="title-{name}">{html.escape(exercise.title)}</h2>'
-        f'<p class="where"><code>{name}</code></p><div class="statement">{_prose(exercise.statement)}</div>'
+        f'<p class="where"><code>{name}</code></p><div class="statement">{prose(exercise.statement)}</div>'
         f'{checked}<details class="source"><summary>an answer sheet</summary>'
         f"<pre>{html.escape(sheet(exercise))}</pre></details></article>"
     )
 
 
-def _prose(markdown: str) -> str:
-    """Markdown as HTML; what looks like HTML in it is text."""
+def prose(markdown: str) -> str:
+    """Markdown as HTML; what looks like HTML in it is text.
+
+    >>> prose("a < b")
+    '<p>a &lt; b</p>\\n'
+    """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 

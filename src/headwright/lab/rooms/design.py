@@ -70,10 +70,10 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
     import numpy as np
 
     if len({len(row) for row in rows}) > 1:
-        raise InputError(f"{what} have rows of different lengths: expected as many numbers in each")
+        raise InputError(f"{what}: rows of different lengths, expected as many numbers in each")
     found = np.array(rows, dtype=float)
     if found.size > MOST_NUMBERS:
-        raise InputError(f"{what} of {found.size} numbers: the lab takes {MOST_NUMBERS}, the command line any number")
+        raise InputError(f"{what}: {found.size} numbers; the lab takes {MOST_NUMBERS}, the command line any number")
     return found
 
 

@@ -1,0 +1,207 @@
+"""Heads: rules to weights. Pattern, geometry, sizes beside the published construction, and files to take away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from headwright.errors import InputError
+from headwright.lab.room import Asked, Call, Room
+
+if TYPE_CHECKING:
+    from headwright.weights import Built, Rules
+
+MOST_CHARACTERS = 20_000
+MOST_SEQUENCES, MOST_SHOWN = 8, 32  # of a picture
+TOKENS = 64  # of the rules, together: what a page waits for
+
+
+class AskedForHeads(Asked):
+    """The options of `headwright design --rules`, with the rules themselves in place of a file.
+
+    >>> AskedForHeads(rules="").minimise
+    'size'
+    """
+
+    rules: str = Field(max_length=MOST_CHARACTERS, description="The rules, as TOML.")
+    minimise: Literal["size", "rank"] = Field(default="size", description="The norm of W_K^T W_Q, or the dimension.")
+    dtype: Literal["float64", "float32", "bfloat16"] = Field(default="float64", description="The weights' number type.")
+
+
+class AskedForExport(AskedForHeads):
+    """The same, and which of the formats of `--export` is wanted.
+
+    >>> AskedForExport(rules="", format="onnx").dtype
+    'float64'
+    """
+
+    format: Literal["arrays", "torch", "onnx", "huggingface"]
+
+
+def heads(asked: AskedForHeads) -> dict[str, Any]:
+    """What `headwright design --rules --json` says, with patterns and planes for pictures.
+
+    >>> found = heads(AskedForHeads(rules=presets()["induction"]))
+    >>> found["verdict"], found["published"]["head_dim"] > found["head_dim"]
+    ('designed', True)
+    """
+    from headwright.weights.wire import to_json
+
+    found = _built(asked)
+    published, as_exact = _published(asked.rules, found)
+    return {
+        **to_json(found, found.certificate),
+        "error": max(found.outputs) if found.layer is not None and found.outputs else None,
+        "shown": _shown(found),
+        "published": published,
+        "as_exact": as_exact,
+    }
+
+
+def export(asked: AskedForExport) -> dict[str, Any]:
+    """The files that `--export` writes, in one archive.
+
+    >>> export(AskedForExport(rules=presets()["route"], format="arrays"))["files"]
+    ['README.md', 'weights.json', 'weights.safetensors']
+    """
+    import base64
+    import io
+    import tempfile
+    import zipfile
+    from pathlib import Path
+
+    from headwright.weights.export import export as write
+
+    found = _built(asked)
+    held = io.BytesIO()
+    with tempfile.TemporaryDirectory() as name, zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        write(found, name, formats=[asked.format])
+        paths = sorted(path for path in Path(name).rglob("*") if path.is_file())
+        names = [path.relative_to(name).as_posix() for path in paths]
+        for path, inside in zip(paths, names, strict=True):
+            archive.write(path, inside)
+    return {"files": names, "zip": base64.b64encode(held.getvalue()).decode("ascii")}
+
+
+def presets() -> dict[str, str]:
+    """The rules that the room offers, by name.
+
+    >>> sorted(presets())
+    ['first', 'induction', 'lookup', 'majority', 'previous', 'route']
+    """
+    from importlib.resources import files
+
+    folder = files("headwright.lab") / "static" / "rules"
+    return {
+        entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    }
+
+
+def _built(asked: AskedForHeads) -> Built:
+    from headwright.weights import build
+
+    return build(_parsed(asked.rules), minimise=asked.minimise, dtype=asked.dtype)
+
+
+def _parsed(text: str) -> Rules:
+    from headwright.weights import parse_circuit, parse_rules
+
+    try:
+        found = parse_rules(text) if parse_circuit(text) is None else None
+    except InputError as error:
+        raise InputError(f"rules: {error}") from error
+    if found is None:
+        raise InputError("rules with layers: this page shows one; 'headwright design --rules' designs circuits")
+    if (T := sum(map(len, found.sequences))) > TOKENS:
+        raise InputError(f"rules about {T} tokens: the lab takes {TOKENS}, the command line more")
+    return found
+
+
+def _shown(found: Built) -> list[dict[str, Any]]:
+    """Each head on each sequence: its pattern, and its queries and keys in a plane; floating-point."""
+    from headwright.weights import patterns
+    from headwright.weights.geometry import head_plane
+
+    if found.layer is None:
+        return []
+    shown = []
+    for sequence, X in enumerate(found.rules.sequences[:MOST_SEQUENCES]):
+        seen = patterns(found.layer, X)
+        for number, head in enumerate(found.layer.heads):
+            plane = head_plane(head, X)
+            shown.append({
+                "sequence": sequence,
+                "head": number,
+                "labels": found.rules.labels(sequence)[:MOST_SHOWN],
+                "pattern": seen[number][:MOST_SHOWN, :MOST_SHOWN].tolist(),
+                "keys": plane.keys[:MOST_SHOWN].tolist(),
+                "queries": plane.queries[:MOST_SHOWN].tolist(),
+                "share": plane.share,
+            })  # fmt: skip
+    return shown
+
+
+def _published(text: str, found: Built) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The published construction of a preset, and ours when it is turned up to be as exact; none for other rules."""
+    import tomllib
+    from dataclasses import asdict
+
+    from headwright.weights.published import SELECTORS, published, turned_up
+
+    task = next((name for name, known in presets().items() if known.strip() == text.strip()), None)
+    if task is None or found.layer is None or found.layer.dtype != "float64":
+        return None, None
+    theirs = published(found.rules, SELECTORS[task], tomllib.loads(text)["directions"])
+    try:
+        return asdict(theirs), asdict(turned_up(found, theirs.error))
+    except InputError as error:
+        return asdict(theirs), {"why_not": str(error)}
+
+
+ROOM = Room(
+    "heads",
+    "Heads",
+    "Say in rules what tokens should attend to and output. Get the weights of the smallest head, proved, to take away.",
+    (
+        Call(
+            "heads",
+            "The smallest heads that keep rules, or a proof that there are none.",
+            AskedForHeads,
+            heads,
+            {
+                "verdict": "designed, impossible or undecided",
+                "head_dim": "the head dimension",
+                "head_dim_lower_bound": "no smaller one attends as much: proven",
+                "frobenius": "norm of W_K^T W_Q, rounded up",
+                "nuclear": "its nuclear norm is at most this",
+                "minimised": "size or rank",
+                "lower_bound": "of the norm that was minimised: proven; 0 if not",
+                "outputs": "for each rule with an output, its error at most: proven",
+                "patterns": "for each rule, what its targets get at least: proven",
+                "assignment": "who attends to whom, in words",
+                "dtype": "the weights' number type",
+                "heads": "the weights",
+                "certificate": "the certificate, as text",
+                "exported": "always empty here",
+                "note": "what else should be known",
+                "words": "what was proved, or why nothing was",
+                "error": "the worst error of an output: proven",
+                "shown": "patterns, queries and keys for pictures: floating-point",
+                "published": "for the presets: error, norm and dimension of tracr's construction, rebuilt; else null",
+                "as_exact": "ours, turned up until it is as exact as that; or why_not",
+            },
+            seconds=60.0,
+        ),
+        Call(
+            "export",
+            "The designed heads as files for another library, in an archive.",
+            AskedForExport,
+            export,
+            {"files": "their names", "zip": "the archive, in base64"},
+            seconds=60.0,
+        ),
+    ),
+)

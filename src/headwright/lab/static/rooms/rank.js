@@ -1,0 +1,249 @@
+// Rank: a matrix cut to a small rank, what that misses, and what it cannot miss.
+import { h, put, s, shown, speak, up } from "../shared/dom.js";
+import { choice, number, text } from "../shared/state.js";
+import { button, choose, complain, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
+import { Asker } from "../shared/ask.js";
+import { axes } from "../shared/chart.js";
+import { normal } from "../shared/attention.js";
+import { lettered } from "../shared/formula.js";
+import { open } from "../shared/room.js";
+
+const SOURCES = [["letters", "a picture"], ["smooth", "smooth"], ["noisy", "rank 3 and noise"], ["random", "chance"], ["equal", "all equal"], ["head", "a head"], ["yours", "your image"]];
+const HEADS = [["00", "0.0"], ["01", "0.1"], ["10", "1.0"], ["11", "1.1"]];
+const SIDE = 64; // of a user's image, so that it fits in a link
+const fields = {
+  source: choice("letters", SOURCES.map(([name]) => name)),
+  rank: number(6, { least: 1, most: 128, whole: true }),
+  size: number(48, { least: 4, most: 96, whole: true }),
+  noise: number(0.2, { least: 0, most: 2 }),
+  seed: number(1, { least: 0, most: 1e6, whole: true }),
+  head: choice("01", HEADS.map(([name]) => name)),
+  circuit: choice("qk", ["qk", "ov"]),
+  image: text("", { longest: 7000 }), // width, a colon, and a byte for each grey value in base64
+};
+const presets = [
+  ["A picture: few ranks say it", {}],
+  ["Smooth: ranks hardly needed", { source: "smooth", rank: 3 }],
+  ["Rank 3 and noise: a cliff", { source: "noisy", rank: 3 }],
+  ["Chance: nothing to cut", { source: "random", rank: 12 }],
+  ["All equal: the bound is met", { source: "equal", rank: 7, size: 16 }],
+  ["A head of a trained model", { source: "head", rank: 1 }],
+  ["What a head writes", { source: "head", head: "11", circuit: "ov", rank: 8 }],
+];
+
+/** The matrices that are made here. */
+const MADE = {
+  letters: ({ size }) => rows(size, (i, j) => {
+    const [u, v] = [(j + 0.5) / size, (i + 0.5) / size];
+    const ring = Math.hypot(u - 0.33, v - 0.42);
+    const bar = u > 0.6 && u < 0.7 && v > 0.15 && v < 0.85;
+    const roof = v > 0.15 && v < 0.25 && u > 0.6 && u < 0.9;
+    return Math.abs(ring - 0.2) < 0.05 || bar || roof || (Math.abs(u - v) < 0.03 && v > 0.6) ? 1 : 0.15 * u;
+  }),
+  smooth: ({ size }) => rows(size, (i, j) => 1 / (1 + 4 * ((i - j) / size) ** 2)),
+  noisy: ({ size, seed, noise }) => {
+    const draw = normal(seed);
+    const [a, b] = [0, 1].map(() => Array.from({ length: size }, () => [draw(), draw(), draw()]));
+    return rows(size, (i, j) => a[i][0] * b[j][0] + a[i][1] * b[j][1] + a[i][2] * b[j][2] + noise * draw());
+  },
+  random: ({ size, seed }) => { const draw = normal(seed); return rows(size, () => draw()); },
+  equal: ({ size }) => rows(size, (i, j) => Math.sqrt(2 / size) * Math.cos((Math.PI * (i + 0.5) * j) / size) * (j ? 1 : Math.SQRT1_2)),
+};
+const rows = (size, entry) => Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => entry(i, j)));
+
+/** An image as text: its width, and a byte a grey value. */
+function written(width, greys) { return `${width}:${btoa(String.fromCharCode(...greys))}`; }
+function readImage(given) {
+  const [width, data] = given.split(":");
+  try {
+    const bytes = [...atob(data ?? "")].map((c) => c.charCodeAt(0) / 255);
+    const wide = Number(width);
+    if (!(wide >= 1 && wide <= SIDE) || !bytes.length || bytes.length % wide || bytes.length / wide > SIDE) return null;
+    return Array.from({ length: bytes.length / wide }, (_, i) => bytes.slice(i * wide, (i + 1) * wide));
+  } catch { return null; }
+}
+
+function build(main, state) {
+  let parts = null; // matrix, singular values and vectors
+  let cut = null; // what is certified
+  let of = ""; // for which question the parts are
+
+  const maps = Object.fromEntries(["A", "B", "gap"].map((name) => [name, s("svg")]));
+  const caption = Object.fromEntries(["A", "B", "gap"].map((name) => [name, h("span", {})]));
+  const spectrum = s("svg");
+  const kept = s("svg");
+  const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "What is missed" });
+  const file = h("input", { class: "unseen", type: "file", id: "image", accept: "image/*" });
+  const rank = slider(state, "rank", "rank kept, k − 1", { least: 1, most: 64, step: 1 });
+  const [size, noise, seed] = [slider(state, "size", "rows and columns", { least: 4, most: 96, step: 1 }), slider(state, "noise", "noise", { least: 0, most: 2, step: 0.05 }), slider(state, "seed", "seed", { least: 0, most: 999, step: 1 })];
+  const heads = [choose(state, "head", "layer.head of the built-in model", HEADS), choose(state, "circuit", "which matrix", [["qk", "who attends to whom"], ["ov", "what is written"]]), h("p", { class: "note" }, "A row and a column for each token: the score of the row’s query with the column’s key, positions apart; or what attending to the row’s token adds to the column’s logit, straight from its embedding.")];
+  const yours = h("div", {}, h("p", { class: "note" }, `It is made grey, and at most ${SIDE} points wide; it stays on this machine, and in the link.`), h("p", {}, h("label", { class: "button", for: "image" }, "Choose an image"), file), h("p", { class: "error", id: "error-image", role: "alert", hidden: true }));
+  const select = h("select", { id: "field-source" }, ...SOURCES.map(([name, said]) => h("option", { value: name }, said)));
+  select.addEventListener("change", () => state.set({ source: select.value }));
+  const figure = (name, title) => h("figure", {}, h("figcaption", {}, h("b", {}, title), caption[name]), maps[name]);
+  main.append(h("div", { class: "room" },
+    h("div", { class: "controls first" }, group("Cut", rank, h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)))),
+      group("Matrix", h("div", { class: "control" }, h("label", { for: "field-source" }, "where it comes from"), select, h("p", { class: "error", id: "error-source", role: "alert", hidden: true }), h("p", { class: "error", id: "error-matrix", role: "alert", hidden: true })), size, noise, seed, ...heads, yours)),
+    h("div", { class: "stage" }, refusals(),
+      h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B")),
+      verdict,
+      h("div", { class: "planes" },
+        h("figure", { id: "spectrum" }, h("figcaption", {}, h("b", {}, "What each rank misses"), h("span", {}, ...lettered("σ_k, floating-point, under |A|_F / √k; the rank kept is k − 1"))), spectrum, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-right" }), ...lettered("σ_k, what the best misses")), h("span", {}, h("i", { class: "of-bound" }), ...lettered("|A|_F / √k")))),
+        h("figure", { id: "energy" }, h("figcaption", {}, h("b", {}, "Energy kept"), h("span", {}, ...lettered("the share of |A|_F² in the first singular values, floating-point"))), kept)))));
+  const full = () => parts?.singular_values.length ?? 64;
+  const step = (by) => state.set({ rank: Math.min(full(), Math.max(1, state.values.rank + by)) });
+
+  const source = (values) => {
+    if (values.source === "head") return { head: { layer: Number(values.head[0]), head: Number(values.head[1]), circuit: values.circuit } };
+    if (values.source === "yours") { const image = readImage(values.image); return image && { matrix: image }; }
+    return { matrix: MADE[values.source](values) };
+  };
+  const factorer = new Asker("factors", {
+    wait: 60,
+    waiting(yes) { for (const one of Object.values(maps)) one.classList.toggle("stale", yes); },
+    answered(answer) { parts = answer; forgive(); drawAll(state.values); certify(); },
+    failed: refuse,
+  });
+  const certifier = new Asker("lowrank", {
+    wait: 180,
+    waiting(yes) { verdict.classList.toggle("stale", yes); },
+    answered(answer) { cut = answer; forgive(); drawVerdict(); },
+    failed: refuse,
+  });
+  const kept_ = () => Math.min(state.values.rank, full());
+  const certify = () => { const asked = source(state.values); if (asked && parts) certifier.ask({ ...asked, rank: kept_() }); };
+
+  function draw(values, names) {
+    select.value = values.source;
+    size.hidden = !(values.source in MADE);
+    noise.hidden = values.source !== "noisy";
+    seed.hidden = !["noisy", "random"].includes(values.source);
+    for (const one of heads) one.hidden = values.source !== "head";
+    yours.hidden = values.source !== "yours";
+    const asked = source(values);
+    const now = JSON.stringify(asked);
+    complain("image", values.source === "yours" && !asked ? (values.image ? "this is not an image that can be read: choose another" : "choose an image") : null);
+    if (asked && now !== of) { of = now; cut = null; certifier.cancel(); factorer.ask(asked); } else if (parts) { drawAll(values); if (names.includes("rank")) certify(); }
+  }
+
+  /** The cut in floating point: the first terms of the decomposition. */
+  function product(keep) {
+    const { left, right, singular_values: values } = parts;
+    return left.map((row) => {
+      const out = new Float64Array(right[0].length);
+      for (let r = 0; r < keep; r++) { const weight = row[r] * values[r]; const line = right[r]; for (let j = 0; j < out.length; j++) out[j] += weight * line[j]; }
+      return out;
+    });
+  }
+
+  const canvas = document.createElement("canvas");
+  function paint(svg, matrix, most, title) {
+    const [n, d] = [matrix.length, matrix[0].length];
+    Object.assign(canvas, { width: d, height: n });
+    const context = canvas.getContext("2d");
+    const pixels = context.createImageData(d, n);
+    const dark = (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    const [zero, high, low] = dark ? [[29, 32, 35], [255, 157, 77], [86, 180, 233]] : [[255, 255, 255], [196, 90, 0], [0, 114, 178]];
+    let k = 0;
+    for (const row of matrix) for (const x of row) {
+      const part = Math.min(1, Math.abs(x) / most);
+      const to = x < 0 ? low : high;
+      for (let c = 0; c < 3; c++) pixels.data[k++] = zero[c] + part * (to[c] - zero[c]);
+      pixels.data[k++] = 255;
+    }
+    context.putImageData(pixels, 0, 0);
+    put(svg, { viewBox: `0 0 ${d} ${n}`, role: "img", "aria-label": title });
+    svg.replaceChildren(s("image", { href: canvas.toDataURL(), width: d, height: n, class: "crisp", preserveAspectRatio: "none" }));
+  }
+
+  function drawAll(values) {
+    const keep = kept_();
+    const A = parts.matrix;
+    const B = product(keep);
+    const gap = A.map((row, i) => row.map((x, j) => x - B[i][j]));
+    const most = (given) => given.reduce((top, row) => row.reduce((a, x) => Math.max(a, Math.abs(x)), top), 0);
+    const top = most(A) || 1;
+    const [n, d] = [A.length, A[0].length];
+    paint(maps.A, A, top, `A, ${n} by ${d}`);
+    paint(maps.B, B, top, `The cut to rank ${keep}`);
+    paint(maps.gap, gap, top, `The difference, at most ${shown(most(gap))} in an entry`);
+    caption.A.textContent = `${n} × ${d}: ${n * d} numbers, up to ${shown(top)} in size`;
+    caption.B.textContent = `rank ${keep}: ${keep * (n + d)} numbers in its two factors`;
+    caption.gap.textContent = `what is missed, in the same colours; the largest entry is ${shown(most(gap))} (floating-point)`;
+    drawSpectrum(keep);
+    drawVerdict();
+  }
+
+  function drawSpectrum(keep) {
+    const values = parts.singular_values;
+    const norm = Math.hypot(...values);
+    const last = values.length;
+    const top = norm || 1;
+    const { x, y } = axes(spectrum, { height: 250, from: 0, to: 4 * Math.ceil(last / 4), top, across: "k, the first term left out", up: "spectral norm", ticks: 4 });
+    const path = (points, name) => s("path", { class: `curve ${name}`, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") });
+    spectrum.append(path(values.map((_, i) => [i + 1, norm / Math.sqrt(i + 1)]), "of-bound"), path(values.map((value, i) => [i + 1, value]), "of-right"));
+    if (keep < last) spectrum.append(s("line", { class: "limit", x1: x(keep + 1), x2: x(keep + 1), y1: y(0), y2: y(top) }), s("circle", { class: "dot-bound", cx: x(keep + 1), cy: y(norm / Math.sqrt(keep + 1)), r: 4.5 }), s("circle", { class: "dot-right", cx: x(keep + 1), cy: y(values[keep]), r: 4.5 }));
+    put(spectrum, { role: "img", "aria-label": keep < last ? `With rank ${keep} the best misses ${shown(values[keep])}; the bound is ${shown(norm / Math.sqrt(keep + 1))}` : "At full rank nothing is missed" });
+    let sum = 0;
+    const shares = [[0, 0], ...values.map((value, i) => { sum += value * value; return [i + 1, norm ? sum / (norm * norm) : 1]; })];
+    const on = axes(kept, { height: 250, from: 0, to: 4 * Math.ceil(last / 4), top: 1, across: "rank kept", up: "share", ticks: 4 });
+    kept.append(s("path", { class: "curve of-right", d: shares.map(([a, b], i) => `${i ? "L" : "M"}${on.x(a).toFixed(1)} ${on.y(b).toFixed(1)}`).join("") }), s("line", { class: "limit", x1: on.x(keep), x2: on.x(keep), y1: on.y(0), y2: on.y(1) }), s("circle", { class: "dot-right", cx: on.x(keep), cy: on.y(shares[keep][1]), r: 4.5 }));
+    put(kept, { role: "img", "aria-label": `Rank ${keep} keeps ${shown(100 * shares[keep][1], 2)}% of the energy` });
+  }
+
+  function drawVerdict() {
+    const keep = kept_();
+    if (!cut || cut.rank !== keep) { if (!cut) verdict.replaceChildren(h("p", { class: "headline" }, "The error is being certified.")); return; }
+    put(verdict, { class: "panel verdict verified" });
+    const [error, bound] = [cut.error_upper_bound, cut.guarantee];
+    verdict.replaceChildren(
+      h("p", { class: "headline" }, badge("Certified"), ...lettered(error === 0 ? ": nothing is missed, at full rank." : `: B of rank ${keep} misses A by at most ${up(error)} in spectral norm. And whatever A is, the best of this rank misses it by at most |A|_F / √${keep + 1}, here ${up(bound)}.`)),
+      h("dl", { class: "numbers" },
+        h("dt", {}, "certified error"), h("dd", {}, `|A − B|₂ ≤ ${up(error, 8)}`),
+        h("dt", {}, "best possible"), h("dd", {}, `σ${sub(keep + 1)} = ${shown(cut.next_singular_value, 6)} (floating-point)`),
+        h("dt", {}, "guarantee"), h("dd", {}, ...lettered(`|A|_F / √${keep + 1} ≤ ${up(bound, 8)}${error > 0 ? `, ${shown(bound / error, 2)} times the certified error` : ""}`)),
+        h("dt", {}, "energy kept"), h("dd", {}, ...lettered(`${shown(100 * cut.energy, 3)}% of |A|_F² (floating-point), where |A|_F ≤ ${up(cut.frobenius, 6)}`))),
+      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about B as its factors in double precision say.")));
+    speak(verdict.querySelector(".headline").textContent);
+  }
+  const sub = (given) => [...String(given)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+  const badge = (said) => h("b", { class: "badge proved" }, said);
+
+  file.addEventListener("change", async () => {
+    const chosen = file.files[0];
+    file.value = "";
+    if (!chosen) return;
+    try {
+      const bitmap = await createImageBitmap(chosen);
+      const scale = Math.min(1, SIDE / Math.max(bitmap.width, bitmap.height));
+      const [wide, tall] = [bitmap.width, bitmap.height].map((x) => Math.max(1, Math.round(x * scale)));
+      const small = Object.assign(document.createElement("canvas"), { width: wide, height: tall });
+      const context = small.getContext("2d");
+      context.fillStyle = "white";
+      context.fillRect(0, 0, wide, tall);
+      context.drawImage(bitmap, 0, 0, wide, tall);
+      const { data } = context.getImageData(0, 0, wide, tall);
+      const greys = Array.from({ length: wide * tall }, (_, i) => Math.round(0.299 * data[4 * i] + 0.587 * data[4 * i + 1] + 0.114 * data[4 * i + 2]));
+      state.set({ source: "yours", image: written(wide, greys), rank: Math.min(state.values.rank, wide, tall) });
+    } catch { complain("image", `${chosen.name} is not an image that can be read: choose another`); }
+  });
+  new MutationObserver(() => parts && drawAll(state.values)).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+
+  return {
+    draw,
+    command: () => `# matrix.json: the field matrix of “Download JSON”\npython -c 'import json; json.dump(json.load(open("headwright-rank.json"))["matrix"], open("matrix.json", "w"))'\nheadwright lowrank matrix.json --rank ${kept_()}\n`,
+    python: () => `import json\nfrom headwright.lowrank import truncate\n\nwith open("headwright-rank.json") as file:  # Download JSON\n    A = json.load(file)["matrix"]\nresult = truncate(A, rank=${kept_()})\nprint(result.error_upper_bound, result.guarantee, result.energy)\n`,
+    json: () => ({ asked: { rank: kept_() }, matrix: parts?.matrix ?? null, lowrank: cut }),
+    pictures: () => [...Object.entries(maps), ["spectrum", spectrum], ["energy", kept]],
+  };
+}
+
+open({
+  name: "rank", fields, presets, build,
+  steps: [
+    [".matrices", "A matrix, the best matrix of small rank near it, and what is missed, in the same colours. Move the rank on the left."],
+    ["#verdict", "What is missed is certified: the bound trusts no decomposition. And it is never more than |A|_F / √k."],
+    ["#spectrum", "The singular values under the bound. Where they fall steeply, few ranks say it all; where all are equal, the bound is met."],
+    ["#energy", "The share of the squares that is kept."],
+  ],
+});

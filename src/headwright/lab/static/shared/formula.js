@@ -1,0 +1,36 @@
+// Formulas and short texts that the server typeset: built anew, element by element, from what is known to be harmless.
+const MATHML = "http://www.w3.org/1998/Math/MathML";
+const MATH = new Set(["math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder",
+  "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom", "menclose", "mmultiscripts", "mprescripts", "none"]);
+const TEXT = new Set(["p", "code", "em", "strong", "ul", "ol", "li", "div", "span"]);
+const KEPT = ["display", "stretchy", "fence", "form", "separator", "mathvariant", "accent", "accentunder", "displaystyle", "movablelimits", "largeop", "width"];
+
+/** Nodes to put into a page. Anything but formulas and plain text elements comes out as its text. */
+export function typeset(markup) {
+  return [...new DOMParser().parseFromString(markup, "text/html").body.childNodes].map(built);
+}
+
+function built(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return document.createTextNode(node.textContent ?? "");
+  const name = node.localName;
+  if (!MATH.has(name) && !TEXT.has(name)) return document.createTextNode(node.textContent ?? "");
+  const made = MATH.has(name) ? document.createElementNS(MATHML, name) : document.createElement(name);
+  if (MATH.has(name)) for (const attribute of KEPT) if (node.hasAttribute(attribute)) made.setAttribute(attribute, node.getAttribute(attribute));
+  if (name === "div") made.className = "formula";
+  made.append(...[...node.childNodes].map(built));
+  return made;
+}
+
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", lambda: "λ", mu: "μ", sigma: "σ", tau: "τ", theta: "θ", Phi: "Φ", pi: "π", infinity: "∞" };
+const LETTERS = new RegExp(`(?<![A-Za-z])(${Object.keys(GREEK).join("|")})(?![A-Za-z])`, "g");
+
+/** Plain spelling for the eye: alpha_a as a letter with its index below, >= as one sign. */
+export function lettered(text) {
+  const said = text.replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
+  return said.split(/(?<=[\p{L}|])_(\{[^{}]*\}|[A-Za-z0-9]+)/u).map((part, i) => {
+    if (i % 2 === 0) return document.createTextNode(part);
+    const low = document.createElement("sub");
+    low.textContent = part.replace(/[{}]/g, "");
+    return low;
+  });
+}

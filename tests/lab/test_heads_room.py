@@ -1,0 +1,79 @@
+"""The Heads room: rules to weights, in a real browser and behind it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from headwright.errors import InputError
+from headwright.lab.rooms.heads import AskedForHeads, heads, presets
+from tests.lab.conftest import Room
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
+
+
+def test_the_presets_are_the_examples() -> None:
+    assert presets() == {path.stem: path.read_text() for path in EXAMPLES.glob("*.toml")}
+
+
+def test_rules_that_were_changed_are_not_compared_with_the_published_construction() -> None:
+    known = heads(AskedForHeads(rules=presets()["first"]))
+    assert known["published"]["head_dim"] > known["head_dim"]
+    assert known["as_exact"]["error"] <= known["published"]["error"]
+    changed = heads(AskedForHeads(rules=presets()["first"].replace("x = 1.0", "x = 2.0")))
+    assert changed["published"] is None
+
+
+def test_rules_with_layers_are_left_to_the_command_line() -> None:
+    layer = "[[layer]]\n[[layer.rule]]\ntoken = 0\ncopy = 1\n"
+    with pytest.raises(InputError, match=r"^rules with layers"):
+        heads(AskedForHeads(rules="tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + 2 * layer))
+
+
+def test_rules_that_are_nested_too_deeply_are_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match=r"^rules: is nested too deeply"):
+        heads(AskedForHeads(rules="tokens = " + 9000 * "["))
+
+
+def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
+    page = room.enter("/heads")
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+    expect(page.locator("#sizes")).to_contain_text("times smaller")
+    expect(page.locator("#sizes tbody tr")).to_have_count(3)
+
+
+def test_rules_are_chosen_and_the_weights_are_downloaded(room: Room, tmp_path: Path) -> None:
+    page = room.enter("/heads")
+    page.get_by_role("button", name="Copy the token before").click()
+    room.settled()
+    expect(page.locator("#field-rules")).to_have_value(presets()["previous"])
+    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+    with page.expect_download() as taken:
+        page.locator("#away").get_by_role("button", name="torch").click()
+    taken.value.save_as(tmp_path / "weights.zip")
+    assert sorted(zipfile.ZipFile(tmp_path / "weights.zip").namelist()) == ["README.md", "torch.safetensors"]
+
+
+def test_an_impossible_wish_is_said_to_be_so_and_undone(room: Room) -> None:
+    page = room.enter("/heads")
+    room.settled()
+    page.get_by_role("button", name="Impossible").click()
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Impossible")
+    expect(page.locator("#away")).to_be_hidden()
+    page.get_by_role("button", name="Undo").click()
+    room.settled()
+    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+
+
+def test_rules_that_cannot_be_read_are_complained_about_beside_them(room: Room) -> None:
+    page = room.enter("/heads")
+    room.settled()
+    page.locator("#field-rules").fill("tokens = [")
+    expect(page.locator("#error-rules")).to_contain_text("is not TOML", timeout=20_000)
+    assert [said for said in room.said if "422" not in said] == []  # the browser itself reports the refusal
+    room.said.clear()

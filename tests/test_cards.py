@@ -1,0 +1,80 @@
+"""Results as notebooks show them: short, true, and without the keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headwright.cards import card
+from headwright.check import check
+from headwright.design import average, copy, design
+from headwright.noise import Noise, World, simulate
+from headwright.noise.world import Normal
+from headwright.weights import build, parse_rules
+
+
+def html_of(result: object) -> str:
+    shown = result._repr_html_()  # type: ignore[attr-defined]
+    assert isinstance(shown, str)
+    assert len(shown) < 6000
+    assert "http" not in shown
+    assert "<script" not in shown
+    return shown
+
+
+def test_text_is_never_markup() -> None:
+    shown = card("<b>", "<script>alert(1)</script>", [("<i>", "&")])
+    assert "<script" not in shown
+    assert "&lt;i&gt;" in shown
+    assert "&amp;" in shown
+
+
+def test_a_design_shows_its_length_and_bound_rounded_outwards_and_not_its_keys() -> None:
+    keys = np.random.default_rng(0).normal(size=(300, 20))
+    found = design(keys, copy(3))
+    shown = html_of(found)
+    assert "300 in R^20" in shown
+    assert "verified by the trusted checker" in shown
+    assert f"{keys[0, 0]:.4f}" not in shown
+
+
+def test_many_targets_are_counted_and_not_listed() -> None:
+    shown = html_of(design(np.eye(200), average(list(range(100)))))
+    assert "more</p>" in shown
+
+
+def test_an_impossible_wish_says_what_is_possible() -> None:
+    shown = html_of(design(np.array([[1.0], [0.0], [-1.0]]), copy(1)))
+    assert "impossible" in shown
+    assert "best eps" in shown
+
+
+def test_a_simulation_says_what_was_sampled_and_what_was_proven() -> None:
+    shown = html_of(simulate(np.eye(3), 10 * np.eye(3)[:2], World({0: Noise(scale=Normal(1.0, 0.5))}), [0, 1]))
+    assert "sampled (" in shown
+    assert "proven" in shown
+
+
+def test_a_simulation_without_a_proof_does_not_speak_of_one() -> None:
+    noisy = {0: Noise(scale=Normal(1.0, 0.5)), 1: Noise(scale=Normal(1.0, 0.5))}
+    shown = html_of(simulate(np.eye(3), 10 * np.ones((1, 3)), World(noisy), [0, 1, 2], samples=100))
+    assert "proven" not in shown
+
+
+def test_a_verdict_shows_its_word_and_its_counterexample() -> None:
+    shown = html_of(check("averaging-two", r"q = \frac{1}{\sqrt 2}(k_a + k_b)"))
+    assert "refuted" in shown
+    assert "counterexample" in shown
+
+
+def test_heads_show_their_sizes_and_not_their_weights() -> None:
+    found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 0\ncopy = 1"))
+    shown = html_of(found)
+    assert "head dimension" in shown
+    assert found.layer is not None
+    assert str(found.layer.heads[0].W_Q[0, 0])[:8] not in shown
+
+
+def test_an_audit_shows_its_summary() -> None:
+    from headwright.audit import audit, load_model
+
+    assert "4 heads" in html_of(audit(load_model("builtin:induction"), tokens=400))
