@@ -33,7 +33,7 @@ from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
-from headwright.check.settings.matrices.deciding import MatricesSetting
+from headwright.check.settings.matrices.deciding import INSTANCE, MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
@@ -155,9 +155,15 @@ class _Bench:
             decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
             if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
                 decided = self._outgrown(court, answer, claim) or decided
+            decided = [_left_undecided(one, SOMEWHERE) if self._differs_somewhere(one) else one for one in decided]
             untried = self.exercise.keys is not None and any(map(_untried, decided))
             judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
         return judgements
+
+    def _differs_somewhere(self, one: Judged) -> bool:
+        """Where matrices are given to be different always, an instance in which two differ proves no such thing."""
+        always = self.exercise.matrices is not None and bool(self.exercise.matrices.different)
+        return always and one.decision.word == "proved" and one.part.used == INSTANCE
 
     def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
         """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
@@ -270,6 +276,7 @@ def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Seq
     return [_left_undecided(one, reason) for one in there]
 
 
+SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 
 

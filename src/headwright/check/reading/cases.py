@@ -121,5 +121,5 @@ def _named(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _harmless(words: Sequence[str]) -> bool:
-    phrases = [lexicon().part(words[at:]) for at in range(len(words))]
+    phrases = [lexicon().part(words[at:]) for at in range(len(words)) if words[at : at + 2] != ["it", "is"]]
     return all(one is None or one.part in ("if", "idle") for one in phrases)

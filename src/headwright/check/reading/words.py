@@ -69,8 +69,8 @@ def _claims_something(stretch: Sequence[Token]) -> bool:
         return False
     words = [token.text for token in stretch if token.kind == "word"]
     phrase = lexicon().part(words)
-    if phrase is not None and phrase.part == "idle" and phrase.words == len(words) == len(stretch):
-        return False  # 'by symmetry'
+    if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
+        return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
     return not lexicon().claims_nothing(words, beside_a_term="term" in kinds)
 
 
