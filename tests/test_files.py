@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import stat
 from pathlib import Path
@@ -305,3 +306,21 @@ def test_nobody_is_advised_to_unpickle(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_array(path)
     assert "pickle" not in str(refused.value)
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_is_followed_and_not_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "there")
+    write_whole(link, b"all of it")
+    assert link.is_symlink()
+    assert (tmp_path / "there").read_bytes() == b"all of it"

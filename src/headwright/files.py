@@ -116,7 +116,13 @@ def write_whole(path: str | Path, content: bytes) -> None:
     >>> path.read_bytes()
     b'all of it'
     """
-    path = Path(path)
+    path = Path(path).resolve()  # a link is followed, not replaced
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        return
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:

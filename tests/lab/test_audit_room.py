@@ -64,10 +64,15 @@ def test_an_audit_from_a_file_is_shown_and_not_vouched_for(room: Room, tmp_path:
     ]
     (tmp_path / "audit.json").write_text(json.dumps({"model": {"name": "some/model"}, "heads": heads}))
     (tmp_path / "other.json").write_text("[]")
+    odd = {"layer": 0, "head": 0, "roles": [], "rounding": {"int4 a token": {"tv": {"value": "much"}}}}
+    (tmp_path / "odd.json").write_text(json.dumps({"model": {"name": "odd"}, "heads": [odd]}))
     page = room.enter("/audit")
     room.settled()
     page.set_input_files("#field-report", tmp_path / "other.json")
     expect(page.locator("#error-report")).to_contain_text("this is not an audit")
+    page.set_input_files("#field-report", tmp_path / "odd.json")
+    expect(page.locator("#error-report")).to_contain_text("parts of this audit")
+    expect(page.locator("#map .head")).to_have_count(4)
     page.set_input_files("#field-report", tmp_path / "audit.json")
     expect(page.locator("#report")).to_contain_text("takes at its word")
     expect(page.locator("#map .head")).to_have_count(12)

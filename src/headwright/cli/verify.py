@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -63,9 +65,21 @@ def verify(
     """Check a certificate: is its statement certainly true? And is it about what the other options say?"""
     text = read_text(certificate, "certificate")
     if EVERY_TEXT in text:
+        given = {
+            "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
+            "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq,
+            "--fast": fast or None,
+        }  # fmt: skip
+        for option, value in given.items():
+            if value is not None:
+                raise InputError(f"{option} beside a certificate about every text: expected --model alone")
         _every_text(text, model, json=json)
+    if model is not None:
+        raise InputError("--model beside a certificate about keys or heads: it goes with one about every text")
     refuse_older(text, certificate)
     check_writable(rocq, "--rocq")
+    if rocq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", rocq.name, re.ASCII):
+        raise InputError(f"--rocq {rocq}: Rocq reads files named as a letter, letters and digits, and .v")
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
     files = [_npy(path) for path in keys or []]
     if asked is not None and asked.world is not None:
@@ -77,7 +91,7 @@ def verify(
 
         compared = compare(text, asked)
     _show(verdict, checker, compared, json=json)
-    if rocq is not None and verdict.word == "verified":
+    if rocq is not None and verdict.word == "verified" and not (compared is not None and compared.differences):
         _write_rocq(text, files, rocq)
     if verdict.words.startswith(STOPPED):
         complain(f"this is a bug in headwright, worth reporting with the certificate {certificate}: {verdict.words}")
@@ -90,7 +104,7 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
     from headwright.rocq import from_document
 
     write_whole(path, from_document(text, files).encode())
-    say(f"{path}: coqc -Q proofs Headwright {path}")
+    say(f"{path}: coqc -Q proofs Headwright {shlex.quote(str(path))}")
 
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:

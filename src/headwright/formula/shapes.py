@@ -354,7 +354,9 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
             return Term(new, body.rows, body.columns)
         case "trace":
             if not typer.sizes.same(body.rows, body.columns):
-                raise unfit(f"{typer.text(body)} is not square and has no trace", node.span)
+                sure = isinstance(body.rows, int) and isinstance(body.columns, int)  # of n and d it is not known
+                square = f"{'is not' if sure else 'need not be'} square, and only a square matrix has a trace"
+                raise unfit(f"{typer.text(body)} {square}", node.span)
         case "diag":
             if not vector:
                 raise misfit(f"diag takes a vector, not {typer.text(body)}", node.span)

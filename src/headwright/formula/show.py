@@ -85,7 +85,7 @@ PLAIN: Final = Notation(
     },
     " * ",
     " · ",
-    {"P": "Pr", "E": "expectation", "N": "𝒩"},
+    {"P": "Pr", "N": "𝒩"},
 )  # fmt: skip
 
 
@@ -272,6 +272,8 @@ class _Writer:
             return f"e^{{{inside}}}"
         if self.latex and node.function == "sqrt":
             return rf"\sqrt{{{inside}}}"
+        if not self.latex and node.function == "E":
+            return f"E[{inside}]"
         return self.called(node.function) + self.bracketed(inside)
 
     def called(self, function: str) -> str:

@@ -14,6 +14,7 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
+from headwright.check.settings.keys.laws import drawn_as_moments
 from headwright.check.sheets.handed import Handed
 from headwright.check.telling.hints import Hints, hinted
 from headwright.check.telling.report import report
@@ -49,6 +50,15 @@ def _spellings(formula: str) -> list[str]:
         return [readable(formula), latex(parse(formula))]
     except FormulaError:
         return [readable(formula)]
+
+
+def _moments(formula: str) -> str:
+    """Who says that x ~ N(m, v) has said what the mean and the variance are."""
+    try:
+        said = drawn_as_moments(parse(formula))
+        return f"{plain(said)} {latex(said)}"
+    except FormulaError:
+        return ""
 
 
 def _solutions(exercise: Exercise) -> set[str]:
@@ -88,6 +98,7 @@ def test_no_solution_is_given_away(name: str) -> None:
             continue
         solutions = _solutions(exercise)
         own = _packed(" ".join([answer, *(said for part in answer.split("|||") for said in _spellings(part))]))
+        own += _packed(" ".join(_moments(part) for part in answer.split("|||")))
         for shown in (text for hints in ("none", "direction") for text in _shown(each, hints)):
             packed = _packed(shown)
             for solution in solutions:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 MOST_SIDE = 128
+LARGEST = 1e300  # beyond, a norm may be no double any more
 Row = Annotated[list[float], Field(min_length=1, max_length=MOST_SIDE)]
 
 
@@ -88,6 +89,8 @@ def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
     if (asked.matrix is None) == (asked.head is None):
         raise InputError("matrix: expected either a matrix or a head")
     if asked.matrix is not None:
+        if any(abs(entry) > LARGEST for row in asked.matrix for entry in row):
+            raise InputError(f"matrix: expected entries of at most {LARGEST:g} in size")
         return matrix(asked.matrix, "matrix")
     if asked.head is None:
         raise InputError("head: expected one")
@@ -107,7 +110,7 @@ def _matrix(asked: AskedForFactors) -> Float[np.ndarray, "n d"]:
 ROOM = Room(
     "rank",
     "Rank",
-    "Cut a matrix to a small rank: what that misses, with a certificate, and why it can never be much.",
+    "Cut a matrix to a small rank: what that misses, with a certificate, below a bound that no matrix exceeds.",
     (
         Call(
             "lowrank",

@@ -26,7 +26,44 @@ def test_both_cases_of_a_length_share_one_threshold() -> None:
 def test_a_query_longer_than_need_be_is_told_the_shortest() -> None:
     said = check("averaging-two-bounded", r"q = \ln(n/\epsilon)(k_1 + k_2)").suggestion or ""
     assert "the shortest query that works has length 5.54" in said
-    assert "this one 6.513" in said
+    assert said.endswith("(proven) and turns away from the other keys (-0.876 each); this one has 6.513")
+
+
+def test_the_length_of_a_query_with_a_free_factor_is_told_for_the_smallest_one() -> None:
+    said = check("averaging-two", r"q = \lambda(k_a + k_b)").suggestion or ""
+    assert said.endswith("this one has 6.197 with the smallest lambda that works")
+
+
+def test_under_noise_no_query_is_called_the_shortest() -> None:
+    said = check("averaging-gaussian", r"q = \ln(n/\epsilon)(\mu_a + \mu_b)").suggestion or ""
+    assert "shortest" not in said
+    assert "every query that works is longer than 5.542 (proven); this one has 6.513" in said
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("averaging-many", r"q = -\ln(n/\epsilon)\sum_{i=1}^m k_i"),
+        ("averaging-all-but-one", r"q = \ln(\epsilon) \sum_{i=2}^n k_i"),
+        ("averaging-gaussian", r"q = -\ln(n)(\mu_a + \mu_b)"),
+    ],
+)
+def test_a_query_that_points_the_other_way_is_told_so(exercise: str, answer: str) -> None:
+    verdict = check(exercise, answer)
+    assert verdict.hint == "the direction is the opposite of one that works"
+    assert "yours is -" in (verdict.suggestion or "")
+
+
+def test_a_query_that_is_too_long_is_told_the_bound() -> None:
+    verdict = check("averaging-two-bounded", r"q = 3\ln(n/\epsilon)(k_1 + k_2)")
+    assert verdict.hint == "the direction is right, and the query is too long"
+    assert "as long as norm(q) <= 2 sqrt(2) ln(n/epsilon); yours is 4.159" in (verdict.suggestion or "")
+
+
+def test_a_number_of_unknown_sign_is_not_said_to_point_right() -> None:
+    verdict = check("averaging-two", r"q = \ln(n - 2)(k_a + k_b)")
+    assert verdict.hint is None
+    assert (verdict.suggestion or "").startswith("q = lambda (k_a + k_b) works from")
 
 
 def test_the_smallest_counterexample_comes_in_plain_words() -> None:

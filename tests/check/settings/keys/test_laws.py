@@ -126,7 +126,7 @@ def test_the_mean_output_is_found_as_queries_grow() -> None:
 
 def test_a_law_is_what_it_says_of_mean_and_variance() -> None:
     said = drawn_as_moments(parse(r"k_i \sim N(\mu_i, a I) \text{ for all } i \ne a"))
-    assert plain(said) == "(expectation(k_i) = mu_i and Var(k_i) = a I) for i != a"
+    assert plain(said) == "(E[k_i] = mu_i and Var(k_i) = a I) for i != a"
 
 
 def test_keys_that_are_given_have_no_law() -> None:

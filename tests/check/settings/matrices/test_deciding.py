@@ -222,11 +222,16 @@ def test_positions_make_a_difference() -> None:
     _refuted(POSITIONS, r"P X + \Phi = P (X + \Phi)")
 
 
-def test_not_equal_is_also_proved_as_not_an_identity() -> None:
-    decision = LAYER.decision(r"Z_p \ne Z")
-    assert decision.word == "proved"
-    assert decision.reason.startswith("not an identity")
-    assert decision.example is not None
+@pytest.mark.parametrize(
+    "said", [r"P X \ne X", r"P X \ne X + \Phi", r"X \ne 0", r"X \ne \Phi", r"P X \ne 2 X", r"P \ne P^\top"]
+)
+def test_instances_do_not_prove_that_matrices_always_differ(said: str) -> None:
+    assert POSITIONS.decision(said).word == "undecided"
+
+
+def test_an_instance_where_the_sides_are_equal_is_told() -> None:
+    assert "an instance where they are equal" in POSITIONS.decision(r"P X \ne X").reason
+    assert LAYER.decision(r"Z_p \ne Z").reason.startswith("no identity")
 
 
 def test_not_equal_is_refuted_where_both_sides_are_always_equal() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, Undet
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Listing, Name, Norm, Quantified, Relation, walk
+from headwright.formula.tree import Call, Listing, Name, Node, Norm, Quantified, Relation, walk
 
 KEYS, LENGTH = 10, 10  # the instance for which a finite length is told
 NEAR = Fraction(1, 20)
@@ -137,14 +138,23 @@ def shortest(exercise: Exercise, decider: Decider, failure: Decision | None = No
         return None  # no query works, or all do
     apart = ln(floor * (n - targets) / (1 - floor * targets))
     least = (apart * sqrt(targets * (n - targets) / n)).value()
-    best = f"at {at(values)} the shortest query that works has length {shown(least)} (proven)"
+    best = f"the shortest query that works has length {shown(least)} (proven)"
+    away = f" and turns away from the other keys ({shown((-apart * targets / n).value(), 3)} each)"
+    if scene.setting.noise != "none":  # at the bound itself, noise tips it either way: no query is the shortest
+        best, away = f"every query that works is longer than {_below(least)} (proven)", ""
     if failure is not None:
-        return best
+        return f"at {at(values)} {best}"
     mine = _length(decider, values)
-    if mine is None or not mine > least * WORTH_SAYING:
+    if mine is None or not mine[0] > least * WORTH_SAYING:
         return None
-    each = shown((-apart * targets / n).value(), 3)
-    return f"{best}, this one {mine:.4g}: it also turns away from the other keys ({each} each)"
+    length, free = mine
+    this = f"this one has {length:.4g}" + (f" with the smallest {free} that works" if free else "")
+    return f"at {at(values)} {best}{away}; {this}"
+
+
+def _below(bound: arb) -> str:
+    """A bound in four digits, rounded down."""
+    return f"{Decimal(float(bound.lower())).normalize(Context(prec=4, rounding=ROUND_DOWN)):f}"
 
 
 def _floors(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]) -> dict[str, Fraction]:
@@ -159,7 +169,7 @@ def _floors(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]
                 if among(over, label(index), first.size) != (FIRST,):
                     return {}
                 which = FIRST
-            case goal if any(isinstance(node, Norm) for node in walk(goal)):
+            case goal if _bounds_length(goal):
                 continue
             case _:
                 return {}
@@ -170,14 +180,14 @@ def _floors(exercise: Exercise, decider: Decider, values: Mapping[str, Fraction]
     return floors
 
 
-def _length(decider: Decider, values: Mapping[str, Fraction]) -> float | None:
-    """The length of the answered query there; with a free factor, at the smallest value that works."""
+def _length(decider: Decider, values: Mapping[str, Fraction]) -> tuple[float, str] | None:
+    """The length of the answered query there; with a free factor, at the smallest value that works, and its name."""
     scene = decider.scene
     query = Reader(scene, {}).query(scene.queries[0])
     length = scene.inner(query, query) ** Fraction(1, 2)
     free = length.names() - set(scene.ranges)
     if not free:
-        return float(length.value(values))
+        return float(length.value(values)), ""
     if len(free) > 1:
         return None
     (name,) = free
@@ -185,7 +195,7 @@ def _length(decider: Decider, values: Mapping[str, Fraction]) -> float | None:
     if any(one is None for one in needed):
         return None
     top = max(one for one in needed if one is not None)
-    return float(length.value({**values, name: Fraction(top)}))
+    return float(length.value({**values, name: Fraction(top)})), name
 
 
 def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fraction]) -> float | None:
@@ -203,6 +213,8 @@ def _least(decider: Decider, source: str, name: str, values: Mapping[str, Fracti
 
 LAMBDA = "lambda"
 LENGTH_ONLY = "the direction is right, the length is not"
+TOO_LONG = "the direction is right, and the query is too long"
+OPPOSITE = "the direction is the opposite of one that works"
 DRAWN = (2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
 
@@ -222,9 +234,9 @@ def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -
         elif met:
             found["suggestion"] = shortest(exercise, decider)
         elif failed is not None:
-            longer = _longer(exercise, decider, failed.decision)
-            found["hint"] = None if longer is None else LENGTH_ONLY
-            found["suggestion"] = longer or shortest(exercise, decider, failed.decision)
+            wrong, works = _rescaled(exercise, decider, failed) or (None, None)
+            found["hint"] = wrong
+            found["suggestion"] = works or shortest(exercise, decider, failed.decision)
             found["curve"] = _curve(decider, failed)
     except (UndeterminedError, MisfitError, InputError, TooLong):
         pass  # advice is a gift: the verdict stands without it
@@ -264,9 +276,9 @@ def direction(query: Vec) -> tuple[Scalar, Vec] | None:
     return length, along
 
 
-def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | None:
-    """Whether the direction is right and only the number is wrong; if so, from which number on it works."""
-    scene = decider.scene
+def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str | None, str] | None:
+    """What is wrong with the number before a query, and for which numbers it works; None if not the number is wrong."""
+    scene, values = decider.scene, failed.decision.values
     if scene.setting.are != "orthonormal" or not set(scene.queries) <= set(exercise.answer):
         return None
     lengths: dict[str, Scalar] = {}
@@ -279,22 +291,45 @@ def _longer(exercise: Exercise, decider: Decider, failure: Decision) -> str | No
         vectors[head] = along.times(parameter(LAMBDA, POSITIVE))
     free = replace(decider, scene=replace(scene, vectors=vectors))
     goals = [parsed(source) for source in exercise.goals]
-    asked = [goal for goal in goals if not any(isinstance(node, Norm) for node in walk(goal))]
+    bounds = [plain(goal) for goal in goals if _bounds_length(goal)]
+    asked = [goal for goal in goals if not _bounds_length(goal)]
     found = [finding.decision for goal in asked for claim in claims(goal, "goal") for finding in free.findings(claim)]
     if not found or any(one.word != "proved" for one in found):
         return None
     longest = _threshold(found, free)
     if longest is None:
         return None
+    wrong = _wrong_length(lengths.values(), failed)
     said = ", ".join(f"{head} = {LAMBDA} ({_combination(vectors[head], scene)})" for head in vectors)
-    yours = ", ".join(dict.fromkeys(_number(length, failure.values) for length in lengths.values()))
-    here = f" at {at(failure.values)}" if failure.values else ""
-    return f"{LENGTH_ONLY}: {said} works from {longest}; yours is {yours}{here}"
+    yours = ", ".join(dict.fromkeys(_number(length, values) for length in lengths.values()))
+    here = f" at {at(values)}" if values else ""
+    works = f"{said} works from {longest}" + (f", as long as {' and '.join(bounds)}" if bounds else "")
+    return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
 
 
-def _number(length: Scalar, values: Any) -> str:
+def _bounds_length(goal: Node) -> bool:
+    return any(isinstance(node, Norm) for node in walk(goal))
+
+
+def _wrong_length(lengths: Iterable[Scalar], failed: Judged) -> str | None:
+    """Too short, too long, or the wrong way round, where that is certain at the counterexample."""
+    known = failed.decision.values
+    if not all(length.names() <= set(known) for length in lengths):
+        return None
+    there = [length.value({name: known[name] for name in length.names()}) for length in lengths]
+    if any(value < 0 for value in there):
+        return OPPOSITE if all(value < 0 for value in there) else None
+    if not all(value > 0 for value in there):
+        return None
+    return TOO_LONG if _bounds_length(failed.link) else LENGTH_ONLY
+
+
+def _number(length: Scalar, values: Mapping[str, Fraction]) -> str:
     known = {name: value for name, value in values.items() if name in length.names()}
-    return shown(length.value(known)) if length.names() <= set(known) else str(length)
+    if not length.names() <= set(known):
+        return str(length)
+    value = length.value(known)
+    return shown(value) if value.is_finite() else f"{length}, which is no number"
 
 
 def _combination(query: Vec, scene: Scene) -> str:

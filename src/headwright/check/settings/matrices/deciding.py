@@ -55,7 +55,8 @@ SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
-NOT_AN_IDENTITY = "not an identity: an instance where the sides differ"
+NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
+NOT_ALWAYS = "no identity, but the sides do not differ always: there is an instance where they are equal"
 
 
 def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decision:
@@ -234,17 +235,17 @@ class _Case:
             return None
 
     def searched(self, why: str) -> Decision:
+        if self.comparison == "!=":
+            return self.apart(why)
         tried: list[Example] = []
         confirmed = 0
         for trial in self.trials():
             tried.append(trial.instance)
             answer = self.outcome(trial)
             confirmed += answer is True
-            if self.comparison == "!=" and answer is True:
-                return Decision("proved", NOT_AN_IDENTITY, INSTANCE, example=trial.instance)
-            if self.comparison != "!=" and answer is False:
+            if answer is False:
                 return self.refuted(trial)
-        for trial in self.larger() if self.comparison != "!=" else ():
+        for trial in self.larger():
             tried.append(trial.instance)
             if self.outcome(trial) is False:
                 return self.refuted(trial)
@@ -252,6 +253,17 @@ class _Case:
         where = f" ({sizes[0]} to {sizes[-1]})" if sizes and sizes[0] else ""
         said = f"neither proved nor refuted; {len(tried)} instances were tried{where}"
         return Decision("holds" if confirmed else "undecided", f"{said}; {why}" if why else said)
+
+    def apart(self, why: str) -> Decision:
+        """A difference is claimed: no number of instances shows that the sides differ for all matrices.
+
+        One where they are equal refutes nothing either: who writes A B != B A may mean that they are not always equal.
+        """
+        outcomes = {self.outcome(trial) for trial in self.trials()}
+        if True in outcomes:
+            return Decision("undecided", NOT_ALWAYS if False in outcomes else NO_IDENTITY)
+        said = "neither proved nor refuted: no instance shows a difference"
+        return Decision("undecided", f"{said}; {why}" if why else said)
 
     def refuted(self, trial: Trial) -> Decision:
         again = Trial(self.known, trial.instance, Budget(trial.budget.allowed))  # with all of its budget

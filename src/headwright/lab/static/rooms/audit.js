@@ -44,10 +44,13 @@ const presets = [
 /** A word as a shell reads it back. */
 const quoted = (word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
+const ODD = "parts of this audit are not as “headwright audit MODEL --json” prints them";
+
 /** What is wrong with an audit that was opened, or null. */
 function wrong(report) {
   if (typeof report !== "object" || report === null || !Array.isArray(report.heads) || typeof report.model?.name !== "string") return "this is not an audit: expected what “headwright audit MODEL --json” prints";
   if (!report.heads.length || !report.heads.every((one) => Number.isInteger(one?.layer) && Number.isInteger(one?.head) && Array.isArray(one.roles))) return "this audit has no heads that can be read";
+  if (!report.heads.every((one) => MEASURES.every(([, , , value]) => value(one) === null || Number.isFinite(value(one))))) return ODD;
   return null;
 }
 
@@ -102,9 +105,13 @@ function build(main, state) {
     try { found = JSON.parse(await chosen.text()); reason = wrong(found); } catch { reason = "this is not JSON: expected what “headwright audit MODEL --json” prints"; }
     complain(reason ?? "");
     if (reason) return undefined;
+    if (!shownWhole(found)) return complain(ODD);
     try { sessionStorage.setItem(KEPT, JSON.stringify(found)); } catch { /* too large to be kept over a reload */ }
-    show(found);
     return undefined;
+  }
+  /** Show a report that came from outside; where that fails, go back to our own. */
+  function shownWhole(found) {
+    try { show(found); return true; } catch { forget(); show(own); return false; }
   }
   function forget() { try { sessionStorage.removeItem(KEPT); } catch { /* nothing is kept then */ } }
 
@@ -165,7 +172,7 @@ function build(main, state) {
       map.append(cell);
     });
     if (focused) map.querySelector(".chosen")?.focus();
-    mapWords.textContent = `a row for each layer; click a head. Colour: ${meaning}`;
+    mapWords.textContent = `a row for each layer; click a head. Colour: ${meaning}${values.includes(null) ? "; grey: not measured" : ""}`;
   }
 
   function drawHead() {
@@ -197,7 +204,7 @@ function build(main, state) {
     return h("div", { class: "strip", role: "group", "aria-label": "Tokens; choose a row" }, ...tokens.map((token, i) => {
       const weight = weights[i] ?? 0;
       const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
-      face.classList.toggle("heavy", weight > 0.45 && i <= at || (at < 0 && weight > 0.45));
+      face.classList.toggle("heavy", weight > 0.45 && i <= at);
       face.style.setProperty("--weight", Math.round(100 * Math.min(1, weight)));
       if (choose && i >= 2) face.addEventListener("click", () => choose(i));
       return face;
@@ -235,7 +242,7 @@ function build(main, state) {
     const mine = (report.examples ?? []).filter((one) => one.layer === state.values.layer && one.head === state.values.head && Array.isArray(one.rows));
     const command = `headwright audit ${quoted(report.model.name)} --explain ${state.values.layer}.${state.values.head}`;
     row.replaceChildren(h("h2", {}, `Rows of head ${state.values.layer}.${state.values.head}`),
-      ...(mine.length ? mine.flatMap((example) => [h("p", {}, `The head with ${example.title}, on ${example.document}:`), ...example.rows.map((one) => h("div", {}, h("p", { class: "note" }, `Row ${one.position}: … ${(one.before ?? []).join(" ")} ▸ ${one.token}`), strip((one.best ?? []).map((key) => `${key.token} (${key.position})`), (one.best ?? []).map((key) => key.weight), -1, null)))]) : [h("p", {}, "The file has no rows of this head.")]),
+      ...(mine.length ? mine.flatMap((example) => [h("p", {}, `Chosen for “${example.title}”, on ${example.document}:`), ...example.rows.map((one) => h("div", {}, h("p", { class: "note" }, `Row ${one.position}: … ${(one.before ?? []).join(" ")} ▸ ${one.token}`), strip((one.best ?? []).map((key) => `${key.token} (${key.position})`), (one.best ?? []).map((key) => key.weight), Infinity, null)))]) : [h("p", {}, "The file has no rows of this head.")]),
       h("p", { class: "note" }, "More rows, and the shortest query that does the same: ", h("code", {}, command)));
   }
 
@@ -248,7 +255,7 @@ function build(main, state) {
     const deeper = state.values.layer !== 0;
     const mine = all.filter((one) => one.head === which);
     if (!mine.length) { texts.replaceChildren(heading, h("p", {}, foreign() ? `The file says nothing of this head${report.no_every_text ? `: ${report.no_every_text}` : "."}` : "Nothing is known of this head.")); return; }
-    const by = foreign() ? "proved, says the file" : "proved";
+    const by = foreign() ? "proved (says the file)" : "proved";
     const part = (name, one, round) => h("td", {}, h("b", {}, round(one.bound, 4)), h("span", { class: "note" }, ` run: ${shown(one.run, 4)}`));
     const strongest = mine.reduce((a, b) => (b.least.bound > a.least.bound ? b : a));
     const verdict = strongest.always_half === strongest.queries ? `Whatever the text, the ${strongest.place} place gets half or more.` : strongest.always_half ? `For ${strongest.always_half} of ${strongest.queries} last tokens the ${strongest.place} place gets half or more, whatever the rest of the text is.` : `No last token makes sure that one place gets half.`;
@@ -274,7 +281,7 @@ function build(main, state) {
     drawTexts();
     if (foreign()) drawRow();
   }
-  try { const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null"); if (kept && !wrong(kept)) queueMicrotask(() => show(kept)); } catch { forget(); }
+  try { const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null"); if (kept && !wrong(kept)) queueMicrotask(() => shownWhole(kept)); } catch { forget(); }
 
   return {
     draw,

@@ -175,7 +175,7 @@ function build(main, state) {
       one.chosen ? h("p", { class: "note" }, `Taken for ${one.exercise}: ${one.chosen}.`) : "",
       facts.length ? h("dl", { class: "numbers" }, ...facts.flatMap(([name, said]) => [h("dt", {}, name), h("dd", {}, ...lettered(said))])) : "",
       h("div", { class: "row-of" },
-        next && (wrong || next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : "",
+        next && (wrong || next[0] === "full") && !(one.verdict === "unreadable" && next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : "",
         at(one.counterexample) && values.hints !== "none" ? button("Go to the counterexample", () => state.set(at(one.counterexample)), { id: "go" }) : ""));
     const parts = one.parts.map((part, i) => h("tr", {}, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "as said above" : because(part.reason), one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed} instances agree`) : "")));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
@@ -222,7 +222,7 @@ function build(main, state) {
   const plain = (name) => ({ lambda: "λ", beta: "β", tau: "τ", gamma: "γ" })[name] ?? name;
   function drawBars(here) {
     const [a, b] = [pair.yours.pattern, pair.right.pattern];
-    const wide = 440, top = 16, foot = 216, left = 34;
+    const [wide, top, foot, left] = [440, 16, 216, 44];
     const step = (wide - left - 6) / a.length;
     put(bars, { viewBox: `0 0 ${wide} 250`, role: "img", "aria-label": `Weights of ${a.length} keys: yours ${a.slice(0, 6).map((w) => shown(w, 2)).join(", ")}; a right answer ${b.slice(0, 6).map((w) => shown(w, 2)).join(", ")}` });
     bars.replaceChildren();

@@ -26,7 +26,7 @@ const presets = [
   ["Smooth: ranks hardly needed", { source: "smooth", rank: 3 }],
   ["Rank 3 and noise: a cliff", { source: "noisy", rank: 3 }],
   ["Chance: nothing to cut", { source: "random", rank: 12 }],
-  ["All equal: the bound is met", { source: "equal", rank: 7, size: 16 }],
+  ["All equal: the bound is met", { source: "equal", rank: 15, size: 16 }],
   ["A head of a trained model", { source: "head", rank: 1 }],
   ["What a head writes", { source: "head", head: "11", circuit: "ov", rank: 8 }],
 ];
@@ -169,7 +169,7 @@ function build(main, state) {
     paint(maps.gap, gap, top, `The difference, at most ${shown(most(gap))} in an entry`);
     caption.A.textContent = `${n} × ${d}: ${n * d} numbers, up to ${shown(top)} in size`;
     caption.B.textContent = `rank ${keep}: ${keep * (n + d)} numbers in its two factors`;
-    caption.gap.textContent = `what is missed, in the same colours; the largest entry is ${shown(most(gap))} (floating-point)`;
+    caption.gap.textContent = `what is missed: up to ${shown(most(gap))} in an entry`;
     drawSpectrum(keep);
     drawVerdict();
   }
@@ -197,13 +197,13 @@ function build(main, state) {
     put(verdict, { class: "panel verdict verified" });
     const [error, bound] = [cut.error_upper_bound, cut.guarantee];
     verdict.replaceChildren(
-      h("p", { class: "headline" }, badge("Certified"), ...lettered(error === 0 ? ": nothing is missed, at full rank." : `: B of rank ${keep} misses A by at most ${up(error)} in spectral norm. And whatever A is, the best of this rank misses it by at most |A|_F / √${keep + 1}, here ${up(bound)}.`)),
+      h("p", { class: "headline" }, badge("Certified"), ...lettered(error === 0 ? ": nothing is missed." : `: B of rank ${keep} misses A by at most ${up(error)} in spectral norm. And whatever A is, the best of this rank misses it by at most |A|_F / √${keep + 1}, here ${up(bound)}.`)),
       h("dl", { class: "numbers" },
         h("dt", {}, "certified error"), h("dd", {}, `|A − B|₂ ≤ ${up(error, 8)}`),
         h("dt", {}, "best possible"), h("dd", {}, `σ${sub(keep + 1)} = ${shown(cut.next_singular_value, 6)} (floating-point)`),
         h("dt", {}, "guarantee"), h("dd", {}, ...lettered(`|A|_F / √${keep + 1} ≤ ${up(bound, 8)}${error > 0 ? `, ${shown(bound / error, 2)} times the certified error` : ""}`)),
         h("dt", {}, "energy kept"), h("dd", {}, ...lettered(`${shown(100 * cut.energy, 3)}% of |A|_F² (floating-point), where |A|_F ≤ ${up(cut.frobenius, 6)}`))),
-      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about B as its factors in double precision say.")));
+      h("p", { class: "note" }, ...lettered("Why never more: the first k singular values are each at least σ_k, so k times the square of σ_k is at most the sum of all squares, which is |A|_F². The certificate trusts no decomposition: a bad one makes the bound worse, not false. It is about the B that “headwright lowrank” returns; the picture is drawn in the browser, and where singular values are equal several cuts are best.")));
     speak(verdict.querySelector(".headline").textContent);
   }
   const sub = (given) => [...String(given)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
@@ -243,7 +243,7 @@ open({
   steps: [
     [".matrices", "A matrix, the best matrix of small rank near it, and what is missed, in the same colours. Move the rank on the left."],
     ["#verdict", "What is missed is certified: the bound trusts no decomposition. And it is never more than |A|_F / √k."],
-    ["#spectrum", "The singular values under the bound. Where they fall steeply, few ranks say it all; where all are equal, the bound is met."],
+    ["#spectrum", "The singular values under the bound. Where they fall steeply, few ranks say it all; where all are equal, the last one meets it."],
     ["#energy", "The share of the squares that is kept."],
   ],
 });
