@@ -23,6 +23,8 @@ CLAIMS = [
     ". This would not work if $n$ were odd",
     ". It works whenever keys repeat",
     ", any $n$",
+    ". The keys are the values",
+    ". The sum works",
     " (any $n$ works)",
     ", which goes to zero as $n \\to 7$",
     ". Suppose the keys are equal",

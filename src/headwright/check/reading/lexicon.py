@@ -49,6 +49,8 @@ class Lexicon:
     neutral: frozenset[tuple[str, ...]]
     properties: frozenset[tuple[str, ...]]
     beside: frozenset[tuple[str, ...]]
+    things: frozenset[tuple[str, ...]]
+    claiming: frozenset[tuple[str, ...]]
     facts: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
@@ -188,10 +190,11 @@ class Lexicon:
         >>> lexicon().claims_nothing("this works".split()), lexicon().claims_nothing("half works".split())
         (True, False)
         """
+        known = self.beside if _somewhere(words, self.claiming) else self.beside | self.things
         at = 0
         while at < len(words):
             rest = words[at:]
-            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in self.beside]
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in known]
             sizes += [found.words for found in (self.adjective(rest),) if found is not None and beside_a_term]
             if not sizes:
                 return False
@@ -250,6 +253,8 @@ def lexicon() -> Lexicon:
         neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
         properties=frozenset(_table({"": given["properties"]["words"]})),
         beside=frozenset(_table({"": [*given["beside"]["words"], *given["beside"]["phrases"]]})),
+        things=frozenset(_table({"": given["beside"]["things"]})),
+        claiming=frozenset(_table({"": given["beside"]["verbs"]})),
         facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),
