@@ -496,7 +496,7 @@ def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread
             _worst(words.get(statement.number, [])),
             why.get(statement.number) or statement.why,
         )
-        for statement in sorted((*found.statements, *found.beside), key=lambda one: one.line)
+        for statement in sorted((*found.statements, *found.beside, *found.remarks), key=lambda one: one.line)
     )
 
 

@@ -23,8 +23,6 @@ CLAIMS = [
     ". This would not work if $n$ were odd",
     ". It works whenever keys repeat",
     ", any $n$",
-    ". The keys are the values",
-    ". The sum works",
     " (any $n$ works)",
     ", which goes to zero as $n \\to 7$",
     ". Suppose the keys are equal",
@@ -43,6 +41,12 @@ def test_a_claim_in_words_is_listed_and_not_passed_over(words: str) -> None:
 @pytest.mark.parametrize("words", NO_CLAIMS)
 def test_words_that_claim_nothing_leave_the_verdict_alone(words: str) -> None:
     assert check_answer(load_exercises()["averaging-two"], Written(TWO + words + ".")).word == "proved"
+
+
+def test_other_words_are_listed_and_leave_the_verdict_alone() -> None:
+    verdict = check_answer(load_exercises()["averaging-two"], Written(f"{TWO}. The softmax is smooth."))
+    assert verdict.word == "proved"
+    assert any(one.statement == "the softmax is smooth" and one.why for one in verdict.read)
 
 
 def test_the_reason_quotes_the_words_that_were_not_judged() -> None:

@@ -51,6 +51,8 @@ class Lexicon:
     beside: frozenset[tuple[str, ...]]
     things: frozenset[tuple[str, ...]]
     claiming: frozenset[tuple[str, ...]]
+    claims: frozenset[tuple[str, ...]]
+    harmless: frozenset[tuple[str, ...]]
     facts: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
@@ -201,6 +203,20 @@ class Lexicon:
             at += max(sizes)
         return True
 
+    def claims_something(self, words: Sequence[str]) -> bool:
+        """Whether words have the vocabulary of a claim: a comparison, a quantity, 'any', 'never', 'would do'.
+
+        >>> lexicon().claims_something("a smaller one would do".split()), lexicon().claims_something(["intuition"])
+        (True, False)
+        """
+        at = 0
+        while at < len(words):
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(words[at : at + size]) in self.harmless]
+            if not sizes and any(tuple(words[at : at + size]) in self.claims for size in range(1, LONGEST_PHRASE + 1)):
+                return True
+            at += max(sizes, default=1)
+        return False
+
     def _fillers(self, words: Sequence[str]) -> int:
         start = 0
         while start < len(words) and words[start] in self.before:
@@ -255,6 +271,8 @@ def lexicon() -> Lexicon:
         beside=frozenset(_table({"": [*given["beside"]["words"], *given["beside"]["phrases"]]})),
         things=frozenset(_table({"": given["beside"]["things"]})),
         claiming=frozenset(_table({"": given["beside"]["verbs"]})),
+        claims=frozenset(_table({"": given["beside"]["claims"]})),
+        harmless=frozenset(_table({"": given["beside"]["harmless"]})),
         facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),

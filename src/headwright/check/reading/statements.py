@@ -68,7 +68,8 @@ class Read:
     denied: str = ""  # a sentence in words that denies what was said
     denied_line: int = 0
     terse: bool = True  # next to no words: what the formulas say is all that is said
-    beside: tuple[Statement, ...] = ()  # what is said in words alone, and not judged
+    beside: tuple[Statement, ...] = ()  # claims in words alone, which are not judged
+    remarks: tuple[Statement, ...] = ()  # other words that are not known: they are listed, and no more
 
 
 FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
@@ -106,6 +107,7 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
         discourse.denied_line,
         _is_terse(written.text),
         tuple(discourse.beside),
+        tuple(discourse.remarks),
     )
 
 
@@ -127,6 +129,7 @@ class _Discourse:
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
         self.denied, self.denied_line = "", 0
         self.beside: list[Statement] = []
+        self.remarks: list[Statement] = []
         self._names = names
         self._commands = own_commands
         self._supposed: list[_Condition] = []  # 'Suppose ...'
@@ -150,9 +153,11 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
-        for said, line in said_in_words(found) if not sentence.heading else ():
+        for said, line, claimed in said_in_words(found) if not sentence.heading else ():
             why = "it is said in words"
-            self.beside.append(Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE))
+            (self.beside if claimed else self.remarks).append(
+                Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE)
+            )
         before = len(self.found)
         _Sentence(self, sentence, found).say()
         self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]

@@ -2,7 +2,7 @@
 
 '$q = t k_a$, and half of it would do' claims two things, of which one is a formula. The lexicon has the words that
 claim nothing (`[beside]`); a stretch of a sentence without a formula that has any other word in it is listed as not
-judged, and what was judged besides cannot pass on its own.
+judged, and where it has the vocabulary of a claim, what was judged besides cannot pass on its own.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ UNHEARD = frozenset(
 )  # what they say is read, or not judged already
 
 
-def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
-    r"""The stretches of a sentence that may claim something and have no formula, each with its line.
+def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
+    r"""The stretches of a sentence without a formula: the words, the line, and whether they have the vocabulary of a claim.
 
     >>> from headwright.check.reading.clauses import clauses
     >>> from headwright.check.reading.sentences import sentences
     >>> from headwright.check.reading.written import Written
     >>> one, = sentences(Written("$q = k_a$ works, and a smaller $q$ would do as well"))
     >>> list(said_in_words(clauses(one)))
-    [('a smaller $q$ would do as well', 1)]
+    [('a smaller $q$ would do as well', 1, True)]
     """
     wordy = not any(clause.formulas for clause in clauses)
     for clause in clauses:
@@ -38,7 +38,8 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
                 continue
             if _claims_something(stretch):
                 cue = f"{clause.cue} " if number == 0 and clause.cue else ""
-                yield cue + _shown(stretch), stretch[0].line
+                words = [*cue.split(), *(token.text for token in stretch if token.kind == "word")]
+                yield cue + _shown(stretch), stretch[0].line, lexicon().claims_something(words)
 
 
 def ends_in_words(clause: Clause) -> bool:
