@@ -20,7 +20,7 @@ UNHEARD = frozenset(
 
 
 def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
-    r"""The stretches of a sentence without a formula: the words, the line, and whether they have the vocabulary of a claim.
+    r"""The stretches of a sentence without a formula: the words, the line, and whether they have those of a claim.
 
     >>> from headwright.check.reading.clauses import clauses
     >>> from headwright.check.reading.sentences import sentences
