@@ -12,6 +12,7 @@ from headwright.check import check
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.judging import contrasted
+from headwright.check.telling.spelling import readable
 from headwright.formula.evaluate import precision
 
 INTERNAL = re.compile(r"\b(slack|score|margin|closeness|y_others|excess)(_\w+)?\b(?! of)")
@@ -69,3 +70,19 @@ def test_every_step_of_a_chain_has_the_line_it_stands_in() -> None:
     text = "\\|A\\|_F^2 &= \\sum_{i=1}^d \\sigma_i^2 \\\\\n &\\ge \\sum_{i=1}^k \\sigma_i^2 \\\\\n &\\ge k \\sigma_k^2"
     verdict = check_answer(load_exercises()["kth-singular-value"], [Formula(text, 7)])
     assert [part.line for part in verdict.parts] == [7, 8, 9]
+
+
+def test_a_part_names_what_it_was_decided_for() -> None:
+    said = [r"q = \lambda(\mu_a + \mu_b)", r"g < 1 \Rightarrow c \not\approx v_a", r"g > 1 \Rightarrow c \approx v_a"]
+    verdict = check_answer(load_exercises()["averaging-scaled"], [Formula(text, 1) for text in said])
+    parts = [readable(part.statement) for part in verdict.parts]
+    assert parts == ["c ~ (1/2) (v_a + v_b) for g = 1", "(not c ~ v_a) for g < 1", "c ~ v_a for g > 1"]
+
+
+def test_what_is_true_in_one_case_and_false_in_another_names_the_cases() -> None:
+    verdict = check("averaging-scaled-discrete", r"\alpha_2/\alpha_1 = e^{t/2}")
+    assert [(readable(part.statement), part.word) for part in verdict.parts] == [
+        ("alpha_2/alpha_1 = exp(t/2) for c = 0.5", "proved"),
+        ("alpha_2/alpha_1 = exp(t/2) for c = 1.5", "refuted"),
+    ]
+    assert "is true" not in verdict.reason

@@ -229,10 +229,14 @@ def decide_all(
     'the second'
     >>> decide_all({"the first": (x, x), "the second": (x, x + 1)}, "!=", Where()).word
     'proved'
+    >>> decide_all({"the first": (x, x), "the second": (x, 2 * x / 2)}, "=", Where()).reason
+    'both sides are equal, part by part'
     """
     if comparison == "!=":
         return _apart([a - b for a, b in pairs.values()], where, tending)
     found = [replace(decide(a, comparison, b, where, tending), about=name) for name, (a, b) in pairs.items()]
+    if comparison == "=" and len(found) > 1 and all(one.word == "proved" for one in found):
+        return replace(most_telling(found), reason="both sides are equal, part by part")
     return most_telling(found)
 
 

@@ -15,8 +15,9 @@ from headwright.check.decision import Decision
 from headwright.check.scalars.numbers import told
 from headwright.check.verdict import Part, Verdict, by_what, worst
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Name, Relation
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Relation, walk
 
+NO_CASE: Mapping[str, Fraction] = {}
 DIGITS, MOST_DIGITS = 4, 12  # of a number that is written out
 MOST_BITS = 13_000
 LOG_2 = 0.30103
@@ -71,8 +72,10 @@ class Judged:
         return self.decision.vacuous
 
 
-def judged(claim: Claim, decision: Decision, words: str, link: Relation | None = None) -> Judged:
-    """A decided comparison as a part of a verdict."""
+def judged(
+    claim: Claim, decision: Decision, words: str, link: Relation | None = None, case: Mapping[str, Fraction] = NO_CASE
+) -> Judged:
+    """A decided comparison as a part of a verdict; where it was decided case by case, for one of them."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
         counterexample = {told(name): plain_number(value) for name, value in decision.values.items()}
@@ -83,8 +86,25 @@ def judged(claim: Claim, decision: Decision, words: str, link: Relation | None =
             counterexample = {"words": words}
     link = claim.link if link is None else link
     line = 0 if claim.said is None else _line(claim.said, link)
-    part = Part(latex(link), claim.role, decision.word, words, line, counterexample, decision.used)
+    said = latex(_stated(claim, link, case))
+    part = Part(said, claim.role, decision.word, words, line, counterexample, decision.used)
     return Judged(part, decision, link, claim)
+
+
+def _stated(claim: Claim, link: Relation, case: Mapping[str, Fraction]) -> Node:
+    """A comparison with all that it was decided for: denied, under its conditions, in one case."""
+    node: Node = Logic("not", (link,)) if claim.negated else link
+    gone = _letters(claim.link) - _letters(link)  # 'for all i != a' ranges over b, and then speaks of b alone
+    under = [one for one in claim.under if not isinstance(one, Name) and not _letters(one) & gone]
+    spoken = set().union(*map(_letters, under))
+    under += [Relation((Name(x), Number(value)), ("=",)) for x, value in case.items() if x not in spoken]
+    return Quantified(node, tuple(under)) if under else node
+
+
+def _letters(node: Node) -> set[str]:
+    """The letters of all names, and of their indices."""
+    names = [part for part in walk(node) if isinstance(part, Name)]
+    return {name.base for name in names}.union(*(_letters(name.index) for name in names if name.index is not None))
 
 
 def _line(said: Said, link: Relation) -> int:
@@ -171,8 +191,10 @@ def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
     if word == "refuted" and goals and chosen.part.role != "goal" and all(g.part.word == "proved" for g in goals):
         return f"it does what is asked, but what it says besides is false: {chosen.part.reason}"
     first = next((one for one in judgements if one.part.role == "statement"), chosen)
-    if word == "refuted" and not goals and chosen.part.role == "statement" and first.part.word == "proved":
-        return f"{plain(first.link)} is true, but what is said besides is false: {chosen.part.reason}"
+    true = all(one.part.word == "proved" for one in judgements if one.claim is first.claim)  # in every case of it
+    if word == "refuted" and not goals and chosen.part.role == "statement" and true:
+        said = "what is said first" if first.claim.under or first.claim.negated else plain(first.link)
+        return f"{said} is true, but what is said besides is false: {chosen.part.reason}"
     if word in ("refuted", "undecided"):
         return chosen.part.reason
     by = by_what(*sorted({one.decision.used for one in judgements}))

@@ -73,7 +73,8 @@ def _numbered(shown: list[str], line: int) -> list[str]:
 def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
     new = part.reason and not any(part.reason in other for other in heard) and "\n" not in part.reason
     statement = readable(part.statement)
-    reason = part.reason.removeprefix(statement)  # a reason may start with what it is about
+    bare = statement.partition(" for ")[0]  # without what it is said for
+    reason = part.reason.removeprefix(statement).removeprefix(bare)  # a reason may start with what it is about
     why = (f": {reason}" if reason == part.reason else reason) if new else ""
     by = by_what(part.used) if new else ""
     lines = [clean(f"    {part.word:<10} {shortened(statement, 90)}{why}{by}")]

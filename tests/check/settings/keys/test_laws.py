@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwright.check import check
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises, parsed
 from headwright.check.settings.keys.laws import Laws, drawn_as_moments
@@ -141,3 +142,23 @@ def test_the_variance_of_the_noise_is_given() -> None:
     assert _noisy("a > 0", r"a \to 0").word == "proved"
     assert _noisy("a = 0").word == "undecided"
     assert _noisy("a > 1").word != "proved"
+
+
+def test_a_value_without_noise_is_not_said_to_do_where_the_exact_one_is_asked() -> None:
+    said = check("score-varies", r"\operatorname{Var}(k_a^\top q) = \frac{\lambda^2}{2}").reason
+    assert said == "it leaves out the noise, whose variance is small and not 0: the exact value is asked for"
+
+
+def test_both_sides_are_told_without_the_noise_where_keys_are_noisy() -> None:
+    said = check(
+        "score-varies",
+        r"k_a^\top q = \lambda(k_a^\top \mu_a + k_a^\top \mu_b), "
+        r"\operatorname{Var}(k_a^\top q) = (\frac12 + 2a)\lambda^2",
+    )
+    assert said.word == "proved"
+    assert said.reason.startswith("without the noise both sides are g lambda; both sides are (2 a + 1/2) lambda^2")
+
+
+def test_the_equality_of_vectors_is_not_told_by_one_coordinate() -> None:
+    parts = check("causal-mask", "c_1 = u_a").parts
+    assert [part.reason for part in parts] == ["both sides are equal, part by part"]

@@ -223,7 +223,16 @@ def test_positions_make_a_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [r"P X \ne X", r"P X \ne X + \Phi", r"X \ne 0", r"X \ne \Phi", r"P X \ne 2 X", r"P \ne P^\top"]
+    "said",
+    [
+        r"P X \ne X",
+        r"P X \ne X + \Phi",
+        r"X \ne 0",
+        r"X \ne \Phi",
+        r"P X + \Phi \ne X + \Phi",
+        r"\Phi \ne 2 X",
+        r"P \ne P^\top",
+    ],
 )
 def test_instances_do_not_prove_that_matrices_always_differ(said: str) -> None:
     assert POSITIONS.decision(said).word == "undecided"

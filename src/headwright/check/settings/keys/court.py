@@ -18,7 +18,7 @@ from headwright.check.scalars.numbers import Symbol, told
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
-from headwright.check.settings.keys.laws import drawn_as_moments, variance_named
+from headwright.check.settings.keys.laws import drawn_as_moments, speaks_of_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -30,6 +30,7 @@ from headwright.check.settings.keys.scene import (
     opening,
     score_name,
 )
+from headwright.check.settings.keys.shaken import shaken
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
@@ -42,7 +43,9 @@ def described(finding: Finding) -> str:
         if decision.word == "proved" and finding.scene.setting.are == "any" and _by_scores(finding):
             stated = finding.scene.exercise.condition
             return f"{plain(link)} {'follows from the condition' if stated else 'holds whatever the scores are'}"
-        return _comes_down_to(decision.reason, plain(link))
+        reason = _comes_down_to(decision.reason, plain(link))
+        noisy = shaken(link, finding.scene) and not speaks_of_moments(link)
+        return f"without the noise {reason}" if noisy and reason.startswith("both sides are") else reason
     values = {**finding.case, **decision.values}
     free = _free(finding)
     there = explicit(finding, values) | {name: str(path) for name, path in decision.along.items()}
@@ -144,7 +147,8 @@ def argument(scene: Scene) -> str:
         scores = scene.scores(Reader(scene, {}).query(head))
         told = {REST: "the others", FIRST: f"the first {scene.setting.first.size}" if scene.setting.first else ""}
         keys = [f"{score} for {told.get(name, f'k_{name}')}" for name, score in scores.items()]
-        said.append(f"the scores of {head} are {', '.join(keys[:-1])} and {keys[-1]}")
+        noise = "" if scene.setting.noise == "none" else "without the noise "
+        said.append(f"{noise}the scores of {head} are {', '.join(keys[:-1])} and {keys[-1]}")
     return "; ".join(said)
 
 
@@ -274,7 +278,8 @@ class KeysCourt:
 def _judged(finding: Finding, claim: Claim) -> Judged:
     decision = finding.decision
     known = replace(decision, values={**finding.case, **decision.values}) if decision.word == "refuted" else decision
-    one = judged(claim, known, described(finding), finding.link)
+    case = {name: value for name, value in finding.case.items() if not isinstance(name, Symbol)}
+    one = judged(claim, known, described(finding), finding.link, case)
     found = dict(one.part.counterexample or {})
     if known.values and found:
         there = explicit(finding, known.values)

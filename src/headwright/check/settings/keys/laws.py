@@ -14,7 +14,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
-from headwright.check.exercise import NormalLaw
+from headwright.check.exercise import NormalLaw, parsed
 from headwright.check.scalars import Range, Scalar, Where, number
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
@@ -41,6 +41,7 @@ from headwright.formula.tree import (
 MOMENTS = ("E", "Var", "Cov")
 NOT_LINEAR = "means and variances are known exactly of what is linear in the keys, and of weights as queries grow"
 UP_TO_NOISE = "it holds up to the noise, which vanishes: write \\approx"
+NOT_NOTHING = "it leaves out the noise, whose variance is small and not 0: the exact value is asked for"
 DEPENDS = "it depends on how small the noise is beside the query"
 DEEPEST = 20  # definitions inside definitions
 SMALL = Range(0, 1, lower_open=True, upper_open=True)  # where the variance of the noise lies
@@ -332,7 +333,10 @@ def decide_exactly(scene: Scene, link: Relation, given: Sequence[Hypothesis], wh
     if sign != "=":
         return Decision("undecided", DEPENDS)
     dropped = not any(VARIANCE in right.names() for _, right in pairs.values())
-    return Decision("undecided", UP_TO_NOISE) if dropped and _without_noise(pairs, known) else found
+    if not dropped or not _without_noise(pairs, known):
+        return found
+    asked = scene.exercise.determines and left in map(parsed, scene.exercise.about)
+    return Decision("undecided", NOT_NOTHING if asked else UP_TO_NOISE)
 
 
 def _without_noise(pairs: Mapping[str, tuple[Scalar, Scalar]], where: Where) -> bool:

@@ -40,9 +40,11 @@ from headwright.formula.tree import (
     Negative,
     Node,
     Number,
+    Product,
     Quantified,
     Relation,
     Sum,
+    Transpose,
     mapped,
     put,
     walk,
@@ -109,6 +111,14 @@ def difference(left: Form, right: Form) -> Form:
     elif right.is_scalar and right.is_zero:
         right = scaled(left, 0)
     return minus(left, right)
+
+
+def multiple(form: Form, of: Form) -> bool:
+    """Whether one form is another times a number that is not 0."""
+    if form.is_zero or of.is_zero or len(form.terms) != len(of.terms):
+        return False
+    factor = (form.terms[0][1] / of.terms[0][1]).rational
+    return factor is not None and factor != 0 and form == scaled(of, factor)
 
 
 def prepared(known: Known) -> Normal:
@@ -205,14 +215,24 @@ class _Case:
             if None not in how:
                 return Decision("proved", "each side is at most the other, for all sizes", used=how[0] or "")
         if self.comparison == "!=":
-            for first, second in self.known.given.different:
-                sides = self.known.typed(Relation((first, second), ("=",)))
-                if not isinstance(sides, Relation):
-                    continue
-                apart = difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
-                if not apart.is_zero and gap in (apart, scaled(apart, -1)):
+            for apart in self.given_apart(normal):
+                if multiple(gap, apart):
                     return Decision("proved", "the sides differ by what is given not to be 0", used=GIVEN_DIFFERENT)
         return None
+
+    def given_apart(self, normal: Normal) -> Iterator[Form]:
+        """Differences that are given not to be 0, and these times a permutation, which are not 0 either."""
+        turning = [Name(name) for name, facts in self.known.given.facts.items() if "permutation" in facts]
+        before: list[tuple[Node, ...]] = [(), *((x,) for x in turning), *((Transpose(x),) for x in turning)]
+        for pair in self.known.given.different:
+            for factor in before:
+                first, second = (Product((*factor, side)) if factor else side for side in pair)
+                try:
+                    sides = self.known.typed(Relation((first, second), ("=",)))
+                except FormulaError:  # a permutation of another size
+                    continue
+                if isinstance(sides, Relation):
+                    yield difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
 
     # Instances
 
