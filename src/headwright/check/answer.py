@@ -830,11 +830,27 @@ class _Sorter:
             answer.variants.append(Variant(dict(answer.definitions), with_it, case, said))
             answer.variants.append(Variant(dict(answer.definitions), conditions, (flipped(case[0]),), said))
             answer.by_cases = True
+        tried = {full for full, _ in self._examples} - answer.definitions.keys()
+        for said in [one for one in answer.claims if self._is_range(one, tried)]:
+            answer.claims.remove(said)
+            self._set_aside_said(said, "it gives a range, and only one value of it was judged")
         for full, said in self._examples:
             if full in self.exercise.answer and full not in answer.definitions:
                 answer.definitions[full] = said
             else:
                 answer.variants.append(Variant({**answer.definitions, full: said}, conditions, (), said, example=True))
+
+    def _is_range(self, said: Said, tried: set[str]) -> bool:
+        """'any $tau <= 1$ works', '$tau <= 1$, for example $tau = 1/2$': said of more than the one that is defined."""
+        node = said.node.body if isinstance(said.node, Quantified) else said.node
+        if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="}:
+            return False
+        asked = {full_name(term) for term in node.terms if isinstance(term, Name)} & set(self.exercise.answer)
+        sentence = "" if said.statement is None else said.statement.sentence
+        return bool(asked) and (bool(asked & tried) or _RANGES.search(sentence) is not None)
+
+
+_RANGES = re.compile(r"\b(?:any|every|all|each|anything|works?|will do|would do|suffices?|fine|enough|sufficient)\b")
 
 
 def _holds(listing: Node, link: Relation) -> bool:

@@ -33,7 +33,7 @@ from headwright.check.scalars.numbers import TooLong, at_most_work
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
-from headwright.check.settings.matrices.deciding import MatricesSetting
+from headwright.check.settings.matrices.deciding import INSTANCE, MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
@@ -155,9 +155,15 @@ class _Bench:
             decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
             if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
                 decided = self._outgrown(court, answer, claim) or decided
+            decided = [_left_undecided(one, SOMEWHERE) if self._differs_somewhere(one) else one for one in decided]
             untried = self.exercise.keys is not None and any(map(_untried, decided))
             judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
         return judgements
+
+    def _differs_somewhere(self, one: Judged) -> bool:
+        """Where matrices are given to be different always, an instance in which two differ proves no such thing."""
+        always = self.exercise.matrices is not None and bool(self.exercise.matrices.different)
+        return always and one.decision.word == "proved" and one.part.used == INSTANCE
 
     def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
         """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
@@ -270,6 +276,7 @@ def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Seq
     return [_left_undecided(one, reason) for one in there]
 
 
+SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 
 
@@ -449,6 +456,10 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
     if found.denied and verdict.word in ("proved", "holds"):
         reason = f"line {found.denied_line} was not understood: '{found.denied}'"
         return replace(verdict, word="undecided", reason=reason)
+    if found.beside and verdict.word in ("proved", "holds"):
+        one = found.beside[0]
+        reason = f"what was judged is right, but line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
+        return replace(verdict, word="undecided", reason=reason)
     return verdict
 
 
@@ -485,7 +496,7 @@ def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread
             _worst(words.get(statement.number, [])),
             why.get(statement.number) or statement.why,
         )
-        for statement in found.statements
+        for statement in sorted((*found.statements, *found.beside, *found.remarks), key=lambda one: one.line)
     )
 
 

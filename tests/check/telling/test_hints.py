@@ -118,7 +118,10 @@ def test_the_direction_names_the_statement_and_the_instance() -> None:
     each = _checked(EXERCISES["averaging-scaled-discrete"], r"\alpha_1/\alpha_2 = e^{ct}")
     assert each.verdict.reason.endswith("alpha_1/alpha_2 is 0.5, not equal to 2")
     said = hinted(each, "direction").verdict
-    assert said.reason == "alpha_1/alpha_2 = exp(c t) is false, for instance with c = 1/2, n = 2, epsilon = 1/2"
+    assert (
+        said.reason
+        == "alpha_1/alpha_2 = exp(c t) for c = 0.5 is false, for instance with c = 1/2, n = 2, epsilon = 1/2"
+    )
     assert said.counterexample == {"c": "1/2", "n": 2, "epsilon": "1/2"}
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Token
@@ -49,6 +50,24 @@ def as_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
                 found[at : at + 2] = [Token("word", "for", token.line), token, Token("mark", ",", token.line)]
                 at += 2
         at += 1
+    return _both_cases(found)
+
+
+_EQUATION = re.compile(r"([^=<>≤≥≈]+)(=|\\approx|≈)([^=<>≤≥≈]+)")
+
+
+def _both_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """'$x = a$ for $c = 1$ and $b$ for $c = 2$' says x = b in the second case."""
+    found = list(tokens)
+    for at in range(len(found) - 6):
+        first, word, case, joined, other, again, second = found[at : at + 7]
+        equation = _EQUATION.fullmatch(first.text) if first.kind == "formula" else None
+        cases = (
+            case.kind == second.kind == "formula" and looks_like_a_case(case.text) and looks_like_a_case(second.text)
+        )
+        marked = word.text in ("for", "if", "when") and again.text == word.text and joined.text == "and"
+        if equation and cases and marked and other.kind == "term":
+            found[at + 4] = replace(other, kind="formula", text=f"{equation[1].strip()} {equation[2]} {other.text}")
     return tuple(found)
 
 
@@ -102,5 +121,5 @@ def _named(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _harmless(words: Sequence[str]) -> bool:
-    phrases = [lexicon().part(words[at:]) for at in range(len(words))]
+    phrases = [lexicon().part(words[at:]) for at in range(len(words)) if words[at : at + 2] != ["it", "is"]]
     return all(one is None or one.part in ("if", "idle") for one in phrases)

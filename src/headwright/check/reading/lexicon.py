@@ -44,9 +44,16 @@ class Lexicon:
     verbs: frozenset[str]
     of_ones: Mapping[tuple[str, ...], str]
     of_twos: Mapping[tuple[str, ...], str]
+    clauses: Mapping[tuple[str, ...], str]
     sums: frozenset[tuple[str, ...]]
     neutral: frozenset[tuple[str, ...]]
     properties: frozenset[tuple[str, ...]]
+    beside: frozenset[tuple[str, ...]]
+    things: frozenset[tuple[str, ...]]
+    claiming: frozenset[tuple[str, ...]]
+    claims: frozenset[tuple[str, ...]]
+    harmless: frozenset[tuple[str, ...]]
+    facts: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
     nouns: frozenset[str]
@@ -108,6 +115,10 @@ class Lexicon:
         '='
         """
         return self.of_twos.get(tuple(words[self._fillers(words) :]))
+
+    def clause(self, words: Sequence[str]) -> Phrase | None:
+        """A whole clause at the start of these words that is read as a formula."""
+        return _longest(words, self.clauses)
 
     def is_loose(self, words: Sequence[str]) -> bool:
         """Whether a relation said in words leaves some room: 'almost always close to'."""
@@ -175,6 +186,37 @@ class Lexicon:
         """Whether words without a formula claim something of what was set down: 'it is symmetric'."""
         return _somewhere(words, self.properties)
 
+    def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False) -> bool:
+        """Whether a stretch of words without a formula is known to claim nothing; beside a term, 'large' is read.
+
+        >>> lexicon().claims_nothing("this works".split()), lexicon().claims_nothing("half works".split())
+        (True, False)
+        """
+        known = self.beside if _somewhere(words, self.claiming) else self.beside | self.things
+        at = 0
+        while at < len(words):
+            rest = words[at:]
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in known]
+            sizes += [found.words for found in (self.adjective(rest),) if found is not None and beside_a_term]
+            if not sizes:
+                return False
+            at += max(sizes)
+        return True
+
+    def claims_something(self, words: Sequence[str]) -> bool:
+        """Whether words have the vocabulary of a claim: a comparison, a quantity, 'any', 'never', 'would do'.
+
+        >>> lexicon().claims_something("a smaller one would do".split()), lexicon().claims_something(["intuition"])
+        (True, False)
+        """
+        at = 0
+        while at < len(words):
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(words[at : at + size]) in self.harmless]
+            if not sizes and any(tuple(words[at : at + size]) in self.claims for size in range(1, LONGEST_PHRASE + 1)):
+                return True
+            at += max(sizes, default=1)
+        return False
+
     def _fillers(self, words: Sequence[str]) -> int:
         start = 0
         while start < len(words) and words[start] in self.before:
@@ -222,9 +264,16 @@ def lexicon() -> Lexicon:
         numbered=frozenset(given["numbered"]["words"]),
         of_ones=_table(given["of_one"]),
         of_twos=_table(given["of_two"]),
+        clauses=_table(given["clauses"]),
         sums=frozenset(_table({"": given["sums"]["phrases"]})),
         neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
         properties=frozenset(_table({"": given["properties"]["words"]})),
+        beside=frozenset(_table({"": [*given["beside"]["words"], *given["beside"]["phrases"]]})),
+        things=frozenset(_table({"": given["beside"]["things"]})),
+        claiming=frozenset(_table({"": given["beside"]["verbs"]})),
+        claims=frozenset(_table({"": given["beside"]["claims"]})),
+        harmless=frozenset(_table({"": given["beside"]["harmless"]})),
+        facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),
         nouns=frozenset(given["fillers"]["nouns"]),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
-from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.lexicon import LONGEST_PHRASE, lexicon
 from headwright.check.reading.sentences import Loose, Token, leads_on
 
 MOST_WORDS = 12  # between two terms that are compared
@@ -18,6 +19,8 @@ VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "
 BARE = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?\s*")
 REASONS = frozenset({"as", "by", "from", "using"})
 COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
+# What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
+OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
 RELATIVE = frozenset({"which", "that"})
 
 
@@ -29,6 +32,7 @@ def spoken(tokens: Sequence[Token]) -> list[Token]:
     ['a > b']
     """
     found: list[Token] = []
+    tokens = _whole_clauses(tokens)
     for number, token in enumerate(tokens):
         found.append(token)
         following = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -39,6 +43,24 @@ def spoken(tokens: Sequence[Token]) -> list[Token]:
         elif token.kind == "word" and (following is None or _ends(following)):
             _of_one(found, tokens[number + 1 : number + 4])
             _of_two(found)
+    return found
+
+
+def _whole_clauses(tokens: Sequence[Token]) -> list[Token]:
+    """'since the keys are orthonormal': clauses in words that are read as formulas, and never called false."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        run = list(takewhile(lambda one: one.kind == "word", tokens[at : at + LONGEST_PHRASE + 1]))
+        opened = not found or found[-1].kind != "word" or found[-1].text in OPENING
+        clause = lexicon().clause([one.text for one in run]) if opened else None
+        end = at + (clause.words if clause is not None else 1)
+        if clause is not None and (end == len(tokens) or _ends(tokens[end])):
+            found += [Token("formula", part, run[0].line, loose="room") for part in clause.part.split(", ")]
+        else:
+            end = at + 1
+            found.append(tokens[at])
+        at = end
     return found
 
 

@@ -18,6 +18,7 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
+from headwright.check.reading.words import ends_in_words, said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
@@ -26,6 +27,7 @@ from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantifi
 
 Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
+BESIDE = -1  # the number of what is said in words alone: it has no place among the statements
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
@@ -66,6 +68,8 @@ class Read:
     denied: str = ""  # a sentence in words that denies what was said
     denied_line: int = 0
     terse: bool = True  # next to no words: what the formulas say is all that is said
+    beside: tuple[Statement, ...] = ()  # claims in words alone, which are not judged
+    remarks: tuple[Statement, ...] = ()  # other words that are not known: they are listed, and no more
 
 
 FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
@@ -96,7 +100,15 @@ def read(written: Written, names: Collection[str] = ()) -> Read:
         why = f"there are more than {LONGEST} characters, and the rest is not read"
         found.append(Statement("unclear", "...", written.line, sentence="...", why=why))
     numbered = tuple(replace(one, number=number) for number, one in enumerate(found))
-    return Read(numbered, frozenset(discourse.own), discourse.denied, discourse.denied_line, _is_terse(written.text))
+    return Read(
+        numbered,
+        frozenset(discourse.own),
+        discourse.denied,
+        discourse.denied_line,
+        _is_terse(written.text),
+        tuple(discourse.beside),
+        tuple(discourse.remarks),
+    )
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,8 @@ class _Discourse:
         self.own: set[str] = set()
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
         self.denied, self.denied_line = "", 0
+        self.beside: list[Statement] = []
+        self.remarks: list[Statement] = []
         self._names = names
         self._commands = own_commands
         self._supposed: list[_Condition] = []  # 'Suppose ...'
@@ -139,6 +153,11 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
+        for said, line, claimed in said_in_words(found) if not sentence.heading else ():
+            why = "it is said in words"
+            (self.beside if claimed else self.remarks).append(
+                Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE)
+            )
         before = len(self.found)
         _Sentence(self, sentence, found).say()
         self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]
@@ -265,7 +284,12 @@ class _Sentence:
             self._attach(self._nodes(clause), "")
             return
         before = len(self.all.found)
-        self._add(clause, role, denied=denied)
+        if role == "claim" and _says_also(clause):  # '$q = k_a$ works too': another choice, not the same one
+            at = max(number for number, token in enumerate(clause.tokens) if token.kind == "formula")
+            self._add(replace(clause, tokens=clause.tokens[:at]), role)
+            self._add(replace(clause, tokens=clause.tokens[at:]), "example")
+        else:
+            self._add(clause, role, denied=denied)
         if len(self.all.found) > before:
             self.last = list(range(before, len(self.all.found)))
             self.fresh = False
@@ -435,8 +459,16 @@ class _Sentence:
                 self.front[-1] = _Condition(_said_for(self.front[-1].nodes, nodes), self.front[-1].unknown or unknown)
             else:
                 self.front.append(_Condition(nodes, unknown))
+        elif self._after_words(clause):  # '$V = a + b$, which vanishes as $a -> 0$'
+            for number in self.last:
+                one = self.all.found[number]
+                self.all.found[number] = replace(one, perhaps=(*one.perhaps, *nodes), unknown=one.unknown or unknown)
         else:
             self._attach(nodes, unknown)
+
+    def _after_words(self, clause: Clause) -> bool:
+        place = next(number for number, one in enumerate(self.clauses) if one is clause)
+        return place > 0 and ends_in_words(self.clauses[place - 1])
 
     def _attach(self, nodes: tuple[Node, ...], unknown: str) -> None:
         """A condition after what it is about: surely about the last statement, perhaps about those before it."""
@@ -782,6 +814,23 @@ def _plain_condition(node: Node) -> bool:
 def _nearly(node: Node) -> bool:
     """'under the condition above, where alpha_j ~ 1': no condition, which must be exact, but what follows from it."""
     return isinstance(node, Relation) and "~" in node.comparisons
+
+
+_ALSO = re.compile(
+    r"(?:also )?(?:works?|does|will do|would do|suffices|is fine|is possible)(?: (?:too|also|as well|equally well))?"
+)
+
+
+def _says_also(clause: Clause) -> bool:
+    """'... works too', '... would also do' behind the last formula of a clause."""
+    words: list[str] = []
+    for token in reversed(clause.tokens):
+        if token.kind == "formula":
+            said = " ".join(words)
+            return _ALSO.fullmatch(said) is not None and any(one in said for one in ("also", "too", "well"))
+        if token.kind == "word":
+            words.insert(0, token.text)
+    return False
 
 
 def _mentions(clause: Clause) -> bool:

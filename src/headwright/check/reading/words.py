@@ -1,0 +1,84 @@
+"""What an answer says in words alone: no formula states it, so nothing judges it, and it must not be lost.
+
+'$q = t k_a$, and half of it would do' claims two things, of which one is a formula. The lexicon has the words that
+claim nothing (`[beside]`); a stretch of a sentence without a formula that has any other word in it is listed as not
+judged, and where it has the vocabulary of a claim, what was judged besides cannot pass on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headwright.check.reading.clauses import LIGHT, Clause
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import Token
+
+JOINING = frozenset({"and", "but", "while", "yet", "though", "although"})
+UNHEARD = frozenset(
+    {"goal", "if", "only", "absurd", "deny", "suffices"}
+)  # what they say is read, or not judged already
+
+
+def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
+    r"""The stretches of a sentence without a formula: the words, the line, and whether they have those of a claim.
+
+    >>> from headwright.check.reading.clauses import clauses
+    >>> from headwright.check.reading.sentences import sentences
+    >>> from headwright.check.reading.written import Written
+    >>> one, = sentences(Written("$q = k_a$ works, and a smaller $q$ would do as well"))
+    >>> list(said_in_words(clauses(one)))
+    [('a smaller $q$ would do as well', 1, True)]
+    """
+    wordy = not any(clause.formulas for clause in clauses)
+    for clause in clauses:
+        if clause.part == "if" and not wordy:
+            continue  # a condition that is not understood goes with what is said under it
+        for number, stretch in enumerate(_stretches(clause.tokens)):
+            if clause.part == "goal" and number == 0:
+                continue
+            if _claims_something(stretch):
+                cue = f"{clause.cue} " if number == 0 and clause.cue else ""
+                words = [*cue.split(), *(token.text for token in stretch if token.kind == "word")]
+                yield cue + _shown(stretch), stretch[0].line, lexicon().claims_something(words)
+
+
+def ends_in_words(clause: Clause) -> bool:
+    """Whether the last stretch of a clause says something without a formula: '$a = b$, which vanishes'."""
+    *_, last = _stretches(clause.tokens)
+    return _claims_something(last)
+
+
+def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Cut at commas, at colons, at 'and', and where a formula is followed by a reason or a case in words."""
+    held: list[Token] = []
+    for token in tokens:
+        word = token.text if token.kind == "word" else ""
+        if token.kind == "mark" or word in JOINING:
+            yield held
+            held = []
+            continue
+        if word in LIGHT and any(one.kind == "formula" for one in held):  # '$q = k_a$ as the weights are equal'
+            yield held
+            held = []
+        held.append(token)
+    yield held
+
+
+def _claims_something(stretch: Sequence[Token]) -> bool:
+    kinds = {token.kind for token in stretch}
+    if "word" not in kinds or "formula" in kinds or _is_fact(stretch):
+        return False
+    words = [token.text for token in stretch if token.kind == "word"]
+    phrase = lexicon().part(words)
+    if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
+        return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
+    return not lexicon().claims_nothing(words, beside_a_term="term" in kinds)
+
+
+def _is_fact(stretch: Sequence[Token]) -> bool:
+    opens = stretch[0].kind == "word" and stretch[0].text in LIGHT  # 'as exponentials are positive'
+    return _shown(stretch) in lexicon().facts or (opens and _shown(stretch[1:]) in lexicon().facts)
+
+
+def _shown(stretch: Sequence[Token]) -> str:
+    return " ".join(f"${one.text}$" if one.kind == "term" else one.text for one in stretch)

@@ -1,0 +1,105 @@
+"""What an answer says in words alone is never lost: it is listed as not judged, and keeps the rest from passing."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check.checker import check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.reading.statements import read
+from headwright.check.reading.written import Written
+
+TWO = r"$q = \ln(n/\epsilon)(k_a + k_b)$"
+CLAIMS = [
+    ", and a smaller $q$ would do as well",
+    ". Half of this query would be enough",
+    "; a lower temperature is fine too",
+    ", because then all other weights are exactly zero",
+    ", because the weights are all equal",
+    ", since the other keys get no weight at all",
+    " as the score of every key is the same",
+    ", so it is bounded as the query grows",
+    ". This need not be so if the word is long",
+    ". This would not work if $n$ were odd",
+    ". It works whenever keys repeat",
+    ", any $n$",
+    " (any $n$ works)",
+    ", which goes to zero as $n \\to 7$",
+    ". Suppose the keys are equal",
+    ". We want a query, and nothing shorter exists",
+]
+NO_CLAIMS = [", as required", ". This works", ". QED", ", which is what was asked", " by symmetry", ". First, check"]
+
+
+@pytest.mark.parametrize("words", CLAIMS)
+def test_a_claim_in_words_is_listed_and_not_passed_over(words: str) -> None:
+    verdict = check_answer(load_exercises()["averaging-two"], Written(TWO + words + "."))
+    assert verdict.word not in ("proved", "holds")
+    assert any(one.why for one in verdict.read)
+
+
+@pytest.mark.parametrize("words", NO_CLAIMS)
+def test_words_that_claim_nothing_leave_the_verdict_alone(words: str) -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written(TWO + words + ".")).word == "proved"
+
+
+def test_other_words_are_listed_and_leave_the_verdict_alone() -> None:
+    verdict = check_answer(load_exercises()["averaging-two"], Written(f"{TWO}. The softmax is smooth."))
+    assert verdict.word == "proved"
+    assert any(one.statement == "the softmax is smooth" and one.why for one in verdict.read)
+
+
+def test_the_reason_quotes_the_words_that_were_not_judged() -> None:
+    verdict = check_answer(load_exercises()["averaging-two"], Written(f"{TWO}.\n\nHalf of it would do."))
+    assert verdict.reason.endswith("line 3 was not judged, it is said in words: 'half of it would do'")
+
+
+def test_a_false_formula_is_refuted_whatever_the_words_say() -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written("$q = k_a$. Half of it would do.")).word == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        ("averaging-two", f"{TWO}, since the keys are orthonormal.", "proved"),
+        ("copying-separated", r"$q = 2\ln(n/\epsilon) k_1$, because the keys are orthogonal.", "undecided"),
+        ("causal-mask", "The first token sees only itself, so $c_1 = u_a$.", "proved"),
+        ("self-attention-copy", r"The first token sees only itself, and $c_2 \approx u_a$.", "undecided"),
+    ],
+)
+def test_a_clause_that_is_known_is_judged(exercise: str, text: str, word: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$\tau = \epsilon/n$ works, and so does $\tau = 1/\ln(n/\epsilon)$.", "proved"),
+        (r"$\tau = \epsilon/n$ works. $\tau = 1/\ln(n/\epsilon)$ works too.", "proved"),
+        (r"$\tau = \epsilon/n$ works, and so does $\tau = 2/\ln(n/\epsilon)$.", "refuted"),
+        (r"$\tau = 2/\ln(n/\epsilon)$ works, and so does $\tau = \epsilon/n$.", "refuted"),
+        (r"Either $\tau = \epsilon/n$ or $\tau = 2/\ln(n/\epsilon)$.", "undecided"),
+        (r"$\tau \le 2/\ln(n/\epsilon)$, for example $\tau = 1/\ln(n/\epsilon)$.", "undecided"),
+        (r"$\tau = 1/\ln(n/\epsilon)$; any $\tau \le 2/\ln(n/\epsilon)$ works.", "undecided"),
+    ],
+)
+def test_alternatives_are_judged_one_by_one_and_a_range_by_no_example(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["temperature-cold"], Written(text)).word == word
+
+
+@pytest.mark.parametrize(("long", "short", "word"), [("n", "\\epsilon", "proved"), ("\\epsilon", "n", "refuted")])
+def test_two_cases_with_one_left_side_are_two_claims(long: str, short: str, word: str) -> None:
+    said = rf"$\sqrt{{{long}/{short}}}$ for $c = 3/2$ and $\sqrt{{{short}/{long}}}$ for $c = 1/2$"
+    text = r"$\frac{\alpha_1}{\alpha_2} = " + said[1:]
+    assert check_answer(load_exercises()["averaging-scaled-discrete"], Written(text)).word == word
+
+
+def test_a_limit_behind_words_is_no_case_of_the_formula_before_them() -> None:
+    one, *_ = read(Written("$V = a + b$, which goes to zero as $a \\to 0$.")).statements
+    assert one.under == ()
+    assert one.perhaps != ()
+
+
+def test_an_instance_does_not_prove_that_two_matrices_always_differ() -> None:
+    text = r"$PX + \Phi \ne P(X + \Phi)$ because $PX \ne X$."
+    assert check_answer(load_exercises()["positions-help"], Written(text)).word == "undecided"
