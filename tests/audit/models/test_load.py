@@ -190,7 +190,10 @@ def test_folders_and_files_that_are_no_models_are_told_apart(tmp_path: Path) -> 
     with pytest.raises(InputError, match="is not a model: expected"):
         load_model(tmp_path / "text.txt")
     (tmp_path / "nonsense.gguf").write_bytes(b"GGUF nonsense")
-    with pytest.raises(InputError, match="cannot be loaded.*GGUF"):
+    with pytest.raises(InputError, match="cannot be loaded"):
+        load_model(tmp_path / "nonsense.gguf")
+    (tmp_path / "nonsense.gguf").write_bytes(b"GGUF" + bytes([3, 0, 0, 0]) + b"\xff" * 64)
+    with pytest.raises(InputError, match="it is not a whole GGUF file"):
         load_model(tmp_path / "nonsense.gguf")
 
 
