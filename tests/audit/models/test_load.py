@@ -139,7 +139,7 @@ def test_a_tokenizer_of_special_tokens_alone_is_not_used(tmp_path: Path) -> None
     config = transformers.BertConfig(
         vocab_size=5, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
     )
-    transformers.BertModel(config).save_pretrained(tmp_path)
+    transformers.BertModel(config).save_pretrained(tmp_path)  # type: ignore[no-untyped-call]
     model = load_model(tmp_path)
     assert len(model.ordinary()) == 5 and len(list(model.run(np.array([1, 2])))) == 1
 

@@ -14,6 +14,7 @@ import transformers
 
 from headwright.audit.models import load_model
 from headwright.audit.models.model import Model
+from headwright.audit.texts.deeper import recombined
 from headwright.audit.texts.every_text import every_text
 from headwright.audit.texts.reading import first_layer
 from headwright.errors import InputError
@@ -129,6 +130,8 @@ def test_weights_that_are_not_finite_are_refused(name: str, tmp_path: Path) -> N
     network.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="not finite"):
         every_text(load_model(tmp_path), LENGTH)
+    with pytest.raises(InputError, match="not finite"):
+        recombined(load_model(tmp_path), 0, np.arange(V))
 
 
 def test_the_previous_token_of_the_built_in_model_in_every_text() -> None:

@@ -63,9 +63,9 @@ def _sized(name: str, folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text())
     except (OSError, ValueError):
         return  # transformers says what is wrong with it
-    parts = [config, config.get("text_config")] if isinstance(config, dict) else []
-    for part in parts:
-        for key, most in SIZES.items() if isinstance(part, dict) else ():
+    inner = config.get("text_config") if isinstance(config, dict) else None
+    for part in (each for each in (config, inner) if isinstance(each, dict)):
+        for key, most in SIZES.items():
             size = part.get(key)
             if isinstance(size, int) and not 1 <= size <= most:
                 raise InputError(f"{name}: its config.json has {key} {size}: expected 1 to {most}")

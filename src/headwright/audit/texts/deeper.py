@@ -107,6 +107,8 @@ def recombined(
 
 def _one(layer: Layer, number: int, held: tuple[int, ...], angles: Float[np.ndarray, " half"] | None) -> HeadOnKeys:
     queries, keys = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys))
+    if not (np.isfinite(queries).all() and np.isfinite(keys).all()):
+        raise InputError(f"layer {layer.index} has queries or keys that are not finite: nothing is proved of them")
     query, key = queries[number] * layer.scoring.scale, keys[number * len(keys) // len(queries)]
     cos, sin = _turns(angles, len(query))
     there = np.arange(len(query))
