@@ -123,10 +123,10 @@ def _tokenizer(folder: Path, where: dict[str, Any], network: Any) -> tuple[Any, 
     except BROKEN as error:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     count, known = network.get_input_embeddings().weight.shape[0], len(tokenizer)
-    if not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):
-        return None, "it knows special tokens alone"
     if not count / 2 <= known <= count + 8:
         return None, f"it knows {known} tokens, the model {count}"
+    if not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):
+        return None, "it knows special tokens alone"
     return tokenizer, ""
 
 
