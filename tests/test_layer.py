@@ -99,7 +99,7 @@ def test_what_is_no_permutation_is_refused(P: np.ndarray) -> None:
         equivariance_defect(random_layer(4), np.ones((3, 4)), P)
 
 
-@pytest.mark.parametrize("module", [lambda X: X[:2], lambda X: (X, X), lambda X: 3.0])
+@pytest.mark.parametrize("module", [lambda X: X[:2], lambda X: (X[:2], X), lambda X: 3.0])
 def test_a_module_that_returns_no_row_for_each_token_is_refused(module: Any) -> None:
     with pytest.raises(InputError, match="one row for each token"):
         equivariance_defect(module, np.ones((3, 4)))

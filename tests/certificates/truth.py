@@ -120,7 +120,8 @@ def _least_violation(given: str) -> float:
         X, places = arrays[rule["sequence"]], seen(mask, rule["token"], len(arrays[rule["sequence"]]))
         x, row = np.append(X[rule["token"]], [1.0] * biases), _row(tables, rule)
         for a, p in rule["attend"].items():
-            by = np.array([float(row[j] - row[int(a)]) for j in places])
+            # beyond this a bias decides alone, and floats need not hold it
+            by = np.array([float(min(max(row[j] - row[int(a)], -(10**6)), 10**6)) for j in places])
             held.append(cp.log_sum_exp((X[places] - X[int(a)]) @ M @ x + by) + math.log(number(p)) <= t)
     problem = cp.Problem(cp.Minimize(t), [*held, cp.norm(M, "fro") <= 1e4])
     problem.solve(solver=cp.CLARABEL)
@@ -135,7 +136,9 @@ def _outputs_are_met(statement: Any, rules: list[Any], size: float, rng: np.rand
     for rule in rules:
         X = arrays[rule["sequence"]]
         places, row = seen(statement["mask"], rule["token"], len(X)), _row(statement["bias"], rule)
-        s = X[places] @ M @ np.append(X[rule["token"]], [1.0] * statement["biases"]) + [float(row[j]) for j in places]
+        s = X[places] @ M @ np.append(X[rule["token"]], [1.0] * statement["biases"]) + [
+            float(min(max(row[j], -(10**6)), 10**6)) for j in places
+        ]
         e = np.exp(s - s.max())
         mixtures.append(np.append(e @ X[places] / e.sum(), [1.0] * statement["biases"]))
     scale = np.array([1 / max(float(number(rule["tolerance"])), 1e-12) for rule in rules])[:, None]
