@@ -113,36 +113,38 @@ def _none_is_found(statement: Any) -> bool:
 @cache
 def _least_violation(given: str) -> float:
     rules, sequences, mask, tables, biases = json.loads(given)
-    arrays = [np.array([[float(number(x)) for x in row] for row in X]) for X in sequences]
+    arrays = [np.array([[_held(number(x)) for x in row] for row in X]) for X in sequences]
     D = arrays[0].shape[1]
     M, t, held = cp.Variable((D, D + biases)), cp.Variable(), []
     for rule in rules:
         X, places = arrays[rule["sequence"]], seen(mask, rule["token"], len(arrays[rule["sequence"]]))
         x, row = np.append(X[rule["token"]], [1.0] * biases), _row(tables, rule)
         for a, p in rule["attend"].items():
-            # beyond this a bias decides alone, and floats need not hold it
-            by = np.array([float(min(max(row[j] - row[int(a)], -(10**6)), 10**6)) for j in places])
+            by = np.array([_held(row[j] - row[int(a)]) for j in places])
             held.append(cp.log_sum_exp((X[places] - X[int(a)]) @ M @ x + by) + math.log(number(p)) <= t)
     problem = cp.Problem(cp.Minimize(t), [*held, cp.norm(M, "fro") <= 1e4])
     problem.solve(solver=cp.CLARABEL)
     return float(problem.value)
 
 
+def _held(given: Fraction) -> float:
+    """A number as a float; beyond a million it decides alone, and floats need not hold it."""
+    return float(min(max(given, Fraction(-(10**6))), Fraction(10**6)))
+
+
 def _outputs_are_met(statement: Any, rules: list[Any], size: float, rng: np.random.Generator) -> bool:
     """With scores by chance, and the best W_V for these."""
-    arrays = [np.array([[float(number(x)) for x in row] for row in X]) for X in statement["sequences"]]
+    arrays = [np.array([[_held(number(x)) for x in row] for row in X]) for X in statement["sequences"]]
     D, mixtures = arrays[0].shape[1], []
     M = size * rng.normal(size=(D, D + statement["biases"]))
     for rule in rules:
         X = arrays[rule["sequence"]]
         places, row = seen(statement["mask"], rule["token"], len(X)), _row(statement["bias"], rule)
-        s = X[places] @ M @ np.append(X[rule["token"]], [1.0] * statement["biases"]) + [
-            float(min(max(row[j], -(10**6)), 10**6)) for j in places
-        ]
+        s = X[places] @ M @ np.append(X[rule["token"]], [1.0] * statement["biases"]) + [_held(row[j]) for j in places]
         e = np.exp(s - s.max())
         mixtures.append(np.append(e @ X[places] / e.sum(), [1.0] * statement["biases"]))
-    scale = np.array([1 / max(float(number(rule["tolerance"])), 1e-12) for rule in rules])[:, None]
-    W = np.array([[float(number(x)) for x in rule["output"]] for rule in rules])
+    scale = np.array([1 / max(_held(number(rule["tolerance"])), 1e-12) for rule in rules])[:, None]
+    W = np.array([[_held(number(x)) for x in rule["output"]] for rule in rules])
     V = np.linalg.lstsq(np.array(mixtures) * scale, W * scale, rcond=None)[0]
     return bool((np.linalg.norm((mixtures @ V - W) * scale, axis=1) <= 1).all())
 
@@ -233,7 +235,7 @@ def _bounded(given: str) -> bool:
     mine = [rule for rule in rules if rule["head"] == bound["head"] and rule["attend"]]
     aims = []
     for rule in mine:
-        X = np.array([[float(number(x)) for x in row] for row in sequences[rule["sequence"]]])
+        X = np.array([[_held(number(x)) for x in row] for row in sequences[rule["sequence"]]])
         places = seen(mask, rule["token"], len(X))
         floors = {places.index(int(a)): float(number(p)) for a, p in rule["attend"].items()}
         slacks = np.array([1 / p - 1 for p in floors.values()])
