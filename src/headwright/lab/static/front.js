@@ -1,6 +1,6 @@
 // The front page: what this is, the rooms, and a place for certificates.
-import { plainTools } from "./shared/room.js";
-import { checkFile, dropped } from "./shared/dropped.js";
+import { plainTools } from "./common/room.js";
+import { checkFile, dropped } from "./common/dropped.js";
 
 const place = document.getElementById("verified");
 const choice = document.getElementById("certificate");

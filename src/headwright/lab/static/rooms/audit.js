@@ -1,10 +1,10 @@
 // Audit: the heads of a model as a map, one head, one of its rows, and what holds on every text, with the worst one.
-import { down, h, put, s, shown, speak, up } from "../shared/dom.js";
-import { choice, number, text } from "../shared/state.js";
-import { button, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker } from "../shared/ask.js";
-import { download } from "../shared/take.js";
-import { open } from "../shared/room.js";
+import { down, h, put, s, shown, speak, up } from "../common/dom.js";
+import { choice, number, text } from "../common/state.js";
+import { button, forgive, group, refusals, refuse, slider } from "../common/controls.js";
+import { Asker } from "../common/ask.js";
+import { download } from "../common/take.js";
+import { open } from "../common/room.js";
 
 const BUILT_IN = "builtin:induction";
 const MOST_BYTES = 64 * 2 ** 20;

@@ -1,12 +1,12 @@
 // Check: an exercise, an answer, how it was read, and the verdict; hints a step at a time; and whole documents.
-import { h, put, s, shown, speak } from "../shared/dom.js";
-import { choice, number, text } from "../shared/state.js";
-import { button, complain, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker, post } from "../shared/ask.js";
-import { axes } from "../shared/chart.js";
-import { lettered, typeset } from "../shared/formula.js";
-import { download } from "../shared/take.js";
-import { open } from "../shared/room.js";
+import { h, put, s, shown, speak } from "../common/dom.js";
+import { choice, number, text } from "../common/state.js";
+import { button, complain, forgive, group, refusals, refuse, slider } from "../common/controls.js";
+import { Asker, post } from "../common/ask.js";
+import { axes } from "../common/chart.js";
+import { lettered, typeset } from "../common/formula.js";
+import { download } from "../common/take.js";
+import { open } from "../common/room.js";
 
 const fields = {
   exercise: text("averaging-two", { longest: 60 }),

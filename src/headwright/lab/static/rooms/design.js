@@ -1,12 +1,12 @@
 // Design: drag the keys, wish by clicking them; every query that grants the wish, the shortest one, and the proof.
-import { down, h, listed, put, s, shown, speak, up } from "../shared/dom.js";
-import { choice, list, number, rows, text } from "../shared/state.js";
-import { button, choose, forgive, group, line, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker } from "../shared/ask.js";
-import { Plane, draggable } from "../shared/plane.js";
-import { dot, hull, length, minus, misses, mix, nearest, outline, plus, scores, softmax, times } from "../shared/attention.js";
-import { download } from "../shared/take.js";
-import { open } from "../shared/room.js";
+import { down, h, listed, put, s, shown, speak, up } from "../common/dom.js";
+import { choice, list, number, rows, text } from "../common/state.js";
+import { button, choose, forgive, group, line, refusals, refuse, slider } from "../common/controls.js";
+import { Asker } from "../common/ask.js";
+import { Plane, draggable } from "../common/plane.js";
+import { dot, hull, length, minus, misses, mix, nearest, outline, plus, scores, softmax, times } from "../common/attention.js";
+import { download } from "../common/take.js";
+import { open } from "../common/room.js";
 import { KINDS, keysOf } from "./keys.js";
 
 const fields = {

@@ -1,11 +1,11 @@
 // Heads: rules on the left, weights on the right: the pattern, queries and keys in a plane, sizes beside the published ones.
-import { down, h, s, shown, speak, up } from "../shared/dom.js";
-import { choice, number, text } from "../shared/state.js";
-import { button, choose, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker, post } from "../shared/ask.js";
-import { Plane } from "../shared/plane.js";
-import { download } from "../shared/take.js";
-import { open } from "../shared/room.js";
+import { down, h, s, shown, speak, up } from "../common/dom.js";
+import { choice, number, text } from "../common/state.js";
+import { button, choose, forgive, group, refusals, refuse, slider } from "../common/controls.js";
+import { Asker, post } from "../common/ask.js";
+import { Plane } from "../common/plane.js";
+import { download } from "../common/take.js";
+import { open } from "../common/room.js";
 
 const TASKS = [["induction", "Induction: what came next?"], ["previous", "Copy the token before"], ["first", "Rest on the first token"], ["lookup", "Look up a fact"], ["majority", "Take a vote"], ["route", "Route (who looks where is found)"]];
 const FORMATS = [["torch", "torch"], ["onnx", "ONNX"], ["huggingface", "Hugging Face"], ["arrays", "arrays"]];

@@ -1,5 +1,5 @@
 // Keys from a few numbers: how they lie, how many, in what dimension, from what seed; and those that were moved by hand.
-import { normal } from "../shared/attention.js";
+import { normal } from "../common/attention.js";
 
 export const KINDS = [["circle", "circle"], ["sphere", "sphere"], ["cloud", "cloud"]];
 const rounded = (x) => Number(x.toFixed(3));

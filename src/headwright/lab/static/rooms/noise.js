@@ -1,10 +1,10 @@
 // Noise: one key of random length; one head, two heads and a robust design side by side.
-import { down, h, put, s, shown, speak, up } from "../shared/dom.js";
-import { number } from "../shared/state.js";
-import { forgive, group, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker } from "../shared/ask.js";
-import { axes } from "../shared/chart.js";
-import { open } from "../shared/room.js";
+import { down, h, put, s, shown, speak, up } from "../common/dom.js";
+import { number } from "../common/state.js";
+import { forgive, group, refusals, refuse, slider } from "../common/controls.js";
+import { Asker } from "../common/ask.js";
+import { axes } from "../common/chart.js";
+import { open } from "../common/room.js";
 
 const fields = {
   length: number(7, { least: 0.1, most: 1000 }),

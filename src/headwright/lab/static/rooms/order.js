@@ -1,11 +1,11 @@
 // Order: a sentence whose tokens can be shuffled; a layer on it, without positions and with; and what positions are worth.
-import { h, listed, s, shown, speak } from "../shared/dom.js";
-import { choice, flag, list, number, text } from "../shared/state.js";
-import { button, choose, complain, forgive, group, refusals, refuse, slider, tick } from "../shared/controls.js";
-import { Asker } from "../shared/ask.js";
-import { curve, heat } from "../shared/chart.js";
-import { uniform } from "../shared/attention.js";
-import { open } from "../shared/room.js";
+import { h, listed, s, shown, speak } from "../common/dom.js";
+import { choice, flag, list, number, text } from "../common/state.js";
+import { button, choose, complain, forgive, group, refusals, refuse, slider, tick } from "../common/controls.js";
+import { Asker } from "../common/ask.js";
+import { curve, heat } from "../common/chart.js";
+import { uniform } from "../common/attention.js";
+import { open } from "../common/room.js";
 
 const SCHEMES = [["sinusoidal", "sinusoids"], ["rotary", "rotary"], ["alibi", "ALiBi"]];
 const TYPES = [["exact", "exact"], ["float32", "f32"], ["float16", "f16"], ["bfloat16", "bf16"]];

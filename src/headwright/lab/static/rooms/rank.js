@@ -1,12 +1,12 @@
 // Rank: a matrix cut to a small rank, what that misses, and what it cannot miss.
-import { h, put, s, shown, speak, up } from "../shared/dom.js";
-import { choice, number, text } from "../shared/state.js";
-import { button, choose, complain, forgive, group, refusals, refuse, slider } from "../shared/controls.js";
-import { Asker } from "../shared/ask.js";
-import { axes } from "../shared/chart.js";
-import { normal } from "../shared/attention.js";
-import { lettered } from "../shared/formula.js";
-import { open } from "../shared/room.js";
+import { h, put, s, shown, speak, up } from "../common/dom.js";
+import { choice, number, text } from "../common/state.js";
+import { button, choose, complain, forgive, group, refusals, refuse, slider } from "../common/controls.js";
+import { Asker } from "../common/ask.js";
+import { axes } from "../common/chart.js";
+import { normal } from "../common/attention.js";
+import { lettered } from "../common/formula.js";
+import { open } from "../common/room.js";
 
 const SOURCES = [["letters", "a picture"], ["smooth", "smooth"], ["noisy", "rank 3 and noise"], ["random", "chance"], ["equal", "all equal"], ["head", "a head"], ["yours", "your image"]];
 const HEADS = [["00", "0.0"], ["01", "0.1"], ["10", "1.0"], ["11", "1.1"]];
