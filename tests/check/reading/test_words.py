@@ -103,3 +103,18 @@ def test_a_limit_behind_words_is_no_case_of_the_formula_before_them() -> None:
 def test_an_instance_does_not_prove_that_two_matrices_always_differ() -> None:
     text = r"$PX + \Phi \ne P(X + \Phi)$ because $PX \ne X$."
     assert check_answer(load_exercises()["positions-help"], Written(text)).word == "undecided"
+
+
+def test_that_all_weights_are_positive_is_judged_and_not_so_under_a_mask() -> None:
+    exercises = load_exercises()
+    plain = r"All weights are positive, and they sum to one: $\alpha_i > 0$ and $\sum_i \alpha_i = 1$."
+    assert check_answer(exercises["weights-distribution"], Written(plain)).word == "proved"
+    masked = r"All weights are positive. $K = I$, $Q = \lambda (u_a u_b^\top + u_b u_c^\top)$ for large $\lambda$."
+    assert check_answer(exercises["causal-previous"], Written(masked)).word == "undecided"
+
+
+def test_whose_inverse_is_the_transpose_has_to_be_said() -> None:
+    written = Written(
+        r"$\|A\|_F^2 = \operatorname{tr}(A^\top A) = \sum_i \sigma_i^2$, since the inverse is the transpose."
+    )
+    assert check_answer(load_exercises()["energy"], written).word != "proved"
