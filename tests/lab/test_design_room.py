@@ -132,7 +132,7 @@ def test_what_is_taken_away_as_python_runs_and_says_the_same(room: Room) -> None
     assert names["found"].words == words  # type: ignore[attr-defined]
 
 
-def test_dragging_two_hundred_keys_is_fluid(room: Room) -> None:
+def test_two_hundred_keys_can_be_dragged(room: Room) -> None:
     page = room.enter("/design#kind=sphere&d=2&n=200&targets=5")
     room.settled()
     frames = page.evaluate(DRAG)
