@@ -1,7 +1,7 @@
 """Verdicts as Gradescope's results.json.
 
-What a verdict earns is said in `assignment`, and what students are told of it by the assignment's `hints`: what goes beyond
-them is kept for the time after the deadline. Every text is shown as plain text.
+What a verdict earns, and what students are told of it (`hints`), is said in `assignment`: what goes beyond the hints is
+kept for the time after the deadline. Every text is shown as plain text.
 """
 
 from __future__ import annotations
