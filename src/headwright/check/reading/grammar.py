@@ -66,6 +66,8 @@ class _Reader(Things):
         if not self.out:
             return True
         last = self.out[-1]
+        if self.kind() == "term" and len(self.out) > 1 and self.out[-2].kind == "term":
+            return False  # 'the sum of $a$ and $b$ is ...'
         if last.kind == "mark":
             return last.text in (",", ":", "(")
         if last.kind in ("formula", "term"):
@@ -256,6 +258,8 @@ class _Reader(Things):
 
     def _having(self) -> tuple[list[str], Loose]:
         """'key 1 gets the score $x$', 'every other key has weight about $0$', 'head 1 has score $x$ for $k_a$'."""
+        if self.take("it has", "it is of", "which has"):
+            return self._of_asked()
         refs: tuple[str, ...] = ()
         guessed, back = True, self.at
         try:
@@ -273,6 +277,14 @@ class _Reader(Things):
         self.take("of")
         subject = self.of_keys(kind, refs, guessed) if refs else Subject(kind, (), guessed=True)
         return self._valued(subject, sign or self._sign() or self._is(subject), False)
+
+    def _of_asked(self) -> tuple[list[str], Loose]:
+        """'it has rank at most $k - 1$', 'it has length $x$': of what is asked for, where that is one thing."""
+        sign = self._sign()
+        noun = self.take("rank", "norm", "length")
+        self.need((noun == "rank") == (self.objects.asked == "B") and self.objects.asked in ("q", "B") and noun)
+        term = r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|"
+        return self._valued(Subject("term", ((term, ""),), guessed=True), sign or self._sign() or "=", False)
 
     def _property(self) -> tuple[list[str], Loose]:
         """'the keys are orthonormal', 'the weights sum to one'."""

@@ -265,7 +265,9 @@ class _Sentence:
                 continue
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
-                self._unclear(f"what '{words}' says of ${token.text}$ was not understood", token.line)
+                named = clause.part == "define" and words.split()[0] == "be"  # 'let $S$ be ...'
+                why = f"what '{words}' says of ${token.text}$ was not understood"
+                self._unclear(why, token.line, "definition" if named else "unclear")
                 if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
@@ -279,9 +281,9 @@ class _Sentence:
             if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
                 self._unclear(f"'{clause.turned}' was not understood", self.sentence.line)
 
-    def _unclear(self, why: str, line: int) -> None:
+    def _unclear(self, why: str, line: int, role: Role = "unclear") -> None:
         said = self.sentence.text
-        self.all.found.append(Statement("unclear", said, line, sentence=said, why=why))
+        self.all.found.append(Statement(role, said, line, sentence=said, why=why))
 
     # What each kind of clause adds.
 
@@ -666,7 +668,7 @@ def _bare_names(text: str) -> list[Name]:
             parsed = parse_lines(part)
         except FormulaError:
             return []
-        if len(parsed) != 1 or not isinstance(parsed[0], Name):
+        if len(parsed) != 1 or not isinstance(parsed[0], Name) or parsed[0] == INFINITY:
             return []
         names.append(parsed[0])
     return names

@@ -324,6 +324,8 @@ class Things(Cursor):
             return Subject("term", ((term, ""),), guessed=True)
         if self.take_from("gap"):
             return self._gap()
+        if self.objects.heads > 1 and self.take_from("mean"):
+            return Subject("output", (("c", ""),), guessed=True)
         self.need(self.take("output", "attention output", "result"))
         return self._output()
 
