@@ -101,10 +101,20 @@ def _objects(exercise: Exercise) -> Objects:
     """What words of an answer may refer to."""
     keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
     if keys is None:
-        return Objects(tokens=len(exercise.tokens.tokens) if exercise.tokens is not None else 0, asked=asked)
+        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
     first = keys.first.size if keys.first is not None else ""
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
     return Objects(keys.named, first, queries, asked=asked, nearly=keys.noise != "none")
+
+
+def _pair(exercise: Exercise) -> tuple[str, str] | None:
+    """The two things of which is asked whether they differ."""
+    if exercise.integers is not None and exercise.integers.different:
+        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
+        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
+    two = exercise.matrices is not None and len(exercise.about) == 2
+    return (exercise.about[0], exercise.about[1]) if two else None
 
 
 def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:

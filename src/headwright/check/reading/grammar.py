@@ -71,7 +71,7 @@ class _Reader(Things):
         if last.kind == "mark":
             return last.text in (",", ":", "(")
         if last.kind in ("formula", "term"):
-            return self.word() in BEGIN_BARE
+            return self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
@@ -80,7 +80,10 @@ class _Reader(Things):
         start, line = self.at, self.tokens[self.at].line
         state = (self.last, self.sign, self.head)
         named = {kind: list(refs) for kind, refs in self.named.items()}
-        for attempt in (self._clause, self._head_clause, self._having, self._property, self._ellipsis):
+        for attempt in (
+            self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
+            self._of_matrices,
+        ):  # fmt: skip
             try:
                 text, loose = attempt()
                 bare = (
@@ -115,8 +118,9 @@ class _Reader(Things):
             if one:
                 self.need(one in PREDICATES and self.text() != "(")
                 return one, strict
-            if self.take("not zero", "never zero"):
+            if (self.take("not zero", "never zero", "not 0")) or (verb == "isn't" and self.take("zero")):
                 return r"\ne 0", True
+            self.need(verb not in ("isn't", "aren't"))
             two = self.phrase(table.of_twos, closed=True)
             if two and len(subject.terms) > 1:
                 return f"each {two}", strict
@@ -224,6 +228,37 @@ class _Reader(Things):
         room = subject is None or subject.guessed
         return ([] if subject is None else self._for_each(subject, sign, value)), "room" if room else "nearly"
 
+    def _case(self) -> tuple[list[str], Loose]:
+        """'$a = x$. For $c = 1/2$ this is $y$': of what was stated last."""
+        subject = self.case_of_before()
+        self.need(self.take_from("being", "giving"))
+        self.skip("adverbs")
+        sign = self._sign() or "="
+        last, self.sign = self.last, ""
+        found = self._for_each(subject, sign, self._value())
+        self.last = last
+        return found, "room"
+
+    def _differ(self) -> tuple[list[str], Loose]:
+        """'Yes, they are different', before anything else is said: of what is asked about."""
+        self.need(self.objects.pair and not self.before and not any(one.kind == "formula" for one in self.out))
+        subject = self.take_from("the pair")
+        verb = self.take_from("being")
+        self.take("all", "always", "indeed", "pairwise")
+        sign = self.phrase(lexicon().of_twos, closed=True)
+        self.need(sign and (subject or not verb))
+        return [f" {sign} ".join(self.objects.pair or ())], "room"
+
+    def _of_matrices(self) -> tuple[list[str], Loose]:
+        """'$U$ and $V$ have orthonormal columns', '$R_m$ is orthogonal'."""
+        self.need(self.objects.matrices)
+        names = [self.next("term")]
+        while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1
+            names.append(self.next("term"))
+        self.need(all(_MATRIX.fullmatch(one) for one in names) and self.take_from("orthogonal"))
+        return [rf"{name}^\top {name} = I" for name in names], ""
+
     # Heads, keys, all weights together.
 
     def _head_clause(self) -> tuple[list[str], Loose]:
@@ -310,5 +345,6 @@ class _Reader(Things):
 
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
+_MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")

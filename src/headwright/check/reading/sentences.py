@@ -145,7 +145,8 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
         yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
-        if piece.text.endswith(".") and not _GOES_ON.match(text, stop):  # '$$q = k_a.$$ Then ...'
+        ended = piece.text.endswith(".") and not _GOES_ON.match(text, stop)  # '$$q = k_a.$$ Then ...'
+        if ended or (display and _ANEW.match(text, stop)):
             yield Token("mark", ".", at + piece.text.count("\n"))
         line += text.count("\n", done, stop)
         done = stop
@@ -172,6 +173,7 @@ def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
     return (reach + before.start() if before else start), (stop + after.end() if after else stop)
 
 
+_ANEW = re.compile(r"\s*[A-Z][a-z]+ ")
 _GOES_ON = re.compile(r"\s*[a-z,;:(.]")
 _WORD = re.compile(r"\d+/\d+|\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
 

@@ -343,7 +343,7 @@ class _Sentence:
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
-        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
+        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost", "ignoring", "neglecting")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
     def _formula(

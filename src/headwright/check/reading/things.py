@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Token
 
@@ -33,6 +34,8 @@ class Objects:
     queries: tuple[str, ...] = ()  # q, or q_1 and q_2 of two heads
     tokens: int = 0  # of self-attention: then token i has the query q_i, the key k_i and the output c_i
     asked: str = ""  # what is asked for, if it is one thing
+    pair: tuple[str, str] | None = None  # two things, of which is asked whether they differ
+    matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
 
     @property
@@ -295,11 +298,13 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
-        if self.take("which"):
-            return self._which()
+        if self.take("which", "this", "that"):
+            return self._which(self.tokens[self.at - 1].text)
         if self.take_from("others"):
-            self.need(self.last is not None and self.last.kind in ("score", "weight"))
-            return self.of_keys(self.last.kind if self.last is not None else "", (REST,), True)
+            said = [kind for text in self.before[-1:] for kind in MENTIONS if mentioned(kind, text)]
+            kind = self.last.kind if self.last is not None else said[0] if len(said) == 1 else ""
+            self.need(kind in ("score", "weight"))
+            return self.of_keys(kind, (REST,), True)
         self.take("then")
         if self.take("c"):
             self.need(not self.objects.tokens and self.objects.queries)
@@ -358,11 +363,22 @@ class Things(Cursor):
             self.mention(kind, [ref for one in found for ref in mentioned(kind, one)])
         return Subject(kinds[0] if kinds else "term", tuple((one, "") for one in found))
 
-    def _which(self) -> Subject:
-        """'$a = b$, which is positive': what is said of the last side."""
-        behind = [one for one in self.out[-2:] if one.text != ","][-1:]
+    def _which(self, word: str) -> Subject:
+        """'$a = b$, which is positive', '$a = b$, and this is positive': what is said of the last side."""
+        between = (",",) if word == "which" else (",", "and")
+        behind = [one for one in self.out[-3:] if one.text not in between][-1:]
         self.need(behind and behind[0].kind in ("formula", "term"))
-        return Subject("term", ((re.split(_SIGNS, behind[0].text)[-1].strip(" .,;"), ""),), guessed=True)
+        return Subject("term", ((sides(behind[0].text)[-1], ""),), guessed=True)
+
+    def case_of_before(self) -> Subject:
+        """'for $c = 1/2$ this is ...': what was written before stands on the left of an equation."""
+        self.need(self.take("this", "that", "it"))
+        behind = [one for one in self.out[-2:] if one.text != ","][-1:]
+        case = bool(behind) and behind[0].kind == "formula" and looks_like_a_case(behind[0].text)
+        earlier = [one.text for one in self.out if one.kind == "formula" and not looks_like_a_case(one.text)]
+        stated = [*self.before, *earlier][-1:]
+        self.need(case and stated and "=" in stated[0])
+        return Subject("term", ((sides(stated[0])[0], ""),), guessed=True)
 
     def _length(self, each: str) -> Subject:
         self.need(self.take("norm", "length"))
@@ -399,6 +415,15 @@ _LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
 _OUTPUT = re.compile(r"\s*c(?:_\w|_\{\w\})?\s*")
 _SIGNS = re.compile(r"(?<!\\)[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|to|gg|ll|lt|gt)(?![a-zA-Z])")
+
+
+def sides(text: str) -> list[str]:
+    """The sides of a chain of relations.
+
+    >>> sides("a = b < c")
+    ['a', 'b', 'c']
+    """
+    return [side.strip(" .,;&") for side in _SIGNS.split(text)]
 
 
 def mentioned(kind: str, text: str) -> list[str]:
