@@ -40,7 +40,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     here = Path(DOCS, page.file.src_uri).parent
     parts = FENCED.split(markdown)
     parts[::2] = [LINK.sub(lambda link: _within(here, link), part) for part in parts[::2]]
-    text = "".join(parts)
+    text = "".join(parts).replace("```python\n>>>", "```pycon\n>>>")
     if Path(DOCS, page.file.src_uri) in CHAPTERS:
         name = Path(page.file.src_uri).with_suffix(".ipynb").name
         text += f"\n\n*This chapter [as a notebook]({name}).*\n"
