@@ -9,8 +9,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mathematics import Mathematics
 from mkdocs.structure.files import File, Files
+
+from mathematics import Mathematics
 from notebooks import CHAPTERS, DOCS, written
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Mathematics, for every page."""
-    config.markdown_extensions.append(Mathematics())  # type: ignore[arg-type]  # Markdown takes instances too
+    config.markdown_extensions.append(Mathematics())  # Markdown takes instances too
     return config
 
 

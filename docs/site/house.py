@@ -2,8 +2,8 @@
 
     python docs/site/house.py     draw it anew
 
-An arrow that follows from two others is left out, so that what is drawn is what one has to know. A room stands one floor
-above the highest room that it knows.
+An arrow that follows from two others is left out, so that what is drawn is what one has to know. A room stands one
+floor above the highest room that it knows.
 """
 
 from __future__ import annotations

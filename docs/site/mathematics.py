@@ -1,6 +1,6 @@
 """Mathematics between dollars as MathML: typeset by the browser, without a script or a network.
 
-Code is left alone, since Markdown has taken it out by the time this looks; a formula that cannot be read ends the build.
+Code is left alone, since Markdown has taken it out before this looks. A formula that cannot be read ends the build.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Formula(InlineProcessor):
         self.compiled_re = re.compile(pattern, re.DOTALL)
         self.display = display
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # type: ignore[override]  # noqa: ARG002, N802
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # noqa: ARG002, N802
         """The formula, put where Markdown does not look at it again."""
         typeset = convert(m["formula"].strip(), display=self.display)
         return self.md.htmlStash.store(NAMED.sub(SPACE, typeset)), m.start(0), m.end(0)

@@ -77,7 +77,9 @@ def test_it_rejects_a_claim_that_is_a_little_too_good(checker: Path, seed: int) 
     document = json.loads(made)
     good, better = checker.parent / f"good-{seed}.json", checker.parent / f"better-{seed}.json"
     good.write_text(made)
-    document["statement"]["none_shorter"] = str(Fraction(document["statement"]["none_shorter"]) * Fraction(1_000_001, 1_000_000))
+    document["statement"]["none_shorter"] = str(
+        Fraction(document["statement"]["none_shorter"]) * Fraction(1_000_001, 1_000_000)
+    )
     better.write_text(json.dumps(document))
     assert verify(better.read_text()).word == "rejected"
     assert _accepted(checker, [good, better]) == [str(good)]
