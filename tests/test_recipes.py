@@ -1,0 +1,97 @@
+"""The recipes of docs/recipes.md are all it takes: each is followed to the letter in a copy of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r'^(`{3,4})\w+ title="([^"]+)"\n(.*?)^\1$', re.MULTILINE | re.DOTALL)
+BEFORE = re.compile(r"before the line that starts with `` (.+?) ``:\s*\Z", re.DOTALL)
+BECOMES = re.compile(r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE)
+
+
+def _follow(recipe: str, copy: Path) -> list[str]:
+    """The files that were made or changed."""
+    text = (ROOT / "docs/recipes.md").read_text().partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    touched = []
+    for found in BLOCK.finditer(text):
+        file, code = copy / found[2], found[3]
+        place = BEFORE.search(text[: found.start()].rstrip().rpartition("\n\n")[2])
+        if place is None:
+            assert not file.exists()
+            file.write_text(code)
+        else:
+            before, line, after = file.read_text().partition(f"\n{place[1]}")
+            assert line
+            file.write_text(f"{before}\n{code}{line.lstrip()}{after}")
+        touched.append(found[2])
+    for name, old, new in BECOMES.findall(text):
+        assert (copy / name).read_text().count(old) == 1, f"{name}: {old}"
+        (copy / name).write_text((copy / name).read_text().replace(old, new))
+        touched.append(name)
+    return touched
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for name in ("src", "docs", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "check"
+                        if name == "tests" else "nothing"))  # fmt: skip
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def _run(copy: Path, *command: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    ran = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def _tests(copy: Path, *which: str) -> None:
+    _run(copy, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *which)
+
+
+@pytest.mark.slow
+def test_an_instrument_is_three_files_and_four_words(copy: Path) -> None:
+    touched = _follow("Add an instrument", copy)
+    new = [name for name in touched if not (ROOT / name).exists()]
+    assert len(new) == 3
+    assert len(set(touched) - set(new)) == 3
+    np.save(copy / "K.npy", np.eye(4))
+    (copy / "q.json").write_text("[0, 0, 0, 0]")
+    asked = [sys.executable, "-m", "headwright", "breadth", "--keys", "K.npy", "--query", "q.json"]
+    assert "head 0 spreads over 4 of 4 keys (floating-point)" in _run(copy, *asked)
+    assert json.loads(_run(copy, *asked, "--json"))["breadth"] == [4.0]
+    assert "breadth    Over how many keys" in _run(copy, sys.executable, "-m", "headwright", "--help")
+    _tests(copy, "src/headwright/breadth.py", "tests/test_architecture.py::test_contracts_hold",
+           "tests/test_architecture.py::test_the_drawing_of_the_house_shows_the_arrows_that_are_kept",
+           "tests/test_docs.py::test_every_command_is_documented",
+           "tests/test_docs.py::test_every_page_is_in_the_table_of_contents",
+           "tests/cli/test_commands.py::test_every_help_has_examples_with_options_that_exist")  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_kind_of_world_is_one_class_and_its_names(copy: Path) -> None:
+    touched = _follow("Add a world", copy)
+    assert len(set(touched)) == 3
+    _tests(copy, "src/headwright/noise/scales.py")
+    _tests(copy, "tests/noise/test_kinds.py", "tests/noise/test_world.py",
+           "tests/test_architecture.py::test_contracts_hold")  # fmt: skip
+    np.save(copy / "K.npy", np.eye(3))
+    (copy / "q.json").write_text("[2, 2, 0]")
+    (copy / "world.toml").write_text("[[noise]]\nkey = 0\nscale = { triangular = [0.9, 1, 1.1] }")
+    simulate = ["simulate", "--keys", "K.npy", "--query", "q.json", "--world", "world.toml", "--targets", "0,1"]
+    assert "not known exactly" in _run(copy, sys.executable, "-m", "headwright", *simulate)
+    design = ["design", "--keys", "K.npy", "--copy", "0", "--world", "world.toml"]
+    assert "key 0 is scaled by any from 0.9 to 1.1" in _run(copy, sys.executable, "-m", "headwright", *design)
