@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r'^(`{3,4})\w+ title="([^"]+)"\n(.*?)^\1$', re.MULTILINE | re.DOTALL)
-BEFORE = re.compile(r"before the line that starts with `` (.+?) ``:\s*\Z", re.DOTALL)
+NEW = re.compile(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MORE = re.compile(
+    r"`([\w/.]+)`, before the line that\sstarts with `` (.+?) ``:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 BECOMES = re.compile(r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE)
 
 
@@ -23,17 +25,15 @@ def _follow(recipe: str, copy: Path) -> list[str]:
     """The files that were made or changed."""
     text = (ROOT / "docs/recipes.md").read_text().partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
     touched = []
-    for found in BLOCK.finditer(text):
-        file, code = copy / found[2], found[3]
-        place = BEFORE.search(text[: found.start()].rstrip().rpartition("\n\n")[2])
-        if place is None:
-            assert not file.exists()
-            file.write_text(code)
-        else:
-            before, line, after = file.read_text().partition(f"\n{place[1]}")
-            assert line
-            file.write_text(f"{before}\n{code}{line.lstrip()}{after}")
-        touched.append(found[2])
+    for name, code in NEW.findall(text):
+        assert not (copy / name).exists()
+        (copy / name).write_text(code)
+        touched.append(name)
+    for name, line, code in MORE.findall(text):
+        before, found, after = (copy / name).read_text().partition(f"\n{line}")
+        assert found
+        (copy / name).write_text(f"{before}\n{code}{found.lstrip()}{after}")
+        touched.append(name)
     for name, old, new in BECOMES.findall(text):
         assert (copy / name).read_text().count(old) == 1, f"{name}: {old}"
         (copy / name).write_text((copy / name).read_text().replace(old, new))
@@ -63,21 +63,22 @@ def _tests(copy: Path, *which: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_instrument_is_three_files_and_four_words(copy: Path) -> None:
+def test_an_instrument_is_three_files_and_three_lines(copy: Path) -> None:
     touched = _follow("Add an instrument", copy)
     new = [name for name in touched if not (ROOT / name).exists()]
     assert len(new) == 3
     assert len(set(touched) - set(new)) == 3
     np.save(copy / "K.npy", np.eye(4))
     (copy / "q.json").write_text("[0, 0, 0, 0]")
+    _run(copy, sys.executable, "docs/site/house.py")
     asked = [sys.executable, "-m", "headwright", "breadth", "--keys", "K.npy", "--query", "q.json"]
     assert "head 0 spreads over 4 of 4 keys (floating-point)" in _run(copy, *asked)
     assert json.loads(_run(copy, *asked, "--json"))["breadth"] == [4.0]
     assert "breadth    Over how many keys" in _run(copy, sys.executable, "-m", "headwright", "--help")
     _tests(copy, "src/headwright/breadth.py", "tests/test_architecture.py::test_contracts_hold",
-           "tests/test_architecture.py::test_the_drawing_of_the_house_shows_the_arrows_that_are_kept",
-           "tests/test_docs.py::test_every_command_is_documented",
-           "tests/test_docs.py::test_every_page_is_in_the_table_of_contents",
+           "tests/docs/test_site.py::test_the_house_is_drawn_as_it_stands",
+           "tests/docs/test_pages.py::test_every_command_is_documented",
+           "tests/docs/test_pages.py::test_every_page_is_in_the_table_of_contents",
            "tests/cli/test_commands.py::test_every_help_has_examples_with_options_that_exist")  # fmt: skip
 
 

@@ -6,8 +6,8 @@
     >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).verdict
     'designed'
 
-Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of certificates:
-standard library only, and what to read to believe us. docs/README.md draws the whole house.
+Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of
+certificates: standard library only, and what to read to believe us. docs/architecture.md draws the whole house.
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 """
