@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import altair as alt
 
@@ -99,7 +99,7 @@ def _names(
 ) -> list[Chart]:
     """Levels are named at their right end, lines beside their middle; names that would meet move up."""
     right = max((at for _, at, _ in points), default=1.0)
-    wanted = [
+    wanted: list[tuple[str, float, float, Literal["left", "right"], int, str]] = [
         (f"{name}: {level:.3g}", right, float(level), "right", -10, WANTED) for name, level in curve.levels.items()
     ]
     for name, colour in colours.items():
