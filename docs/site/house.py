@@ -41,6 +41,7 @@ TELLS = {
     "errors": "what can go wrong",
     "trusted": "the checker: read this",
     "verb": "packages one can call",
+    "theme": "colours and type, once",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 176, 44, 28, 46, 20
 STYLE = """
