@@ -50,4 +50,10 @@ def attend(
     if plot is not None:
         from headwright.pictures import pattern_bars
 
-        save_picture(plot, pattern_bars(result.pattern))
+        save_picture(plot, pattern_bars(result.pattern, names=_names(query)))
+
+
+def _names(paths: list[Path]) -> list[str]:
+    """What to call queries: as their files are called, where that tells them apart."""
+    stems = [path.stem for path in paths]
+    return stems if len(stems) > 1 and len(set(stems)) == len(stems) else []

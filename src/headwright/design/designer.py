@@ -94,7 +94,8 @@ class Design:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
         from headwright.design.drawing import picture
 
-        return picture(self.question, self.queries.reshape(-1, self.question.keys[0].shape[1]), self.words)
+        queries = self.queries.reshape(-1, self.question.keys[0].shape[1])
+        return picture(self.question, queries, self.verdict, self.gap)
 
 
 def design(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from statistics import median
 
+from headwright import theme
 from headwright.audit.auditor import Audit
 from headwright.audit.explain import Row
 from headwright.audit.findings.heads import Head
@@ -41,6 +42,7 @@ def page(found: Audit) -> str:
     style, script = (
         (files("headwright.audit.report") / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
+    style = theme.css() + style
     said = _text(title)
     sections = [
         ("summary", "In short", _summary(found)),
