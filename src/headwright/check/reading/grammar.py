@@ -71,7 +71,10 @@ class _Reader(Things):
         if last.kind == "mark":
             return last.text in (",", ":", "(")
         if last.kind in ("formula", "term"):
-            return self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
+            told = self.objects.tokens and self.word() in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            return bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() == "this")
+        if last.text in ("let", "where"):
+            return bool(self.objects.set) and self.text() == self.objects.set
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
@@ -82,7 +85,7 @@ class _Reader(Things):
         named = {kind: list(refs) for kind, refs in self.named.items()}
         for attempt in (
             self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
-            self._of_matrices,
+            self._of_matrices, self._given,
         ):  # fmt: skip
             try:
                 text, loose = attempt()
@@ -249,6 +252,16 @@ class _Reader(Things):
         self.need(sign and (subject or not verb))
         return [f" {sign} ".join(self.objects.pair or ())], "room"
 
+    def _given(self) -> tuple[list[str], Loose]:
+        """What the exercise says itself: 'let $S$ be the first $m$ indices', 'the noise vanishes'."""
+        if self.objects.set and self.kind() == "term":
+            self.need(self.next("term") == self.objects.set and self.take("be", "is", "denotes"))
+            self.take("the set of")
+            self.need(self.front() and self.take("indices", "keys", "numbers"))
+            return [rf"{self.objects.set} = \{{1, \dots, {self.objects.first}\}}"], ""
+        self.need(self.objects.noise and self.take_from("no noise"))
+        return [r"k_i \approx \mu_i"], "room"
+
     def _of_matrices(self) -> tuple[list[str], Loose]:
         """'$U$ and $V$ have orthonormal columns', '$R_m$ is orthogonal'."""
         self.need(self.objects.matrices)
@@ -284,6 +297,9 @@ class _Reader(Things):
 
     def _who(self) -> int:
         """The head of which something is said; 0 where there is only one."""
+        behind = _QUERY.match(self.out[-1].text) if self.out and self.out[-1].kind in ("formula", "term") else None
+        if self.objects.tokens and behind and self.word() in lexicon().table("attending"):
+            return int(behind[1])
         if self.take("it"):
             self.need(self.head)
             return self.head
@@ -346,5 +362,6 @@ class _Reader(Things):
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
+_QUERY = re.compile(r"\s*[qx]_\{?(\d)")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")

@@ -31,12 +31,14 @@ class Objects:
 
     keys: tuple[str, ...] = ()  # those that are named
     first: str = ""  # or the first m of them
+    set: str = ""  # what their indices are called
     queries: tuple[str, ...] = ()  # q, or q_1 and q_2 of two heads
     tokens: int = 0  # of self-attention: then token i has the query q_i, the key k_i and the output c_i
     asked: str = ""  # what is asked for, if it is one thing
     pair: tuple[str, str] | None = None  # two things, of which is asked whether they differ
     matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
+    noise: bool = False  # and that is all that is uncertain of them
 
     @property
     def heads(self) -> int:
@@ -298,7 +300,7 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
-        if self.take("which", "this", "that"):
+        if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
         if self.take_from("others"):
             said = [kind for text in self.before[-1:] for kind in MENTIONS if mentioned(kind, text)]
@@ -375,10 +377,13 @@ class Things(Cursor):
         self.need(self.take("this", "that", "it"))
         behind = [one for one in self.out[-2:] if one.text != ","][-1:]
         case = bool(behind) and behind[0].kind == "formula" and looks_like_a_case(behind[0].text)
-        earlier = [one.text for one in self.out if one.kind == "formula" and not looks_like_a_case(one.text)]
-        stated = [*self.before, *earlier][-1:]
-        self.need(case and stated and "=" in stated[0])
-        return Subject("term", ((sides(stated[0])[0], ""),), guessed=True)
+        stated = [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+        stated = [text for text in reversed(stated) if "=" in text and not looks_like_a_case(text)]
+        self.need(case and stated)
+        weights = [
+            text for text in stated if mentioned("weight", sides(text)[0])
+        ]  # rather than a score, said as a reason
+        return Subject("term", ((sides((weights or stated)[0])[0], ""),), guessed=True)
 
     def _length(self, each: str) -> Subject:
         self.need(self.take("norm", "length"))
