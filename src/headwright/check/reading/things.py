@@ -232,8 +232,8 @@ class Things(Cursor):
         if self.objects.first:
             self.need(not named)
             return f"i > {self.objects.first}"
-        earlier = [ref for text in self.before[-1:] for ref in mentioned(kind, text) if ref in self.objects.keys]
-        named = list(dict.fromkeys(named or earlier or self.objects.keys))
+        earlier = [[ref for ref in mentioned(kind, text) if ref in self.objects.keys] for text in reversed(self.before)]
+        named = list(dict.fromkeys(named or next((refs for refs in earlier if refs), [*self.objects.keys])))
         self.need(named and set(named) <= set(self.objects.keys))
         return rf"i \ne {', '.join(named)}"
 
@@ -303,10 +303,10 @@ class Things(Cursor):
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
         if self.take_from("others"):
-            said = [kind for text in self.before[-1:] for kind in MENTIONS if mentioned(kind, text)]
-            kind = self.last.kind if self.last is not None else said[0] if len(said) == 1 else ""
-            self.need(kind in ("score", "weight"))
-            return self.of_keys(kind, (REST,), True)
+            said = [[kind for kind in MENTIONS if mentioned(kind, text)] for text in reversed(self.before)]
+            kinds = [self.last.kind] if self.last is not None else next((one for one in said if one), [])
+            self.need(kinds in (["score"], ["weight"]))
+            return self.of_keys(kinds[0], (REST,), True)
         self.take("then")
         if self.take("c"):
             self.need(not self.objects.tokens and self.objects.queries)
@@ -369,7 +369,7 @@ class Things(Cursor):
         """'$a = b$, which is positive', '$a = b$, and this is positive': what is said of the last side."""
         between = (",",) if word == "which" else (",", "and")
         behind = [one for one in self.out[-3:] if one.text not in between][-1:]
-        self.need(behind and behind[0].kind in ("formula", "term"))
+        self.need(behind and behind[0].kind in ("formula", "term") and not looks_like_a_case(behind[0].text))
         return Subject("term", ((sides(behind[0].text)[-1], ""),), guessed=True)
 
     def case_of_before(self) -> Subject:
