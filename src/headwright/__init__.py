@@ -18,6 +18,7 @@
     tour        a story of all this, with pictures
     verb        packages named for a verb can be called
     lab         rooms to drag it, break it and share it: a page on this machine
+    widgets     the lab's views in a notebook, read back in Python
     cli         the command line
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.

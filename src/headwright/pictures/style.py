@@ -16,6 +16,11 @@ GREY = "#8A8A8A"
 BAND = "#CFE8D5"
 
 
+# What a notebook shows is drawn here, as SVG: Altair's own default fetches scripts. Whoever chose another keeps it.
+if alt.renderers.active == "default":
+    alt.renderers.enable("svg")
+
+
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Rows of data inside the chart itself, so that a picture is one file."""
     return alt.InlineData(values=[dict(row) for row in values])
