@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headwright import theme
 from headwright.errors import InputError
 from headwright.lab import STATIC
 from headwright.widgets.modules import linked
@@ -60,6 +61,6 @@ def test_modules_that_import_each_other_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_lab_s_design_view_is_linked_from_the_lab_s_own_modules() -> None:
-    text = linked(STATIC / "widgets" / "design.js")
+    text = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
     assert (STATIC / "rooms" / "design" / "scene.js").read_text().split("export class Scene")[1][:200] in text
     assert "\nimport " not in text

@@ -11,6 +11,7 @@ import numpy as np
 import traitlets
 from pydantic import ValidationError
 
+from headwright import theme
 from headwright.design import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
@@ -28,7 +29,7 @@ LEAST_EPS, MOST_EPS = 1e-6, 100
 class Page(anywidget.AnyWidget):
     """What the kernel and the page share. (It has a `keys` of its own, with another meaning: hence `DesignView`.)"""
 
-    _esm = linked(STATIC / "widgets" / "design.js")
+    _esm = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
     address = traitlets.Unicode().tag(sync=True)  # the state, as the lab's address writes it
     asked = traitlets.Dict().tag(sync=True)  # the question that is shown, as the lab's interface has it
     held = traitlets.List(traitlets.Float()).tag(sync=True)  # the query that was taken hold of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from headwright.errors import InputError
@@ -19,8 +20,10 @@ DEFAULT = re.compile(r"^export default ([^;]+);$", re.M)
 REST = re.compile(r"^(?:import|export)\b.*$", re.M)
 
 
-def linked(entry: Path) -> str:
+def linked(entry: Path, sheets: Mapping[str, str] | None = None) -> str:
     """The module at `entry` with all that it imports, as one module with the same default export.
+
+    Style sheets that are no files are given by name.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -36,11 +39,13 @@ def linked(entry: Path) -> str:
     """
     done: dict[Path, str] = {}
     parts: list[str] = []
-    body = _linked(entry.resolve(), done, parts, ())
+    body = _linked(entry.resolve(), done, parts, sheets or {})
     return "\n".join([*parts, body])
 
 
-def _linked(path: Path, done: dict[Path, str], parts: list[str], above: tuple[Path, ...]) -> str:
+def _linked(
+    path: Path, done: dict[Path, str], parts: list[str], sheets: Mapping[str, str], above: tuple[Path, ...] = ()
+) -> str:
     """The text of one module with its imports replaced; what it imports is added to the parts before."""
     if path in above:
         raise InputError(f"{path.name} imports itself, by way of {' and '.join(one.name for one in above)}")
@@ -49,10 +54,13 @@ def _linked(path: Path, done: dict[Path, str], parts: list[str], above: tuple[Pa
     def module(found: re.Match[str]) -> str:
         if " as " in found[1]:
             raise InputError(f"{path.name}: {found[0]!r} is not understood here")
-        return f"const {{{found[1]}}} = {_name((path.parent / found[2]).resolve(), done, parts, (*above, path))};"
+        return (
+            f"const {{{found[1]}}} = {_name((path.parent / found[2]).resolve(), done, parts, sheets, (*above, path))};"
+        )
 
     def sheet(found: re.Match[str]) -> str:
-        look = (path.parent / found[2]).read_text(encoding="utf-8")
+        name = Path(found[2]).name
+        look = sheets[name] if name in sheets else (path.parent / found[2]).read_text(encoding="utf-8")
         return f"const {found[1]} = new CSSStyleSheet();\n{found[1]}.replaceSync({json.dumps(look)});"
 
     text = SHEET.sub(sheet, IMPORT.sub(module, text))
@@ -65,10 +73,12 @@ def _linked(path: Path, done: dict[Path, str], parts: list[str], above: tuple[Pa
     return text.strip()
 
 
-def _name(path: Path, done: dict[Path, str], parts: list[str], above: tuple[Path, ...]) -> str:
+def _name(
+    path: Path, done: dict[Path, str], parts: list[str], sheets: Mapping[str, str], above: tuple[Path, ...]
+) -> str:
     """The name of what a module exports, which is linked first if it was not yet."""
     if path not in done:
-        body = _linked(path, done, parts, above)
+        body = _linked(path, done, parts, sheets, above)
         done[path] = f"m{len(done)}"
         parts.append(f"const {done[path]} = (() => {{\n{body}\n}})();")
     return done[path]

@@ -1,4 +1,5 @@
 // The Design room's views in a notebook: Python's kernel proves, and reads back what is set here.
+import theme from "../theme.css" with { type: "css" };
 import sheet from "../lab.css" with { type: "css" };
 import { State, framed } from "../common/state.js";
 import { build, fields } from "../rooms/design/view.js";
@@ -31,7 +32,7 @@ function render({ model, el }) {
   host.dataset.lmSuppressShortcuts = "true"; // keys that are pressed in here are not the notebook's commands
   host.dataset.theme = dark() ? "dark" : "light";
   const root = host.attachShadow({ mode: "open" });
-  root.adoptedStyleSheets = [sheet];
+  root.adoptedStyleSheets = [theme, sheet];
   host.addEventListener("keydown", (event) => event.stopPropagation());
   const { ask, close } = kernel(model);
   const keep = (address) => {
