@@ -17,8 +17,7 @@ from headwright.check.replay.saying import gap, holds, value
 from headwright.check.replay.worlds import VARIANCE, KeysWorld, unit
 from headwright.errors import InputError
 from headwright.formula.evaluate import ball, precision
-from headwright.formula.shapes import mapped
-from headwright.formula.tree import Call, Name, Node, Relation
+from headwright.formula.tree import Call, Name, Node, Relation, mapped
 
 MOMENTS = ("E", "Var", "Cov")
 IDENTITY = "I"
