@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from headwright.audit.explain import Explained, Row
     from headwright.audit.models.model import Model
 
+SHORT = "What every head of a trained model does."
+EXAMPLES = (
+    "headwright audit builtin:induction --out report.html",
+    "headwright audit FOLDER --text book.txt --max-length 2048",
+    "headwright audit builtin:induction --every-text 64",
+)
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"
 MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."

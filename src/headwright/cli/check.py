@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from headwright.check.telling.classroom import Classroom
 
 NO, UNREADABLE, OPEN = 1, 2, 3
+SHORT = "Answers: proved, or refuted with a counterexample."
+EXAMPLES = (
+    r"headwright check --exercise averaging-two --formula 'q = \lambda (k_a + k_b)'",
+    "headwright check answers.md --html report.html",
+    "headwright check --class submissions/ --hints direction",
+)
 MOST_SHEETS = 2000  # of a class
 
 

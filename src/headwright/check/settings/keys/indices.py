@@ -36,7 +36,9 @@ def about_indices(link: Relation, scene: Scene) -> bool:
 def _is_index(term: Node, scene: Scene) -> bool:
     if isinstance(term, Number):
         return label(term) in scene.classes.singles
-    return isinstance(term, Name) and term.index is None and not scene.gives(term)
+    if not isinstance(term, Name) or term.index is not None:
+        return False
+    return label(term) in scene.classes.singles or not scene.gives(term)  # of three keys one is c, as the output is
 
 
 def free_indices(link: Node, scene: Scene) -> list[str]:
