@@ -10,6 +10,8 @@ import typer
 from headwright.cli.console import OUT, check_picture, save_picture, show_json
 from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
 
+SHORT = "Scores, pattern and output, by definition."
+EXAMPLES = ("headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)
 MOST_ROWS = 20  # that are shown
 
 

@@ -15,10 +15,10 @@ from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
+from headwright.design.least import best_eps
+from headwright.design.longer import prove_longer
 from headwright.design.phases import Phases
 from headwright.design.proving.impossible import prove_impossible
-from headwright.design.proving.least import best_eps
-from headwright.design.proving.longer import prove_longer
 from headwright.design.proving.oneworld import prove_impossible_for_heads
 from headwright.design.sizes import check_sizes
 from headwright.design.statement import Question

@@ -22,7 +22,12 @@ PATTERN = r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q
 
 @dataclass(frozen=True)
 class Chapter:
-    """One thing shown: what is said, its picture, and the commands that give its numbers again."""
+    """One thing shown: what is said, its picture, and the commands that give its numbers again.
+
+    >>> from headwright.pictures import pattern_bars
+    >>> Chapter("One", "Half: «0.5».", pattern_bars(np.full((1, 2), 0.5)), "even", ("headwright attend",)).plain
+    'Half: 0.5.'
+    """
 
     title: str
     text: str  # in the markup of `words`; a blank line ends a paragraph
