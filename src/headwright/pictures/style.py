@@ -32,6 +32,11 @@ _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _FONTS = re.compile(r' font-family="[^"]*"')
 
 
+# What a notebook shows is drawn here, as SVG: Altair's own default fetches scripts. Whoever chose another keeps it.
+if alt.renderers.active == "default":
+    alt.renderers.enable("svg")
+
+
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Rows of data inside the chart itself, so that a picture is one file."""
     return alt.InlineData(values=[dict(row) for row in values])
