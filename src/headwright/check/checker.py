@@ -133,7 +133,7 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
-                verdict = court.told(verdict, judgements)
+                verdict = court.advised(verdict, judgements)
             verdict = _with_what_was_not_judged(verdict, answer, found)
             return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:

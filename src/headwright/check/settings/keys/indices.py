@@ -15,8 +15,7 @@ from itertools import product
 from headwright.check.answer import MisfitError, label
 from headwright.check.exercise import parsed
 from headwright.check.settings.keys.scene import FIRST, REST, Scene
-from headwright.formula.shapes import mapped
-from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
+from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, mapped, walk
 
 MOST_INDICES = 3  # that range over all keys in one statement
 PLACES = {
