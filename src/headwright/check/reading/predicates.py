@@ -22,6 +22,7 @@ COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "r
 # What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
 OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
 RELATIVE = frozenset({"which", "that"})
+JOINING = frozenset({"and", "but", "while", "whereas", "so"})
 
 
 def spoken(tokens: Sequence[Token]) -> list[Token]:
@@ -231,12 +232,15 @@ def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
 def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
     last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
     before_term = following is not None and following.kind == "term"
+    joined = next((at for at, word in enumerate(run) if word in JOINING), len(run))  # a new clause begins there
     if following is not None and before_term and last and (_predicates(last) or _compares(last)):
         yield following, " ".join(run)
-    elif subject is not None and not lexicon().adds_nothing(_without_reason(run)):
+    elif subject is not None and not lexicon().adds_nothing(_without_reason(run[:joined])):
         yield subject, " ".join(run)
     elif following is not None and before_term and _acts(run):
         yield following, " ".join(run)
+    elif following is not None and following.kind == "formula" and lexicon().claims_something(run[joined + 1 :]):
+        yield following, " ".join(run[joined + 1 :])  # 'and half of the time $a = b$'
 
 
 def _without_reason(run: Sequence[str]) -> Sequence[str]:

@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 from headwright.check.reading.cases import as_cases
 from headwright.check.reading.clauses import Clause, clauses
+from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
+from headwright.check.reading.things import Objects
 from headwright.check.reading.words import ends_in_words, said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
@@ -80,14 +82,16 @@ def _is_terse(text: str) -> bool:
     return all(word.lower() in FEW_WORDS for word in words)
 
 
-def read(written: Written, names: Collection[str] = ()) -> Read:
+def read(written: Written, names: Collection[str] = (), objects: Objects | None = None) -> Read:
     r"""The statements of an answer; `names` are words of several letters that the exercise knows.
+
+    `objects` are the things of the exercise that words may refer to.
 
     >>> found = read(Written(r"If $g > 1$ then $c \approx v_a$. To show: $c = 0$."))
     >>> [(one.role, one.text, len(one.under)) for one in found.statements]
     [('claim', 'c \\approx v_a', 1), ('goal', 'c = 0', 0)]
     """
-    discourse = _Discourse(tuple(names), macros(written.text))
+    discourse = _Discourse(tuple(names), macros(written.text), objects or Objects())
     for sentence in sentences(written):
         if len(discourse.found) > MOST_STATEMENTS:
             break
@@ -123,7 +127,7 @@ class _Condition:
 class _Discourse:
     """Keeps the assumptions that are open while sentences go by."""
 
-    def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro]) -> None:
+    def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro], objects: Objects) -> None:
         self.found: list[Statement] = []
         self.own: set[str] = set()
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
@@ -132,6 +136,7 @@ class _Discourse:
         self.remarks: list[Statement] = []
         self._names = names
         self._commands = own_commands
+        self._objects = objects
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
@@ -139,7 +144,8 @@ class _Discourse:
         self._chain: int | None = None  # the statement that a leading '=' continues
 
     def hear(self, sentence: Sentence) -> None:
-        named, kept = weights_named(as_cases(phrases(sentence.tokens)))
+        told = in_words(sentence.tokens, self._objects, [one.text for one in self.found[-1:]])
+        named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
@@ -259,7 +265,9 @@ class _Sentence:
                 continue
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
-                self._unclear(f"what '{words}' says of ${token.text}$ was not understood", token.line)
+                named = clause.part == "define" and words.split()[0] == "be"  # 'let $S$ be ...'
+                why = f"what '{words}' says of ${token.text}$ was not understood"
+                self._unclear(why, token.line, "definition" if named else "unclear")
                 if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
@@ -273,9 +281,9 @@ class _Sentence:
             if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
                 self._unclear(f"'{clause.turned}' was not understood", self.sentence.line)
 
-    def _unclear(self, why: str, line: int) -> None:
+    def _unclear(self, why: str, line: int, role: Role = "unclear") -> None:
         said = self.sentence.text
-        self.all.found.append(Statement("unclear", said, line, sentence=said, why=why))
+        self.all.found.append(Statement(role, said, line, sentence=said, why=why))
 
     # What each kind of clause adds.
 
@@ -335,7 +343,7 @@ class _Sentence:
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
-        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
+        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost", "ignoring", "neglecting")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
     def _formula(
@@ -660,7 +668,7 @@ def _bare_names(text: str) -> list[Name]:
             parsed = parse_lines(part)
         except FormulaError:
             return []
-        if len(parsed) != 1 or not isinstance(parsed[0], Name):
+        if len(parsed) != 1 or not isinstance(parsed[0], Name) or parsed[0] == INFINITY:
             return []
         names.append(parsed[0])
     return names
