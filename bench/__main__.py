@@ -2,8 +2,8 @@
 
     python -m bench [--quick] [TOPIC ...]
 
-With --quick each contender runs once, and is given up after a minute. What cannot be measured here is named, with the
-reason: a peer that is not installed, no GPU, too little time.
+With --quick each contender runs twice at most, and is given up after a minute. What cannot be measured here is named,
+with the reason: a peer that is not installed, no GPU, too little time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machi
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m bench", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="each contender once, for a minute at most")
+    parser.add_argument("--quick", action="store_true", help="each contender twice at most, for a minute at most")
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=", ".join(TOPICS))
     asked = parser.parse_args()
     if unknown := set(asked.topics) - set(TOPICS):

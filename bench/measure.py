@@ -54,11 +54,11 @@ class Measurement:
 
 
 def measure(topic: str, contender: Contender, quick: bool = False) -> Measurement:
-    """Run one contender in a fresh process; quickly: once, and not for long.
+    """Run one contender in a fresh process; quickly: twice at most, and not for long.
 
     A contender whose library is not installed, or that takes too long, is skipped, and the measurement says so.
     """
-    repeats, patience = (1, QUICK) if quick else (contender.repeats, PATIENCE)
+    repeats, patience = (min(2, contender.repeats), QUICK) if quick else (contender.repeats, PATIENCE)
     order = json.dumps([topic, contender.prepare, contender.arguments, repeats, contender.cpu, contender.limit_mb])
     command = [sys.executable, "-m", "bench.measure", order]
     try:

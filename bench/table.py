@@ -127,25 +127,28 @@ def _finite(x: float) -> float | None:
 
 
 def chart(measured: dict[str, Any]) -> bytes:
-    """The ratios of peers and limits to ours as an SVG: right of the line they take longer. From `data`."""
+    """The ratios as an SVG, from `data`: right of the line something takes longer than what it is compared with."""
     import altair as alt
 
-    from headwright.pictures.style import COLOURS, GREY, render, rows
+    from headwright.pictures.style import GRANT, INK, KEY, render, rows, titled
 
     is_ = {(name, c["name"]): c["is"] for name, topic in measured["topics"].items() for c in topic["contenders"]}
     bars = [
-        {"who": c["name"], "topic": name, "is": c["is"], "ratio": min(max(c["ratio"], 1 / FAR), FAR)}
+        {"who": c["name"], "is": c["is"], "ratio": min(max(c["ratio"], 1 / FAR), FAR)}
         for name, topic in measured["topics"].items()
         for c in topic["contenders"]
         if c["compared_with"] and c["ratio"] and (c["is"] != "ours" or is_[name, c["compared_with"]] == "limit")
     ]
-    colours = [COLOURS[5], COLOURS[0], GREY]
-    line = alt.Chart(rows([{"x": 1}])).mark_rule(color="black").encode(x="x:Q")
+    colours = alt.Scale(domain=["ours", "peer", "limit"], range=[GRANT, KEY, INK])
+    line = alt.Chart(rows([{"x": 1}])).mark_rule().encode(x="x:Q")
     drawn = alt.Chart(rows(bars)).mark_point(filled=True, size=60).encode(
-        x=alt.X("ratio:Q", title="times as long as what it is compared with", scale=alt.Scale(type="log")),
+        x=alt.X("ratio:Q", title="times as long", scale=alt.Scale(type="log")),
         y=alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=330)),
-        color=alt.Color("is:N", title=None, scale=alt.Scale(domain=["ours", "peer", "limit"], range=colours)),
+        color=alt.Color("is:N", title=None, scale=colours),
         shape=alt.Shape("is:N", title=None),
     )  # fmt: skip
-    parts = alt.layer(line, drawn).properties(width=420, title=f"Beside peers and limits ({measured['date']})")
-    return render(parts, ".svg")
+    worst = max(bars, key=lambda bar: bar["ratio"], default=None)
+    told = f"{len(bars)} ratios; the largest is {worst['ratio']:.3g}, of {worst['who']}" if worst else "no ratios"
+    return render(
+        titled(alt.layer(line, drawn), "Beside peers and limits", f"Measured {measured['date']}", told), ".svg"
+    )
