@@ -21,6 +21,7 @@ REASONS = frozenset({"as", "by", "from", "using"})
 COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
 # What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
 OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
+WHOLE = frozenset({"value", "values", "quantity", "all", "each", "one", "both", "any"})  # 'the value of $a$' is $a$
 RELATIVE = frozenset({"which", "that"})
 
 
@@ -55,6 +56,11 @@ def _whole_clauses(tokens: Sequence[Token]) -> list[Token]:
         opened = not found or found[-1].kind != "word" or found[-1].text in OPENING
         clause = lexicon().clause([one.text for one in run]) if opened else None
         end = at + (clause.words if clause is not None else 1)
+        words = [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at:])]
+        if opened and " ".join(words) in lexicon().facts and (found and found[-1].text == "and"):
+            found.pop()  # 'since $a = b$ and the trace is cyclic'
+            at += len(words)
+            continue
         if clause is not None and (end == len(tokens) or _ends(tokens[end])):
             found += [Token("formula", part, run[0].line, loose="room") for part in clause.part.split(", ")]
         else:
@@ -91,7 +97,7 @@ def _compare(found: list[Token], following: Token | None) -> None:
                 Token("formula", weight, last.line, loose="room")
             ]
         return
-    if one is None or one.kind == "mark":
+    if one is None or one.kind == "mark" or _is_part(found, at):
         return
     sign = table.sign(between)
     pair = _pair(found, at)
@@ -108,6 +114,12 @@ def _compare(found: list[Token], following: Token | None) -> None:
         first, perp, _ = one.text.partition(r" \perp ")
         if perp and (at == 0 or found[at - 1].kind != "mark" or found[at - 1].text != "("):
             found[at + 1 :] = [Token("formula", rf"{first} \perp {last.text}", one.line)]
+
+
+def _is_part(found: Sequence[Token], at: int) -> bool:
+    """'the denominator of $a$ is at least $b$': what is said is not said of $a$."""
+    before = [one.text for one in found[max(0, at - 2) : at]]
+    return before[-1:] == ["of"] and found[at].kind == "term" and before[0] not in WHOLE
 
 
 def _end(text: str) -> str:
@@ -149,7 +161,7 @@ def _pair(found: Sequence[Token], at: int) -> Token | None:
 def _of_one(found: list[Token], following: Sequence[Token]) -> None:
     """'$a - b$ is positive'. A bare name that is said to be positive, or large, is a note, and is read as one."""
     at = _words_back(found, len(found) - 1)
-    if at < 0 or found[at].kind != "term" or _pair(found, at) is not None:
+    if at < 0 or found[at].kind != "term" or _pair(found, at) is not None or _is_part(found, at):
         return
     words, one = [token.text for token in found[at + 1 :]], found[at]
     sign = lexicon().of_one(words)
@@ -165,11 +177,25 @@ def _of_one(found: list[Token], following: Sequence[Token]) -> None:
     if " ".join(words) == SAME_WORD and re.search(r"pos|[pP]hi", one.text):
         found[at:] = [Token("formula", r"x_t + \phi_t \ne x_k + \phi_k", one.line)]
         return
+    if _MATRIX.fullmatch(one.text) and " ".join(words) in OF_MATRICES:
+        found[at:] = [
+            Token("formula", OF_MATRICES[" ".join(words)].format(one.text.strip()), one.line, goes_on="aside")
+        ]
+        return
     kinds = lexicon().of_vector(words)
     if kinds and not (len(following) > 1 and following[0].text == "and" and following[1].kind == "word"):
         found[at:] = [Token("formula", text, one.line) for text in _of_vectors(one.text.strip(), kinds)] or found[at:]
 
 
+_MATRIX = re.compile(r"\s*(?:[A-Z]|\\Sigma|\\Phi)(?:_(?:\w|\{\w+\}))?\s*")
+OF_MATRICES = {
+    **dict.fromkeys(
+        ["is orthogonal", "is an orthogonal matrix", "has orthonormal columns", "is orthonormal", "are orthogonal"],
+        r"{0}^\top {0} = I",
+    ),
+    "has orthonormal rows": r"{0} {0}^\top = I",
+    "is symmetric": r"{0}^\top = {0}",
+}
 _EXPONENTIAL = re.compile(r"\s*(?:\\exp\s*\(|e\^\{)\s*k_(\w|\{\w+\})\s*\^\s*\{?(?:\\top|T)\}?\s*q\s*[)}]\s*")
 SAME_WORD = "for the same word at different positions becomes different"
 NOTED = (r"\approx 0", r"\gg 1")

@@ -7,7 +7,7 @@ large'. Formulas without marks, as people type them in plain text, are found by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -40,6 +40,8 @@ class Token:
     line: int
     display: bool = False
     loose: Loose = ""
+    # With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
+    goes_on: Literal["", "end", "instead", "aside"] = ""
 
 
 @dataclass(frozen=True)
@@ -137,17 +139,24 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
     if not pieces and block.type in ("fence", "code_block"):
         yield from _typed_block(text, line)
         return
-    done = 0
+    done, displayed = 0, False
     for piece in pieces:
         start, stop = _with_marks(text, piece)
+        if displayed and _SENTENCE.match(text, done):
+            yield Token("mark", ".", line)
         yield from _words(text[done:start], line, typed=not pieces)
         at = line + text.count("\n", done, piece.start)
-        display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
+        displayed = display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
         yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
         line += text.count("\n", done, stop)
         done = stop
+    if displayed and _SENTENCE.match(text, done):
+        yield Token("mark", ".", line)
     yield from _words(text[done:], line, typed=not pieces)
+
+
+_SENTENCE = re.compile(r"\s*[A-Z][a-z]*[ ,]")  # behind a display, a capital letter begins a sentence
 
 
 def _labelled(tokens: Iterable[Token]) -> Iterator[Token]:
@@ -255,6 +264,7 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     run: list[str] = []
     for part in [*row.split(), ""]:
         words = bool(part) and (_is_english(part) or part.rstrip(".,;:").lower() in _LITTLE)
+        words = words and not (run and _UNFINISHED.search(run[-1]) and _LONE.fullmatch(part))  # K = I
         if part and not words:
             run.append(part)
             continue
@@ -264,31 +274,15 @@ def _typed(row: str, line: int) -> Iterator[Token]:
             yield from _word(found[0].lower(), line)
 
 
-_LITTLE = {
-    "a",
-    "i",
-    "is",
-    "so",
-    "we",
-    "if",
-    "as",
-    "to",
-    "by",
-    "in",
-    "of",
-    "or",
-    "no",
-    "it",
-    "at",
-    "be",
-    "an",
-    "on",
-    "do",
-}
+_LITTLE = frozenset(
+    ["a", "i", "is", "so", "we", "if", "as", "to", "by", "in", "of", "or", "no", "it", "at", "be", "an", "on", "do"]
+)
+_UNFINISHED = re.compile(r"[=<>+*/^≤≥≠≈-]$")  # a formula cannot end so
+_LONE = re.compile(r"[A-Za-z][.,;:]?")
 
 
 def _run(run: str, line: int) -> Iterator[Token]:
-    for part in re.split(r"(?<=[,;.:])\s+|(?<=[,;.:])$", run):
+    for part in re.split(r"(?<=[,;.:])(?<!\.\.\.)\s+|(?<=[,;.:])$", run):  # alpha_1 + ... + alpha_n
         bare = part.rstrip(",;.:")
         if bare.strip():
             yield Token("formula" if compares(bare) else "term", bare.strip(), line)
@@ -300,7 +294,10 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
     """Cut at full stops, question marks and semicolons."""
     held: list[Token] = []
     first = True
-    for token in block.tokens:
+    for place, token in enumerate(block.tokens):
+        if held and held[-1].display and _between_steps(held[-1], block.tokens[place:]):
+            yield Sentence(tuple(held), number, block.item and first, block.heading, "")
+            held, first = [], False
         if token.kind == "mark" and token.text in ".!?;":
             if held:
                 yield Sentence(tuple(held), number, block.item and first, block.heading, token.text)
@@ -317,6 +314,18 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
         yield Sentence(tuple(held), number, block.item and first, block.heading, end)
 
 
+def _between_steps(display: Token, after: Sequence[Token]) -> bool:
+    """Words on a line of their own between a display and one that begins with a relation: how the step is made."""
+    opening = after[0]
+    if opening.kind == "formula" or opening.line <= display.line + display.text.count("\n"):
+        return False
+    phrase = lexicon().part([opening.text])
+    if opening.kind == "mark" or (phrase is not None and phrase.part in ("if", "where", "otherwise", "only")):
+        return False
+    following = next((one for one in after if one.kind == "formula"), None)
+    return following is not None and following.display and leads_on(following.text)
+
+
 def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     """Whether a sentence goes on in the block that follows."""
     if last.paragraph == sentence.paragraph or last.heading or sentence.heading or last.end not in ("", ":"):
@@ -326,6 +335,8 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
         return False
     ending, opening = last.tokens[-1], sentence.tokens[0]
+    if ending.display and _between_steps(ending, sentence.tokens):
+        return False
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
         return False  # two displays, one below the other
     if last.end == ":" or ending.text == ",":
