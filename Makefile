@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab lint test test-all bench fuzz mutants clean
+.PHONY: help demo proof lab site lint quick test test-all bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -56,11 +56,19 @@ proof:  ## let Rocq's kernel accept the theorems, and print what they rest on
 lab: $(VENV)/lab.stamp  ## open the lab in a browser
 	@$(BIN)/headwright lab
 
+site: $(VENV)/site.stamp  ## the documentation as a site, in out/site; a link that leads nowhere ends it
+	@$(BIN)/mkdocs build --quiet && echo "The site is in out/site; begin with out/site/index.html"
+
 lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+# The heart of the tests, in two to three minutes on two cores with lint: what most changes break first.
+QUICK := tests/test_*.py tests/formula tests/noise tests/positions tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
+quick: lint  ## lint and the heart of the tests, for a first look at a change
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow" $(QUICK)
 
 # One BLAS thread a worker: two workers with two threads each slow one another down badly.
 test: lint $(VENV)/models.stamp  ## everything but the slow tests; ends with pytest's closing line

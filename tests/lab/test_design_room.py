@@ -145,3 +145,34 @@ def test_the_headline_says_in_what_world_it_holds(room: Room) -> None:
     page.get_by_role("button", name="Keys that may move").click()
     room.settled()
     expect(page.locator("#verdict .headline")).to_contain_text("wherever the keys are within their balls")
+
+
+def test_the_view_of_three_dimensions_turns_by_mouse_and_by_keyboard(room: Room) -> None:
+    page = room.enter("/design#kind=sphere&d=3&n=12")
+    room.settled()
+    said = page.locator("#verdict .headline").inner_text()
+    places = "all => all.map(key => key.getAttribute('transform'))"
+    before = page.locator("g.key").evaluate_all(places)
+    ground = page.locator("rect.ground").bounding_box()
+    assert ground is not None
+    page.mouse.move(ground["x"] + 8, ground["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(ground["x"] + 120, ground["y"] + 60, steps=5)
+    page.mouse.up()
+    room.address_has("yaw=")
+    assert page.locator("g.key").evaluate_all(places) != before
+    page.locator("rect.ground").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="Look along the query").click()
+    room.address_lacks("yaw=")
+    room.address_lacks("pitch=")
+    assert page.locator("g.key").evaluate_all(places) == before
+    assert page.locator("#verdict .headline").inner_text() == said  # it was only looked at from elsewhere
+
+
+def test_an_address_with_impossible_targets_is_said_to_be_one(room: Room) -> None:
+    page = room.enter("/design#targets=-1,2")
+    room.settled()
+    expect(page.locator(".toast")).to_contain_text("targets")
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.")

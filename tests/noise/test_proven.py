@@ -140,7 +140,7 @@ def test_a_single_key_gets_everything() -> None:
     [
         (World({1: Noise(spread=Isotropic(0.1))}), 2, "key 1 is spread in more than its length, and there are 2 heads"),
         (World({1: Noise(spread=Isotropic(0.1)), 2: Noise(scale=Normal(1, 1))}), 1, "2 keys are random"),
-        (World({1: Noise(spread=Ball(0.1))}), 1, "key 1 is anywhere in a ball"),
+        (World({1: Noise(spread=Ball(0.1))}), 1, "key 1 is anywhere in its ball"),
         (World({1: Noise(Between(0, 1), Isotropic(0.1))}), 1, "key 1 has a scale in a range and is spread as well"),
         (World({0: Noise(scale=Normal(1, 1)), 1: Noise(scale=Between(0, 1))}), 1, "2 keys are random"),
         (World(others=Noise(spread=Isotropic(0.1))), 1, "12 keys are random"),

@@ -137,7 +137,7 @@ def _compare_world(statement: Statement, world: World, found: Compared) -> None:
         (found.differences if bounded else found.notes).append(words)
     n = statement.keys[0].n
     said, others_said = _by_key(_of_spreads(statement.world))
-    asked, others_asked = _by_key(_of_json(world_entries(world, n)))
+    asked, others_asked = _by_key(_of_json(world_entries(world, n, statement.keys[0].d)))
     named = sorted({*said, *asked})
     pairs = [(f"key {i}", said.get(i, others_said), asked.get(i, others_asked)) for i in named]
     if len(named) < n:

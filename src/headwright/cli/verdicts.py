@@ -31,7 +31,7 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, ho
 
     With `how`, also how each answer was read, statement by statement.
     """
-    from headwright.check.telling.how import how as readings
+    from headwright.check.telling.told import how as readings
     from headwright.check.telling.told import told
     from headwright.check.verdict import WORST_FIRST
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from headwright.design.guard import ways_to_fail
 from headwright.design.statement import Question
 from headwright.enclosure import Enclosure
-from headwright.noise import OneOf, granted
+from headwright.noise.granted import granted
 
 SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
 
@@ -45,8 +45,7 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     keys, world = question.keys[0], question.world
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
     found = granted(keys, queries, world, question.wish.least, samples=samples, scale=question.scale, seed=seed)
-    noises = (*world.noise.values(), world.others)
-    evenly = bool(world.sampled_sets) or any(isinstance(noise.scale, OneOf) for noise in noises)
+    evenly = bool(world.sampled_sets) or world.lists_scales
     return Chance(
         found.probability, found.interval, samples,
         conservative=min(ways_to_fail(question, kind) for kind in ("keys", "pairs")) > 1,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
-from headwright.noise.world import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
+from headwright.noise.world import World
 
 LARGEST, LARGEST_IN_WORLDS = 1e300, 1e100  # of the keys' largest number, or 1 over it; in worlds squares are taken
 FARTHEST = 1e50  # times that: what keys may be off their places; and the largest scale
@@ -30,33 +30,11 @@ def check_sizes(keys: Sequence[Float[np.ndarray, "n d"]], world: World) -> None:
     if 0 < size < 1 / most:
         raise InputError(f"the largest number of the keys is {size:g}: expected at least {1 / most:g}, or 0; multiply "
                          "all of them by a common number")  # fmt: skip
-    for noise in (*world.noise.values(), world.others):
-        for scale in _scales(noise):
-            if abs(scale) > FARTHEST:
-                raise InputError(f"the world has a scale of {scale:g}: expected at most {FARTHEST:g}")
-        if (far := _spread(noise)) > FARTHEST * (size or 1.0):
+    for noise in world.noises:
+        if noise.scale is not None:
+            largest = max(*map(abs, noise.scale.ends), math.sqrt(noise.scale.variance))
+            if largest > FARTHEST:
+                raise InputError(f"the world has a scale of {largest:g}: expected at most {FARTHEST:g}")
+        if noise.spread is not None and (far := noise.spread.reach) > FARTHEST * (size or 1.0):
             raise InputError(f"the world has keys {far:g} off their places, which are of size {size:g}: expected at "
                              f"most {FARTHEST:g} times as much")  # fmt: skip
-
-
-def _scales(noise: Noise) -> Iterator[float]:
-    match noise.scale:
-        case Between(low, high):
-            yield from (low, high)
-        case OneOf(values):
-            yield from values
-        case Normal(mean, variance):
-            yield from (mean, math.sqrt(variance))
-
-
-def _spread(noise: Noise) -> float:
-    match noise.spread:
-        case Ball(radius):
-            return radius
-        case Isotropic(variance):
-            return math.sqrt(variance)
-        case Covariance(matrix):
-            return math.sqrt(float(np.abs(matrix).max()))
-        case Ellipsoid(matrix):
-            return float(np.abs(matrix).max())
-    return 0.0

@@ -14,17 +14,7 @@ from jaxtyping import Float, Int
 
 from headwright.design.wish import Wish, exact
 from headwright.errors import InputError
-from headwright.noise.world import (
-    Ball,
-    Between,
-    Covariance,
-    Ellipsoid,
-    Isotropic,
-    Noise,
-    Normal,
-    OneOf,
-    World,
-)
+from headwright.noise.world import Noise, World
 from headwright.trusted.numbers import rational
 
 INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate
@@ -79,6 +69,11 @@ class Question:
         return int(self.keys[0].shape[0])
 
     @property
+    def d(self) -> int:
+        """How many numbers a key has."""
+        return int(self.keys[0].shape[1])
+
+    @property
     def wider(self) -> bool:
         """The statement is about whole ranges of scales where the question lists a few, and that is not the same.
 
@@ -95,10 +90,10 @@ class Question:
     @cached_property
     def random_keys(self) -> frozenset[int]:
         """The keys that follow a Gaussian law."""
-        named = [i for i, noise in self.world.noise.items() if is_random(noise)]
-        if self.world.scenarios or not (named or is_random(self.world.others)):
+        named = [i for i, noise in self.world.noise.items() if noise.random]
+        if self.world.scenarios or not (named or self.world.others.random):
             return frozenset()
-        others = [i for i in range(self.n) if i not in self.world.noise] if is_random(self.world.others) else []
+        others = [i for i in range(self.n) if i not in self.world.noise] if self.world.others.random else []
         return frozenset([*named, *others])
 
     @cached_property
@@ -106,6 +101,7 @@ class Question:
         """The world of the statement, entry by entry, in floating point; none with scenarios.
 
         >>> from headwright.design.wish import copy
+        >>> from headwright.noise import Ball
         >>> world = World({1: Noise()}, others=Noise(spread=Ball(0.5)))
         >>> question = Question((np.eye(3),), copy(0), world, Fraction(1), Fraction(1))
         >>> [entry.keys.tolist() for entry in question.entries]
@@ -114,12 +110,12 @@ class Question:
         named = np.zeros(self.n, dtype=bool)
         named[list(self.world.noise)] = True
         found = []
-        for entry in world_entries(self.world, self.n):
+        for entry in world_entries(self.world, self.n, self.d):
             keys = np.flatnonzero(~named) if entry["keys"] == "*" else np.array(entry["keys"])
             low, high = (rational(x) for x in entry["scale"])
             ball, stretch = (float(rational(entry[name])) for name in ("ball", "stretch"))
             columns = [[float.fromhex(x) for x in column] for column in entry["factor"]]
-            factor = np.array(columns).T if columns else np.empty((self.keys[0].shape[1], 0))
+            factor = np.array(columns).T if columns else np.empty((self.d, 0))
             found.append(Entry(keys, (low, high), ball, stretch, factor, entry["random"]))
         return tuple(found)
 
@@ -142,7 +138,7 @@ def statement(
         "keys": [_name(keys) for keys in question.keys],
         "scale": str(question.scale),
         "wish": {str(key): str(question.wish.least[key]) for key in question.wish.targets},
-        "world": world_entries(question.world, question.n),
+        "world": world_entries(question.world, question.n, question.d),
         "confidence": str(question.confidence if question.random else 1),
         "queries": [] if queries is None else [hex_floats(query) for query in queries],
         "none_shorter": str(none_shorter),
@@ -169,76 +165,41 @@ def _name(keys: Float[np.ndarray, "n d"]) -> dict[str, Any]:
     }
 
 
-def world_entries(world: World, n: int) -> list[dict[str, Any]]:
+def world_entries(world: World, n: int, d: int) -> list[dict[str, Any]]:
     """The world as the checker knows it, and nothing for keys that there are none of; no entry with scenarios.
 
-    >>> world_entries(World({0: Noise(scale=Between(0.5, 1.5))}), 2)[0]["scale"]
+    >>> from headwright.noise import Between
+    >>> world_entries(World({0: Noise(scale=Between(0.5, 1.5))}), 2, 2)[0]["scale"]
     ['1/2', '3/2']
     """
     if world.scenarios:
         return []
-    found = [_spread(noise, [key]) for key, noise in world.noise.items()]
+    found = [_spread(noise, [key], d) for key, noise in world.noise.items()]
     if not world.others.certain and len(world.noise) < n:
-        found.append(_spread(world.others, "*"))
+        found.append(_spread(world.others, "*", d))
     return found
 
 
-def _spread(noise: Noise, keys: list[int] | str) -> dict[str, Any]:
-    random = is_random(noise)
-    ends, stretch = ("1", "1"), "0"
-    match noise.scale:
-        case Between(low, high):
-            ends = (_decimal(low), _decimal(high))
-        case OneOf(values):
-            ends = (_decimal(min(values)), _decimal(max(values)))
-        case Normal(mean, variance):
-            ends = (_decimal(mean),) * 2
-            stretch = _deviation(variance)
-    if isinstance(noise.scale, Normal) and isinstance(noise.spread, Ball | Ellipsoid):
+def _spread(noise: Noise, keys: list[int] | str, d: int) -> dict[str, Any]:
+    scale, spread = noise.scale, noise.spread
+    if scale is not None and scale.random and spread is not None and not spread.random:
         raise InputError("a key of Gaussian scale inside a ball or ellipsoid: expected both random, or both sets")
-    ball, factor = "0", []
-    match noise.spread:
-        case Ball(radius):
-            ball = _decimal(radius)
-        case Isotropic(variance):
-            ball = _deviation(variance)
-        case Ellipsoid(matrix):
-            factor = [hex_floats(column) for column in matrix.T]
-        case Covariance(matrix):
-            factor = [hex_floats(column) for column in covariance_factor(matrix).T]
     return {
-        "keys": keys, "scale": list(ends), "ball": ball, "stretch": stretch, "factor": factor, "random": random,
-    }  # fmt: skip
+        "keys": keys,
+        "scale": [_decimal(end) for end in scale.ends] if scale is not None else ["1", "1"],
+        "ball": _root(spread.square) if spread is not None else "0",
+        "stretch": _root(exact(scale.variance, "a variance")) if scale is not None else "0",
+        "factor": [hex_floats(column) for column in spread.factor(d).T] if spread is not None else [],
+        "random": noise.random,
+    }
 
 
-def _deviation(variance: float) -> str:
-    """The standard deviation: exactly if it is rational, else the next float above it."""
-    square = exact(variance, "a variance")
+def _root(square: Fraction) -> str:
+    """A radius, or a standard deviation: exactly if it is rational, else the next float above it."""
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    return str(root) if root**2 == square else math.nextafter(math.sqrt(variance), math.inf).hex()
+    return _decimal(root) if root**2 == square else math.nextafter(math.sqrt(square), math.inf).hex()
 
 
-def _decimal(number: float) -> str:
+def _decimal(number: float | Fraction) -> str:
     """A float in a world is read as the decimal it prints as, like every number in a statement."""
     return str(exact(number, "a number of the world"))
-
-
-def covariance_factor(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
-    """E with E E^T = matrix up to rounding; a statement about such a key is a statement about E E^T.
-
-    >>> covariance_factor(np.diag([4.0, 0.0])).round(6)
-    array([[0., 2.],
-           [0., 0.]])
-    """
-    values, vectors = np.linalg.eigh(matrix)
-    factor: Float[np.ndarray, "d d"] = vectors * np.sqrt(np.clip(values, 0, None)) + 0.0
-    return factor
-
-
-def is_random(noise: Noise) -> bool:
-    """The key follows a Gaussian law.
-
-    >>> is_random(Noise(scale=Normal(1.0, 0.5))), is_random(Noise(spread=Ball(0.1)))
-    (True, False)
-    """
-    return isinstance(noise.scale, Normal) or isinstance(noise.spread, Isotropic | Covariance)

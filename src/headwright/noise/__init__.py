@@ -1,5 +1,7 @@
 """Uncertain keys: what they may be, and what then becomes of a pattern.
 
+scales      the kinds of scale: normal, between, one of several
+spreads     the kinds of spread: isotropic, of a covariance, in a ball, in an ellipsoid
 world       what the keys may be, as data
 toml        the same as a file
 sampling    scores in many draws of a world, without ever drawing a key
@@ -13,21 +15,11 @@ from headwright.noise.granted import Granted, granted
 from headwright.noise.intervals import clopper_pearson, normal_interval
 from headwright.noise.proven import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_scores, sample_weights
+from headwright.noise.scales import Between, Normal, OneOf, Scale
 from headwright.noise.simulation import Simulation, TargetWeight, simulate
+from headwright.noise.spreads import Ball, Covariance, Ellipsoid, Isotropic, Spread
 from headwright.noise.toml import parse_world, read_world
-from headwright.noise.world import (
-    Ball,
-    Between,
-    Covariance,
-    Ellipsoid,
-    Isotropic,
-    Noise,
-    Normal,
-    OneOf,
-    Scale,
-    Spread,
-    World,
-)
+from headwright.noise.world import Noise, World
 
 __all__ = [
     "Ball",

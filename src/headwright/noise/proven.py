@@ -16,14 +16,16 @@ from fractions import Fraction
 from operator import mul
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, ctx
 from jaxtyping import Float
 
 from headwright import attention
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
-from headwright.noise.onescale import Law, MeanWeight, no_law, normal_law, probability_within, uniform_law
-from headwright.noise.world import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
+from headwright.noise.onescale import Law, MeanWeight, no_law, normal_law, probability_within
+from headwright.noise.scales import ball, decimal
+from headwright.noise.spreads import whole
+from headwright.noise.world import Noise, World
 
 MOST_CASES = 1024
 MOST_NUMBERS = 2**22  # of the keys times the cases: a second or two in ball arithmetic
@@ -33,7 +35,7 @@ MOST_NUMBERS = 2**22  # of the keys times the cases: a second or two in ball ari
 class Exact:
     """What is true of the targets' weight in the pattern (the mean over the heads), each known from both sides.
 
-    >>> from headwright.noise import Noise
+    >>> from headwright.noise import Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))})
     >>> result = exact(np.eye(2), np.array([[3.0, 3.0]]), world, [0, 1], tolerance=0.05)
     >>> round(result.near_average.midpoint, 6), result.near_average.width < 1e-15
@@ -61,14 +63,16 @@ def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "he
     moving = _moving(world, n)
     for i in moving:
         noise = world.of(i)
-        if isinstance(noise.spread, Ball | Ellipsoid):
-            return f"key {i} is anywhere in a {type(noise.spread).__name__.lower()}"
+        if noise.spread is not None and not noise.spread.random:
+            return f"key {i} is anywhere in its {noise.spread.name}"
         if noise.spread is not None and heads > 1:
             return f"key {i} is spread in more than its length, and there are {heads} heads"
         if noise.spread is not None and _is_range(noise):
             return f"key {i} has a scale in a range and is spread as well"
     if len(moving) > 1 and not (n == 2 and heads == 1 and not any(_is_range(world.of(i)) for i in moving)):
         return f"{len(moving)} keys are random"
+    if any(world.of(i).spread is None and _scale_law(world.of(i)) is None for i in moving):
+        return f"the law of the scale of key {moving[0]} is not known exactly"
     cases = math.prod(map(len, _choices(world, n).values())) * max(1, len(world.scenarios))
     if cases > MOST_CASES:
         return f"there are {cases} cases, more than {MOST_CASES}"
@@ -94,6 +98,7 @@ def exact(
     A tolerance, a scale or a number of the world that is a float is read as the decimal it prints as. The values of a
     scale that is one of several are equally likely, and so are scenarios; a scale between two numbers is uniform.
 
+    >>> from headwright.noise import OneOf
     >>> world = World({0: Noise(scale=OneOf((0.5, 1.5)))})
     >>> result = exact(np.eye(2), np.array([[3.0, 3.0]]), world, [0])
     >>> round(result.means[0].midpoint, 12)
@@ -102,8 +107,8 @@ def exact(
     _check(keys, queries, world)
     with ctx.workprec(_bits(keys, queries, scale)):
         situations = list(_situations(keys, queries, world, scale))
-        goal, slack = Fraction(1, len(targets)), _decimal(tolerance)
-        near = _probability(situations, targets, [(_ball(goal - slack), _ball(goal + slack))] * len(targets))
+        goal, slack = Fraction(1, len(targets)), decimal(tolerance)
+        near = _probability(situations, targets, [(ball(goal - slack), ball(goal + slack))] * len(targets))
         means, deviations = [], []
         for target in targets:
             weights = [(MeanWeight.of(each.scores, each.moving, target), each.law) for each in situations]
@@ -133,7 +138,7 @@ def probability_granted(
     """
     _check(keys, queries, world)
     with ctx.workprec(_bits(keys, queries, scale)):
-        ranges = [(_ball(p), arb(2)) for p in least.values()]  # no weight is above 1
+        ranges = [(ball(p), arb(2)) for p in least.values()]  # no weight is above 1
         return _probability(list(_situations(keys, queries, world, scale)), list(least), ranges)
 
 
@@ -161,24 +166,24 @@ def _situations(
     keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "heads d"], world: World, scale: Fraction | float
 ) -> Iterator[_Situation]:
     """Every case, each as likely."""
-    Q, factor = arb_mat(queries.tolist()).transpose(), _ball(_decimal(scale))
+    Q, factor = arb_mat(queries.tolist()).transpose(), ball(decimal(scale))
     choices, moving = _choices(world, len(keys)), _moving(world, len(keys))
     for K in world.scenarios or (keys,):
         scores = ((arb_mat(K.tolist()) * Q) * factor).transpose().tolist()
         for values in itertools.product(*choices.values()):
-            chosen = dict(zip(choices, map(_ball, values), strict=True))
+            chosen = dict(zip(choices, map(ball, values), strict=True))
             case = [[s * chosen[i] if i in chosen else s for i, s in enumerate(row)] for row in scores]
             if not moving:
                 yield _Situation(case, None, no_law())
-            elif len(moving) == 1 and world.of(moving[0]).spread is None:
-                yield _Situation(case, moving[0], _scale_law(world.of(moving[0])))
+            elif len(moving) == 1 and (law := _scale_law(world.of(moving[0]))) is not None:
+                yield _Situation(case, moving[0], law)
             else:
                 yield _random_score(case[0], moving, [_law(keys[i], queries[0], world.of(i), scale) for i in moving])
 
 
 def _random_score(scores: list[arb], moving: list[int], laws: list[tuple[Fraction, Fraction]]) -> _Situation:
     """One head: the score of one key is normal, or the difference of two where there are no others."""
-    means = [scores[i] * _ball(times) for i, (times, _) in zip(moving, laws, strict=True)]
+    means = [scores[i] * ball(times) for i, (times, _) in zip(moving, laws, strict=True)]
     variance = sum(v for _, v in laws)
     if len(moving) == 2:  # adding a number to both scores changes nothing
         scores, means = [arb(0), arb(0)], [means[0] - means[1]]
@@ -186,45 +191,27 @@ def _random_score(scores: list[arb], moving: list[int], laws: list[tuple[Fractio
     if variance == 0:
         return _Situation([held], None, no_law())
     held[moving[0]] = arb(1)
-    return _Situation([held], moving[0], normal_law(means[0], _ball(variance)))
+    return _Situation([held], moving[0], normal_law(means[0], ball(variance)))
 
 
 def _law(key: np.ndarray, query: np.ndarray, noise: Noise, scale: Fraction | float) -> tuple[Fraction, Fraction]:
     """How many times its score at its place (and case) the mean score of a Gaussian key is, and its variance."""
-    times = _decimal(noise.scale.mean) if isinstance(noise.scale, Normal) else Fraction(1)
-    return times, _decimal(scale) ** 2 * _variance(key, query, noise)
+    times = decimal(noise.scale.ends[0]) if noise.scale is not None and noise.scale.values is None else Fraction(1)
+    return times, decimal(scale) ** 2 * _variance(key, query, noise)
 
 
 def _variance(key: np.ndarray, query: np.ndarray, noise: Noise) -> Fraction:
     """The variance of <c mu + e, q>, exactly: v <mu, q>^2 + q^T S q."""
-    (q, bottom), total = _whole(query), Fraction(0)
-    if isinstance(noise.scale, Normal):
-        mu, below = _whole(key)
-        total += _decimal(noise.scale.variance) * Fraction(sum(map(mul, mu, q)), below * bottom) ** 2
-    match noise.spread:
-        case Isotropic(variance):
-            total += _decimal(variance) * Fraction(sum(map(mul, q, q)), bottom**2)
-        case Covariance(matrix):
-            S, below = _whole(matrix.ravel())
-            rows = (sum(map(mul, S[i : i + len(q)], q)) for i in range(0, len(S), len(q)))
-            total += Fraction(sum(map(mul, rows, q)), below * bottom**2)
-    return total
+    total = Fraction(0)
+    if noise.scale is not None and noise.scale.variance:
+        (q, bottom), (mu, below) = whole(query), whole(key)
+        total += decimal(noise.scale.variance) * Fraction(sum(map(mul, mu, q)), below * bottom) ** 2
+    return total + ((noise.spread.variance_along(query) if noise.spread is not None else None) or 0)
 
 
-def _whole(numbers: Float[np.ndarray, " k"]) -> tuple[list[int], int]:
-    """Whole numbers and the power of two below them: fractions would be reduced again and again."""
-    ratios = [number.as_integer_ratio() for number in numbers.tolist()]
-    bottom = max(below for _, below in ratios)
-    return [top * (bottom // below) for top, below in ratios], bottom
-
-
-def _scale_law(noise: Noise) -> Law:
-    match noise.scale:
-        case Normal(mean, variance):
-            return normal_law(_ball(_decimal(mean)), _ball(_decimal(variance)))
-        case Between(low, high):
-            return uniform_law(_ball(_decimal(low)), _ball(_decimal(high)))
-    raise TypeError(f"the scale {noise.scale} is not continuous")
+def _scale_law(noise: Noise) -> Law | None:
+    """Of a key that is random in its length only; None for one that is spread as well."""
+    return noise.scale.law() if noise.scale is not None and noise.spread is None else None
 
 
 def _moving(world: World, n: int) -> list[int]:
@@ -234,28 +221,19 @@ def _moving(world: World, n: int) -> list[int]:
 
 
 def _still(noise: Noise) -> bool:
-    match noise.scale:
-        case Normal(_, variance) if variance > 0:
-            return False
-    return noise.spread is None and not _is_range(noise)
+    return noise.spread is None and (noise.scale is None or noise.scale.values is not None)
 
 
 def _is_range(noise: Noise) -> bool:
-    return isinstance(noise.scale, Between) and noise.scale.low < noise.scale.high
+    """The scale is continuous, and not normal."""
+    return noise.scale is not None and noise.scale.values is None and not noise.scale.random
 
 
 def _choices(world: World, n: int) -> dict[int, tuple[Fraction, ...]]:
-    """The keys whose scale is one of finitely many, and not 1."""
-    choices: dict[int, tuple[Fraction, ...]] = {}
-    for i in range(n) if not world.others.certain else sorted(key for key in world.noise if key < n):
-        match world.of(i).scale:
-            case OneOf(values):
-                choices[i] = tuple(map(_decimal, values))
-            case Normal(mean, variance) if variance == 0 and world.of(i).spread is None:
-                choices[i] = (_decimal(mean),)
-            case Between(low, high) if low == high:
-                choices[i] = (_decimal(low),)
-    return choices
+    """The keys whose scale is one of finitely many."""
+    named = range(n) if not world.others.certain else sorted(key for key in world.noise if key < n)
+    scales = ((i, scale) for i in named if (scale := world.of(i).scale) is not None)
+    return {i: tuple(map(decimal, scale.values)) for i, scale in scales if scale.values is not None}
 
 
 def _check(keys: np.ndarray, queries: np.ndarray, world: World) -> None:
@@ -268,11 +246,3 @@ def _bits(keys: np.ndarray, queries: np.ndarray, scale: Fraction | float) -> int
     """A precision at which scores still have their digits behind the point."""
     largest = float(np.abs(attention.scores(keys, queries, scale=float(scale))).max())
     return 192 + max(0, math.frexp(largest)[1])
-
-
-def _decimal(number: Fraction | float) -> Fraction:
-    return Fraction(str(number))
-
-
-def _ball(number: Fraction) -> arb:
-    return arb(fmpq(number.numerator, number.denominator))

@@ -10,9 +10,8 @@ an executor (of concurrent.futures, such as `headwright.workers.executor`) draws
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
@@ -21,18 +20,9 @@ from jaxtyping import Float
 
 from headwright import attention
 from headwright.errors import InputError
-from headwright.noise.world import (
-    Ball,
-    Between,
-    Covariance,
-    Ellipsoid,
-    Isotropic,
-    Normal,
-    OneOf,
-    Scale,
-    Spread,
-    World,
-)
+from headwright.noise.scales import Scale
+from headwright.noise.spreads import Seen, Spread
+from headwright.noise.world import World
 from headwright.workers import checked
 
 NUMBERS_AT_ONCE = 2**16  # scores drawn in one block: half a megabyte stays in the cache
@@ -107,8 +97,8 @@ class Law:
     """All that draws of the scores depend on: a few numbers a key, however long keys are."""
 
     base: Float[np.ndarray, "heads n"]
-    scaled: tuple[tuple[int, Scale | None], ...] = ()  # keys whose length is random
-    spreads: tuple[_Projection, ...] = ()
+    scaled: tuple[tuple[int, Scale], ...] = ()  # keys whose length is random
+    spreads: tuple[tuple[Seen, list[int]], ...] = ()  # with the keys that have it
     table: Float[np.ndarray, "scenarios heads n"] | None = None  # if the world is one of several
 
     @classmethod
@@ -131,8 +121,8 @@ class Law:
             return cls(base, table=np.stack([attention.scores(scenario, seen) for scenario in world.scenarios]))
         return cls(
             base,
-            tuple((i, noise.scale) for i in range(len(keys)) if (noise := world.of(i)).scale is not None),
-            tuple(_Projection.of(spread, which, seen) for spread, which in _shared_spreads(world, len(keys))),
+            tuple((i, law) for i in range(len(keys)) if (law := world.of(i).scale) is not None),
+            tuple((spread.seen(seen), which) for spread, which in _shared_spreads(world, len(keys))),
         )
 
     def draw(self, seed: int, part: int, count: int) -> Iterator[Float[np.ndarray, "block heads n"]]:
@@ -149,9 +139,10 @@ class Law:
         s = np.empty((count, *self.base.shape))
         s[:] = self.base
         for i, law in self.scaled:
-            s[:, :, i] *= _draw_factor(law, count, rng)[:, None]
-        for spread in self.spreads:
-            s[:, :, spread.which] += spread.draw(count, rng)
+            s[:, :, i] *= law.draw(count, rng)[:, None]
+        for spread, which in self.spreads:
+            every = len(which) == s.shape[2]  # a slice, for speed
+            s[:, :, slice(None) if every else which] += spread.draw(count, len(which), rng)
         return s
 
 
@@ -166,69 +157,11 @@ def _whole_part(law: Law, targets: list[int], seed: int, part: int, count: int) 
     return np.concatenate(list(_weights(law, targets, seed, part, count)))
 
 
-@dataclass(frozen=True)
-class _Projection:
-    """A spread as the heads see it: deviations of the scores are `factor` times a few coordinates."""
-
-    which: slice | list[int]  # the keys that have this spread
-    keys: int
-    factor: Float[np.ndarray, "heads r"]
-    ball_dim: int  # coordinates of a uniform point of a ball of that dimension, or of a standard normal if 0
-
-    @classmethod
-    def of(cls, spread: Spread, which: slice | list[int], queries: Float[np.ndarray, "heads d"]) -> _Projection:
-        keys = which.stop if isinstance(which, slice) else len(which)
-        match spread:
-            case Isotropic(variance):
-                return cls(which, keys, math.sqrt(variance) * _short(queries), 0)
-            case Covariance(matrix):
-                values, vectors = np.linalg.eigh(queries @ matrix @ queries.T)
-                return cls(which, keys, vectors * np.sqrt(np.clip(values, 0, None)), 0)
-            case Ball(radius):
-                return cls(which, keys, radius * _short(queries), queries.shape[1])
-            case Ellipsoid(matrix):
-                return cls(which, keys, _short(queries @ matrix), matrix.shape[1])
-
-    def draw(self, count: int, rng: np.random.Generator) -> Float[np.ndarray, "block heads keys"]:
-        r = self.factor.shape[1]
-        z = rng.standard_normal((r, count, self.keys))
-        if self.ball_dim:
-            # A uniform direction is a normal vector over its length; only r of its coordinates are needed.
-            rest = rng.chisquare(self.ball_dim - r, (count, self.keys)) if self.ball_dim > r else 0.0
-            length = rng.random((count, self.keys)) ** (1 / self.ball_dim)
-            z *= length / np.sqrt((z**2).sum(axis=0) + rest)
-        if self.factor.shape == (1, 1):  # one head: no matrix product needed
-            z *= self.factor[0, 0]
-            return z.reshape(count, 1, self.keys)
-        deviations: Float[np.ndarray, "block heads keys"] = np.einsum("hr,rck->chk", self.factor, z)
-        return deviations
-
-
-def _short(matrix: Float[np.ndarray, "heads d"]) -> Float[np.ndarray, "heads r"]:
-    """A matrix F with F F^T = matrix matrix^T and as few columns as heads: a rotation of the unused rest."""
-    U, s, _ = np.linalg.svd(matrix, full_matrices=False)
-    short: Float[np.ndarray, "heads r"] = U * s
-    return short
-
-
-def _shared_spreads(world: World, n: int) -> Iterator[tuple[Spread, slice | list[int]]]:
+def _shared_spreads(world: World, n: int) -> Iterable[tuple[Spread, list[int]]]:
     """Each spread with the keys that have it, so that keys with the same spread are drawn together."""
     groups: dict[int, tuple[Spread, list[int]]] = {}
     for i in range(n):
         spread = world.of(i).spread
         if spread is not None:
             groups.setdefault(id(spread), (spread, []))[1].append(i)
-    for spread, which in groups.values():
-        yield spread, slice(0, n) if len(which) == n else which
-
-
-def _draw_factor(law: Scale | None, count: int, rng: np.random.Generator) -> Float[np.ndarray, " block"]:
-    match law:
-        case Normal(mean, _):
-            return rng.normal(mean, law.deviation, count)
-        case Between(low, high):
-            return rng.uniform(low, high, count)
-        case OneOf(values):
-            return rng.choice(np.array(values), count)
-        case None:
-            return np.ones(count)
+    return groups.values()

@@ -15,23 +15,13 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from headwright.errors import InputError
 from headwright.files import read_array
-from headwright.noise.world import (
-    Ball,
-    Between,
-    Covariance,
-    Ellipsoid,
-    Isotropic,
-    Noise,
-    Normal,
-    OneOf,
-    Scale,
-    Spread,
-    World,
-)
+from headwright.noise.scales import SCALES
+from headwright.noise.spreads import SPREADS
+from headwright.noise.world import Noise, World
 
 Index = Annotated[int, Field(ge=0)]
 _TECHNICAL = re.compile(r"[\[-]")  # how pydantic calls the branches of a union
@@ -41,24 +31,20 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Scale(_Entry):
-    normal: list[float] | None = Field(None, min_length=2, max_length=2)
-    between: list[float] | None = Field(None, min_length=2, max_length=2)
-    one_of: list[float] | None = Field(None, min_length=1)
-
-
-class _Noise(_Entry):
+class _Keyed(_Entry):
     key: Index | list[Index] | Literal["*"]
-    scale: _Scale | None = None
-    isotropic: float | None = None
-    ball: float | None = None
-    covariance: str | None = None
-    ellipsoid: str | None = None
 
 
-class _World(_Entry):
-    noise: list[_Noise] = []
+class _Scenarios(_Entry):
     scenarios: list[str] = []
+
+
+# The kinds say their own names: an entry for each, none of which has to be there.
+_SCALES: dict[str, Any] = dict.fromkeys(SCALES, (list[float] | None, None))
+_SPREADS: dict[str, Any] = {name: ((str if kind.from_file else float) | None, None) for name, kind in SPREADS.items()}
+_Scale = create_model("_Scale", __base__=_Entry, **_SCALES)
+_Noise = create_model("_Noise", __base__=_Keyed, **{"scale": (_Scale | None, None), **_SPREADS})
+_World = create_model("_World", __base__=_Scenarios, noise=(list[_Noise], []))  # type: ignore[valid-type]
 
 
 def read_world(path: str | Path) -> World:
@@ -89,7 +75,7 @@ def parse_world(text: str, folder: Path = Path()) -> World:
     OneOf(values=(0.5, 1.5))
     """
     try:
-        entries = _World.model_validate(tomllib.loads(text))
+        entries: Any = _World.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}") from error
     except ValidationError as error:
@@ -113,33 +99,13 @@ def parse_world(text: str, folder: Path = Path()) -> World:
     return World(noise, others or Noise(), scenarios)
 
 
-def _noise(entry: _Noise, folder: Path, number: int) -> Noise:
-    spreads: list[Spread] = []
-    if entry.isotropic is not None:
-        spreads.append(Isotropic(entry.isotropic))
-    if entry.ball is not None:
-        spreads.append(Ball(entry.ball))
-    if entry.covariance is not None:
-        spreads.append(Covariance(read_array(folder / entry.covariance, what="covariance", axes=2)))
-    if entry.ellipsoid is not None:
-        spreads.append(Ellipsoid(read_array(folder / entry.ellipsoid, what="ellipsoid", axes=2)))
-    if len(spreads) > 1:
-        raise InputError(f"noise entry {number} has {len(spreads)} spreads: expected one of "
-                         "isotropic, ball, covariance, ellipsoid")  # fmt: skip
-    return Noise(_scale(entry.scale, number), spreads[0] if spreads else None)
-
-
-def _scale(entry: _Scale | None, number: int) -> Scale | None:
-    if entry is None:
-        return None
-    given: dict[str, list[float]] = entry.model_dump(exclude_none=True)
-    if len(given) != 1:
-        raise InputError(f"the scale of noise entry {number} has {len(given)} laws: "
-                         "expected one of normal, between, one_of")  # fmt: skip
-    ((law, numbers),) = given.items()
-    makers: dict[str, Any] = {"normal": Normal, "between": Between, "one_of": lambda *values: OneOf(values)}
-    scale: Scale = makers[law](*numbers)
-    return scale
+def _noise(entry: Any, folder: Path, number: int) -> Noise:
+    given = entry.model_dump(exclude_none=True, include=SPREADS.keys())
+    matrices = {name: read_array(folder / path, what=name, axes=2) for name, path in given.items() if type(path) is str}
+    try:
+        return Noise.read(entry.scale and entry.scale.model_dump(exclude_none=True), given | matrices)
+    except InputError as error:
+        raise InputError(f"noise entry {number}: {error}") from error
 
 
 def _sentence(error: ValidationError) -> str:

@@ -7,8 +7,7 @@ sample of a set is wanted it is drawn uniformly, and the result says so. A world
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,134 +15,15 @@ from jaxtyping import Float
 
 from headwright.errors import InputError
 from headwright.files import finite
-
-
-@dataclass(frozen=True)
-class Between:
-    """c anywhere in [low, high]; sampled uniformly.
-
-    >>> Between(0.5, 1.5)
-    Between(low=0.5, high=1.5)
-    """
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
-            raise InputError(f"scale between {self.low} and {self.high}: expected two numbers in order")
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """c is one of several values, each as likely.
-
-    >>> OneOf((0.5, 1.5)).values
-    (0.5, 1.5)
-    """
-
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if not self.values or not all(math.isfinite(value) for value in self.values):
-            raise InputError(f"scale one of {list(self.values)}: expected at least one finite number")
-
-
-@dataclass(frozen=True)
-class Normal:
-    """c ~ N(mean, variance).
-
-    >>> Normal(1.0, 0.5).deviation ** 2
-    0.5000000000000001
-    """
-
-    mean: float
-    variance: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.mean) and 0 <= self.variance < math.inf):
-            raise InputError(
-                f"scale normal with mean {self.mean} and variance {self.variance}: "
-                "expected finite numbers, and a variance of 0 or more"
-            )
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation, in floating point."""
-        return math.sqrt(self.variance)
-
-
-@dataclass(frozen=True)
-class Isotropic:
-    """e ~ N(0, variance I).
-
-    >>> Isotropic(1e-6).variance
-    1e-06
-    """
-
-    variance: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.variance < math.inf:
-            raise InputError(f"isotropic = {self.variance}: expected a variance of 0 or more")
-
-
-@dataclass(frozen=True, eq=False)
-class Covariance:
-    """e ~ N(0, matrix).
-
-    >>> Covariance(np.diag([1.0, 4.0])).matrix.shape
-    (2, 2)
-    """
-
-    matrix: Float[np.ndarray, "d d"]
-
-    def __post_init__(self) -> None:
-        matrix = finite(self.matrix, "covariance", axes=2)
-        if matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
-            raise InputError(f"covariance of shape {matrix.shape}: expected a symmetric square matrix")
-        lowest, highest = np.linalg.eigvalsh(matrix)[[0, -1]]
-        if lowest < -1e-12 * abs(highest):
-            raise InputError(f"covariance has an eigenvalue of {lowest:.3g}: expected none below 0")
-
-
-@dataclass(frozen=True)
-class Ball:
-    """|e| <= radius; sampled uniformly.
-
-    >>> Ball(0.1).radius
-    0.1
-    """
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.radius < math.inf:
-            raise InputError(f"ball = {self.radius}: expected a radius of 0 or more")
-
-
-@dataclass(frozen=True, eq=False)
-class Ellipsoid:
-    """e = matrix u with |u| <= 1; sampled with u uniform.
-
-    >>> Ellipsoid(np.eye(3)[:, :2]).matrix.shape
-    (3, 2)
-    """
-
-    matrix: Float[np.ndarray, "d m"]
-
-    def __post_init__(self) -> None:
-        finite(self.matrix, "ellipsoid", axes=2)
-
-
-Scale = Between | OneOf | Normal
-Spread = Isotropic | Covariance | Ball | Ellipsoid
+from headwright.noise.scales import SCALES, Scale, read_scale
+from headwright.noise.spreads import SPREADS, Spread
 
 
 @dataclass(frozen=True)
 class Noise:
     """What is uncertain about one key: its scale, its spread, both, or nothing.
 
+    >>> from headwright.noise import Isotropic, Normal
     >>> Noise(scale=Normal(1.0, 0.5), spread=Isotropic(1e-6)).certain
     False
     """
@@ -156,11 +36,39 @@ class Noise:
         """The key is where it is given."""
         return self.scale is None and self.spread is None
 
+    @property
+    def random(self) -> bool:
+        """The key follows a Gaussian law.
+
+        >>> from headwright.noise import Normal, OneOf
+        >>> Noise(scale=Normal(1.0, 0.5)).random, Noise(scale=OneOf((0.5, 1.5))).random
+        (True, False)
+        """
+        return any(part is not None and part.random for part in (self.scale, self.spread))
+
+    @classmethod
+    def read(
+        cls, scales: Mapping[str, Sequence[float]] | None, spreads: Mapping[str, float | Float[np.ndarray, "d m"]]
+    ) -> Noise:
+        """From the names and numbers of a file: one kind of scale, or None, and at most one of spread.
+
+        >>> Noise.read({"between": [0.5, 1.5]}, {"isotropic": 1e-6})
+        Noise(scale=Between(low=0.5, high=1.5), spread=Isotropic(variance=1e-06))
+        """
+        if scales is not None and len(scales) != 1:
+            raise InputError(f"the scale has {len(scales)} laws: expected one of {', '.join(SCALES)}")
+        if len(spreads) > 1:
+            raise InputError(f"there are {len(spreads)} spreads: expected one of {', '.join(SPREADS)}")
+        scale = next((read_scale(name, numbers) for name, numbers in (scales or {}).items()), None)
+        spread = next((SPREADS[name](given) for name, given in spreads.items()), None)  # type: ignore[arg-type]
+        return cls(scale, spread)
+
 
 @dataclass(frozen=True)
 class World:
     """What all the keys may be: noise for keys by index, noise for all others, or a list of scenarios.
 
+    >>> from headwright.noise import Isotropic, Normal
     >>> world = World({0: Noise(scale=Normal(1.0, 0.5))}, others=Noise(spread=Isotropic(1e-6)))
     >>> world.of(0).scale, world.of(7).spread
     (Normal(mean=1.0, variance=0.5), Isotropic(variance=1e-06))
@@ -175,9 +83,15 @@ class World:
     def __post_init__(self) -> None:
         if self.scenarios and (self.noise or not self.others.certain):
             raise InputError("a world has scenarios or noise, not both: put the noise into the scenarios")
+        object.__setattr__(self, "scenarios", tuple(finite(one, "scenario", axes=2) for one in self.scenarios))
         if self.scenarios and len({s.shape for s in self.scenarios}) > 1:
             shapes = ", ".join(str(s.shape) for s in self.scenarios)
             raise InputError(f"the scenarios have shapes {shapes}: expected all the same")
+
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """All that is said of keys: of those that are named, and of the others."""
+        return (*self.noise.values(), self.others)
 
     def of(self, key: int) -> Noise:
         """What is uncertain about this key."""
@@ -192,18 +106,18 @@ class World:
     def lists_scales(self) -> bool:
         """Some key has one of several scales: a list, which is less than the range from its least to its largest.
 
+        >>> from headwright.noise import OneOf
         >>> World({0: Noise(scale=OneOf((0.5, 1.5)))}).lists_scales
         True
         """
-        noises = (*self.noise.values(), self.others)
-        return any(isinstance(noise.scale, OneOf) and len(set(noise.scale.values)) > 1 for noise in noises)
+        return any(noise.scale is not None and len(set(noise.scale.values or ())) > 1 for noise in self.noises)
 
     @property
     def sampled_sets(self) -> list[str]:
         """The sets (not laws) in this world, which a sample has to give a law of its own."""
-        parts = [part for noise in (*self.noise.values(), self.others) for part in (noise.scale, noise.spread)]
-        names = {type(part).__name__.lower() for part in parts if isinstance(part, Between | Ball | Ellipsoid)}
-        return sorted(names | ({"scenarios"} if self.scenarios else set()))
+        scales = {scale.name for noise in self.noises if (scale := noise.scale) is not None and scale.is_set}
+        spreads = {spread.name for noise in self.noises if (spread := noise.spread) is not None and not spread.random}
+        return sorted(scales | spreads | ({"scenarios"} if self.scenarios else set()))
 
     def check_fits(self, keys: Float[np.ndarray, "n d"]) -> None:
         """Refuse a world that is not about these keys."""
@@ -219,8 +133,6 @@ class World:
 
     @staticmethod
     def _check_spread(noise: Noise, d: int, whose: str) -> None:
-        if isinstance(noise.spread, Covariance | Ellipsoid) and noise.spread.matrix.shape[0] != d:
-            kind = type(noise.spread).__name__.lower()
-            raise InputError(
-                f"the {kind} of {whose} has {noise.spread.matrix.shape[0]} rows, the keys have {d} numbers each"
-            )
+        if noise.spread is not None and noise.spread.coordinates not in (None, d):
+            name, rows = noise.spread.name, noise.spread.coordinates
+            raise InputError(f"the {name} of {whose} has {rows} rows, the keys have {d} numbers each")

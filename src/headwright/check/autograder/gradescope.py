@@ -1,7 +1,7 @@
 """Verdicts as Gradescope's results.json.
 
-What a verdict earns is said in `points`, and what students are told of it by the assignment's `hints`: what goes beyond
-them is kept for the time after the deadline. Every text is shown as plain text.
+What a verdict earns, and what students are told of it (`hints`), is said in `assignment`: what goes beyond the hints is
+kept for the time after the deadline. Every text is shown as plain text.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwright.check.autograder.assignment import Assignment, Visibility
-from headwright.check.autograder.points import Worth, awards, most
+from headwright.check.autograder.assignment import Assignment, Visibility, Worth, awards, most
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
 from headwright.check.telling.hints import Hints, hinted

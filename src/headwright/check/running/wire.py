@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -17,51 +18,14 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
     >>> to_json(Verdict("refuted", "too small", counterexample={"n": 10}))["counterexample"]
     {'n': 10}
     """
-    curve = verdict.curve
-    return {
-        "verdict": verdict.word,
-        "reason": verdict.reason,
-        "counterexample": plain(verdict.counterexample),
-        "threshold": verdict.threshold,
-        "probability": plain(verdict.probability),
-        "suggestion": verdict.suggestion,
-        "hint": verdict.hint,
-        "parts": [
-            {
-                "statement": part.statement,
-                "role": part.role,
-                "verdict": part.word,
-                "reason": part.reason,
-                "line": part.line,
-                "counterexample": plain(part.counterexample),
-                "used": part.used,
-                "replayed": part.replayed,
-            }
-            for part in verdict.parts
-        ],
-        "read": [
-            {
-                "line": one.line,
-                "role": one.role,
-                "statement": one.statement,
-                "under": list(one.under),
-                "verdict": one.word,
-                "why": one.why,
-            }
-            for one in verdict.read
-        ],
-        "instances": verdict.instances,
-        "details": plain(verdict.details),
-        "curve": None
-        if curve is None
-        else {
-            "parameter": curve.parameter,
-            "values": [float(value) for value in curve.values],
-            "series": {name: [_or_gap(value) for value in values] for name, values in curve.series.items()},
-            "levels": {name: float(level) for name, level in curve.levels.items()},
-            "words": curve.words,
-        },
-    }
+    found: dict[str, Any] = plain(verdict)
+    if verdict.curve is not None:
+        found["curve"] |= {
+            "values": [float(value) for value in verdict.curve.values],
+            "series": {name: [_or_gap(value) for value in values] for name, values in verdict.curve.series.items()},
+            "levels": {name: float(level) for name, level in verdict.curve.levels.items()},
+        }
+    return found
 
 
 def from_json(given: dict[str, Any]) -> Verdict:
@@ -72,64 +36,38 @@ def from_json(given: dict[str, Any]) -> Verdict:
     """
     if given["verdict"] not in get_args(Word):
         raise InputError(f"the verdict is {given['verdict']!r}, expected one of {', '.join(get_args(Word))}")
-    curve = given["curve"]
-    return Verdict(
-        word=given["verdict"],
-        reason=given["reason"],
-        parts=tuple(
-            Part(
-                statement=part["statement"],
-                role=part["role"],
-                word=part["verdict"],
-                reason=part["reason"],
-                line=part["line"],
-                counterexample=part["counterexample"],
-                used=part["used"],
-                replayed=part["replayed"],
-            )
-            for part in given["parts"]
-        ),
-        counterexample=given["counterexample"],
-        threshold=given["threshold"],
-        probability=given["probability"],
-        suggestion=given["suggestion"],
-        hint=given["hint"],
-        curve=None
-        if curve is None
-        else Curve(
-            parameter=curve["parameter"],
-            values=tuple(curve["values"]),
-            series={
-                name: tuple(math.nan if value is None else value for value in values)
-                for name, values in curve["series"].items()
-            },
-            levels=curve["levels"],
-            words=curve["words"],
-        ),
-        read=tuple(
-            Reading(
-                line=one["line"],
-                role=one["role"],
-                statement=one["statement"],
-                under=tuple(one["under"]),
-                word=one["verdict"],
-                why=one["why"],
-            )
-            for one in given["read"]
-        ),
-        instances=given["instances"],
-        details=given["details"],
-    )
+    read = ({**_with_word(one), "under": tuple(one["under"])} for one in given["read"])
+    made = {
+        "parts": tuple(Part(**_with_word(part)) for part in given["parts"]),
+        "read": tuple(Reading(**one) for one in read),
+        "curve": None if given["curve"] is None else _curve(given["curve"]),
+    }
+    return Verdict(**{**_with_word(given), **made})
+
+
+def _with_word(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"word" if name == "verdict" else name: value for name, value in given.items()}
+
+
+def _curve(given: Mapping[str, Any]) -> Curve:
+    series = {
+        name: tuple(math.nan if value is None else value for value in values)
+        for name, values in given["series"].items()
+    }
+    return Curve(**{**given, "values": tuple(given["values"]), "series": series})
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON's own types.
+    """A value in JSON's own types; of a dataclass its fields, where the word is the verdict.
 
     >>> plain({"n": (1, float("inf"))})
     {'n': [1, 'inf']}
     """
     if value is None or isinstance(value, bool | str):
         return value
+    if is_dataclass(value):
+        named = ((field.name, plain(getattr(value, field.name))) for field in fields(value))
+        return {"verdict" if name == "word" else name: item for name, item in named}
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -10,10 +10,11 @@ from itertools import islice, product
 from flint import arb
 
 from headwright.check.scalars.large import eventually, holds_far_out, limit, never
-from headwright.check.scalars.numbers import Range, ball_of, precision
+from headwright.check.scalars.numbers import Range, ball_of
 from headwright.check.scalars.scalar import Number, Scalar
 from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
+from headwright.formula.evaluate import precision
 
 MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together

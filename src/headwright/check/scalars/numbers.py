@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from headwright.errors import HeadwrightError, InputError
+from headwright.formula.evaluate import precision
 
 if TYPE_CHECKING:
     from headwright.check.scalars.scalar import Scalar
@@ -193,22 +194,6 @@ class Range:
 
 REAL = Range()
 POSITIVE = Range(0, lower_open=True)
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Work with this many binary digits; flint's setting is global, so it is put back afterwards.
-
-    >>> with precision(10):
-    ...     ctx.prec
-    10
-    """
-    before = int(ctx.prec)
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
 
 
 def exactly(point: arb) -> Fraction:

@@ -30,13 +30,13 @@ from headwright.check.scalars.numbers import (
     Range,
     TooBig,
     ball_of,
-    precision,
     rational_power,
     small_exponent,
     small_rational,
     work,
 )
 from headwright.errors import InputError
+from headwright.formula.evaluate import precision
 
 Monomial = tuple[tuple["Atom", Fraction], ...]
 Terms = dict[Monomial, Fraction]

@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from headwright.check.scalars.numbers import above, ball_of, below, precision
+from headwright.check.scalars.numbers import above, ball_of, below
 from headwright.check.scalars.scalar import (
     Atom,
     Exp,
@@ -32,6 +32,7 @@ from headwright.check.scalars.scalar import (
 )
 from headwright.check.scalars.where import OPPOSITE, Comparison, Hypothesis
 from headwright.errors import InputError
+from headwright.formula.evaluate import precision
 
 HIGHEST = 64  # power of one variable; higher ones become variables of their own
 FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing

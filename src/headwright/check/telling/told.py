@@ -1,11 +1,13 @@
-"""A verdict in plain words, line by line: for terminals, and for graders that show text."""
+"""A verdict in plain words, line by line, and how an answer was read: for terminals, and for graders that show text."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from headwright.check.running.run import Checked
 from headwright.check.sheets.text import clean, shortened
 from headwright.check.telling.spelling import in_words, instance, readable
-from headwright.check.verdict import Part, Verdict, by_what
+from headwright.check.verdict import Part, Reading, Verdict, by_what
 
 MOST_FORMULAS = 6
 MOST_PARTS = 40
@@ -81,3 +83,38 @@ def _part(part: Part, heard: set[str], failing: bool) -> list[str]:
     if failing and part.counterexample:
         lines.append(clean(f"    {'':<10} with {in_words(instance(part.counterexample))}"))
     return lines
+
+
+ROLES = {
+    "definition": "defined", "claim": "claimed", "reason": "a reason", "where": "said more closely",
+    "assumption": "assumed", "condition": "a condition", "example": "an example", "goal": "wanted",
+    "unclear": "not judged",
+}  # fmt: skip
+WIDEST_ROLE = max(map(len, ROLES.values()))
+MOST_STATEMENTS = 200
+
+
+def how(read: Sequence[Reading]) -> list[str]:
+    r"""The statements of an answer as they were read.
+
+    >>> print("\n".join(how([Reading(3, "claim", r"c \approx v_a", ("g > 1",), "proved")])))
+      how it was read
+        line 3  claimed            c ~ v_a, for g > 1: proved
+    """
+    lines = ["  how it was read"] if read else []
+    for one in read[:MOST_STATEMENTS]:
+        said = readable(one.statement) + (f", for {' and '.join(map(readable, one.under))}" if one.under else "")
+        end = f": {one.word}" if one.word else f": {one.why}" if one.why else ""
+        lines.append(
+            clean(f"    line {one.line}  {role(one):<{WIDEST_ROLE}}  {shortened(said, 120)}{shortened(end, 160)}")
+        )
+    return lines
+
+
+def role(one: Reading) -> str:
+    r"""The role of a statement, in a word or two.
+
+    >>> role(Reading(3, "claim", r"c \approx v_a"))
+    'claimed'
+    """
+    return ROLES["unclear"] if one.why and one.role not in ("goal", "unclear") else ROLES.get(one.role, one.role)

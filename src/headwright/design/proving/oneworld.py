@@ -24,7 +24,7 @@ from headwright.design.solving.problem import Solution
 from headwright.design.solving.solver import dual_bound
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
-from headwright.noise.world import Noise, OneOf, World
+from headwright.noise import Noise, OneOf, World
 
 MOST_SETS = 24  # sets of targets that are tried
 

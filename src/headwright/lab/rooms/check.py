@@ -190,7 +190,7 @@ def _shown(each: Checked, whole: Checked, *, bare: bool) -> dict[str, Any]:
 
 
 def _as_read(one: Reading, bare: bool) -> dict[str, Any]:
-    from headwright.check.telling.how import role
+    from headwright.check.telling.told import role
     from headwright.check.telling.typeset import typeset
 
     return {

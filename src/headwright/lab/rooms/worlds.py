@@ -1,35 +1,42 @@
-"""Worlds as JSON: the entries of a world's TOML file, but for those that name files."""
+"""Worlds as JSON: the entries of a world's TOML file, but for those that name files. The kinds say their own names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from headwright.errors import InputError
 from headwright.lab.room import Asked
+from headwright.noise.scales import SCALES
+from headwright.noise.spreads import SPREADS
+from headwright.noise.world import Noise, World
 
-if TYPE_CHECKING:
-    from headwright.noise import Noise, World
-
-MOST_ENTRIES = 64
+MOST_ENTRIES, MOST_VALUES = 64, 16
 Index = Annotated[int, Field(ge=0, le=10**6)]
-Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+_SCALES: dict[str, Any] = {
+    name: (list[float] | None, Field(None, description=f"{kind.asks.capitalize()}.", min_length=kind.count or 1,
+                                     max_length=kind.count or MOST_VALUES))
+    for name, kind in SCALES.items()
+}  # fmt: skip
+_SPREADS: dict[str, Any] = {
+    name: (float | None, Field(None, description=f"{kind.asks[0].upper()}{kind.asks[1:]}."))
+    for name, kind in SPREADS.items()
+    if not kind.from_file
+}
+_Scaled = create_model("Scaled", __base__=Asked, **_SCALES)
+_Spread = create_model("Spread", __base__=Asked, **_SPREADS)
 
 
-class Scaled(Asked):
+class Scaled(_Scaled):  # type: ignore[misc, valid-type]
     """One law of a key's scale.
 
     >>> Scaled(normal=[1.0, 0.5]).normal
     [1.0, 0.5]
     """
 
-    normal: Pair | None = Field(None, description="Mean and variance.")
-    between: Pair | None = None
-    one_of: list[float] | None = Field(None, min_length=1, max_length=16)
 
-
-class Noisy(Asked):
+class Noisy(_Spread):  # type: ignore[misc, valid-type]
     """What is uncertain about one key, or about all that are not named otherwise ("*").
 
     >>> Noisy(key="*", ball=0.1).ball
@@ -38,8 +45,6 @@ class Noisy(Asked):
 
     key: Index | Literal["*"]
     scale: Scaled | None = None
-    isotropic: float | None = Field(None, description="The variance a of N(0, a I).")
-    ball: float | None = Field(None, description="The radius.")
 
 
 def world_of(entries: list[Noisy]) -> World:
@@ -48,8 +53,6 @@ def world_of(entries: list[Noisy]) -> World:
     >>> world_of([Noisy(key=0, scale=Scaled(normal=[1.0, 0.5]))]).of(0).scale
     Normal(mean=1.0, variance=0.5)
     """
-    from headwright.noise import World
-
     keys = [entry.key for entry in entries]
     if len(set(keys)) < len(keys):
         raise InputError("world: noise is given twice for a key")
@@ -60,15 +63,8 @@ def world_of(entries: list[Noisy]) -> World:
 
 
 def _noise(entry: Noisy) -> Noise:
-    from headwright.noise import Ball, Between, Isotropic, Noise, Normal, OneOf
-
-    laws: dict[str, Any] = entry.scale.model_dump(exclude_none=True) if entry.scale else {}
-    if len(laws) > 1 or (entry.scale and not laws):
-        raise InputError("world: the scale has several laws or none: expected one of normal, between, one_of")
-    if entry.isotropic is not None and entry.ball is not None:
-        raise InputError("world: an entry has two spreads: expected isotropic or ball")
-    makers: dict[str, Any] = {"normal": Normal, "between": Between, "one_of": lambda *values: OneOf(values)}
-    scale = next((makers[law](*numbers) for law, numbers in laws.items()), None)
-    if entry.isotropic is not None:
-        return Noise(scale, Isotropic(entry.isotropic))
-    return Noise(scale, None if entry.ball is None else Ball(entry.ball))
+    spreads = entry.model_dump(exclude_none=True, include=_SPREADS.keys())
+    try:
+        return Noise.read(entry.scale and entry.scale.model_dump(exclude_none=True), spreads)
+    except InputError as error:
+        raise InputError(f"world: {error}") from error

@@ -2,8 +2,8 @@
 
 /** One kind of question. `answered(answer, seconds)`, `failed(sentence, field)` and `waiting(yes)` are told what happens. */
 export class Asker {
-  constructor(call, { wait = 150, answered, failed, waiting = () => {} }) {
-    Object.assign(this, { call, wait, answered, failed, waiting });
+  constructor(call, { wait = 150, by = post, answered, failed, waiting = () => {} }) {
+    Object.assign(this, { call, wait, by, answered, failed, waiting });
     this.timer = 0;
     this.running = null;
   }
@@ -28,7 +28,7 @@ export class Asker {
     this.running = mine;
     const started = performance.now();
     try {
-      const answer = await post(this.call, body, mine.signal);
+      const answer = await this.by(this.call, body, mine.signal);
       if (this.running !== mine) return;
       this.waiting(false);
       this.answered(answer, (performance.now() - started) / 1000);

@@ -50,7 +50,8 @@ export function misses(keys, least, { ball = 0, low = 1, high = 1, scale = 1 } =
   const n = keys.length;
   const xs = Float64Array.from(keys, (key) => key[0]);
   const ys = Float64Array.from(keys, (key) => key[1]);
-  const wished = new Set(least.map(([target]) => target));
+  const other = new Uint8Array(n).fill(1);
+  for (const [target] of least) other[target] = 0;
   const tops = new Float64Array(n);
   return (x, y) => {
     let most = -Infinity;
@@ -60,14 +61,14 @@ export function misses(keys, least, { ball = 0, low = 1, high = 1, scale = 1 } =
       if (tops[i] > most) most = tops[i];
     }
     let others = 0;
-    for (let i = 0; i < n; i++) if (!wished.has(i)) others += Math.exp(tops[i] - most);
+    for (let i = 0; i < n; i++) if (other[i] && tops[i] > most - 40) others += Math.exp(tops[i] - most); // the rest is lost in rounding
     const apart = 2 * ball * Math.abs(scale) * Math.hypot(x, y);
     let worst = -Infinity;
     for (const [target, weight] of least) {
       const score = xs[target] * x + ys[target] * y;
       const own = score > 0 ? low * score : high * score;
       let rivals = others;
-      for (const [other] of least) if (other !== target) rivals += Math.exp(tops[other] - most);
+      for (const [rival] of least) if (rival !== target) rivals += Math.exp(tops[rival] - most);
       const exponent = most - own + apart + Math.log(rivals);
       const value = (exponent > 30 ? exponent : Math.log1p(Math.exp(exponent))) + Math.log(weight);
       if (value > worst) worst = value;
@@ -81,8 +82,9 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /**
  * The outline of {q in the plane: f(q) <= 0} inside a square of half-width `reach`, for a convex f: slices along an axis,
  * each with its least value found first, so that thin regions are found too. A list of points, or null where none was found.
+ * Edges are found to one part in 2^`halvings`.
  */
-export function outline(f, axis, reach, slices = 72) {
+export function outline(f, axis, reach, { slices = 72, halvings = 18 } = {}) {
   const [ux, uy] = axis;
   const far = reach * 1.5;
   const at = (t, y) => f(t * ux - y * uy, t * uy + y * ux);
@@ -95,7 +97,7 @@ export function outline(f, axis, reach, slices = 72) {
       let good = middle;
       let bad = side * far;
       if (at(t, bad) <= 0) return bad;
-      for (let k = 0; k < 18; k++) { const half = (good + bad) / 2; if (at(t, half) <= 0) good = half; else bad = half; }
+      for (let k = 0; k < halvings; k++) { const half = (good + bad) / 2; if (at(t, half) <= 0) good = half; else bad = half; }
       return good;
     };
     return [t, edge(-1), edge(1)];
@@ -123,7 +125,7 @@ export function outline(f, axis, reach, slices = 72) {
     if (k > 0 && Boolean(here) !== Boolean(before)) { // the tip, between two slices
       let [good, bad] = here ? [t, previous] : [previous, t];
       const tips = [];
-      for (let j = 0; j < 14; j++) {
+      for (let j = 0; j < halvings - 4; j++) {
         const half = (good + bad) / 2;
         const cut = slice(half);
         if (cut) { good = half; tips.push(cut); } else bad = half;

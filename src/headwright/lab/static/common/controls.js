@@ -10,8 +10,8 @@ export function group(title, ...children) {
 const complaint = (name) => h("p", { class: "error", id: `error-${name}`, role: "alert", hidden: true });
 
 /** Say what is wrong beside what caused it; null takes it back. True if there was a place for it. `by` says who complains. */
-export function complain(name, sentence, by = "page") {
-  const place = document.getElementById(`error-${name}`);
+export function complain(state, name, sentence, by = "page") {
+  const place = state.root.getElementById(`error-${name}`);
   if (!place) return false;
   place.dataset.by = by;
   place.textContent = sentence ?? "";
@@ -23,14 +23,14 @@ export function complain(name, sentence, by = "page") {
 }
 
 /** Take back all that the server complained about. */
-export function forgive() {
-  for (const place of document.querySelectorAll("p.error[data-by=server]")) complain(place.id.slice(6), null);
+export function forgive(state) {
+  for (const place of state.root.querySelectorAll("p.error[data-by=server]")) complain(state, place.id.slice(6), null);
 }
 
 /** What the server complains about: beside the field it names, else at `error-room`. */
-export function refuse(sentence, where) {
-  forgive();
-  if (!where || !complain(where, sentence, "server")) complain("room", sentence, "server");
+export function refuse(state, sentence, where) {
+  forgive(state);
+  if (!where || !complain(state, where, sentence, "server")) complain(state, "room", sentence, "server");
 }
 
 /** Where the server's complaints go that are about no field. */
@@ -45,10 +45,10 @@ export function slider(state, name, label, { least, most, step = "any", log = fa
   const field = h("input", { type: "number", id, min: least, max: most, step: log ? "any" : step });
   const take = (value, settle) => {
     if (!Number.isFinite(value) || value < least || value > most) {
-      complain(name, `${label}: expected ${least} to ${most}`);
+      complain(state, name, `${label}: expected ${least} to ${most}`);
       return;
     }
-    complain(name, null);
+    complain(state, name, null);
     state.set({ [name]: value }, { settle });
   };
   range.addEventListener("input", () => take(from(Number(range.value)), false));
@@ -59,7 +59,7 @@ export function slider(state, name, label, { least, most, step = "any", log = fa
     const value = state.values[name];
     range.value = to(value);
     put(range, { "aria-valuetext": `${value}${unit}` });
-    if (document.activeElement !== field) field.value = value;
+    if (!field.matches(":focus")) field.value = value;
   };
   state.listen(show);
   show();
@@ -73,7 +73,7 @@ export function field(state, name, label, { step = "any", note = "" } = {}) {
   const input = h("input", { type: "number", id, step });
   input.addEventListener("input", () => input.value !== "" && Number.isFinite(Number(input.value)) && state.set({ [name]: Number(input.value) }, { settle: false }));
   input.addEventListener("change", () => state.settle());
-  const show = () => { if (document.activeElement !== input) input.value = state.values[name]; };
+  const show = () => { if (!input.matches(":focus")) input.value = state.values[name]; };
   state.listen(show);
   show();
   return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));
@@ -85,7 +85,7 @@ export function line(state, name, label, { note = "" } = {}) {
   const input = h("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
   input.addEventListener("input", () => state.set({ [name]: input.value.trim() }, { settle: false }));
   input.addEventListener("change", () => state.settle());
-  const show = () => { if (document.activeElement !== input) input.value = state.values[name]; };
+  const show = () => { if (!input.matches(":focus")) input.value = state.values[name]; };
   state.listen(show);
   show();
   return h("div", { class: "control row" }, h("label", { for: id }, label), input, note && h("p", { class: "note" }, note), complaint(name));

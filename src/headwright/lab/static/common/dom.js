@@ -18,13 +18,27 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 /** An SVG element. */
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** Change attributes of an element that is there already. */
+/** Change attributes of an element that is there already; what is so already is left alone, for the browser counts every touch. */
 export function put(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const name in attributes) {
+    const value = attributes[name];
     if (value === null || value === false || value === undefined) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else {
+      const text = value === true ? "" : String(value);
+      if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+    }
   }
   return element;
+}
+
+/** Change the text of an element, if it is another. */
+export function tell(element, text) { if (element.textContent !== text) element.textContent = text; }
+
+/** Exactly so many elements in a place: those that are there stay, `make(index)` makes what is missing. */
+export function several(place, count, make) {
+  while (place.childElementCount > count) place.lastElementChild.remove();
+  while (place.childElementCount < count) place.append(make(place.childElementCount));
+  return place.children;
 }
 
 /** A number for the eye: few digits, a real minus sign. */
@@ -42,7 +56,11 @@ export function shown(number, digits = 3) {
 let speaking = 0;
 export function speak(text) {
   clearTimeout(speaking);
-  speaking = setTimeout(() => { document.getElementById("spoken").textContent = text; }, 400);
+  speaking = setTimeout(() => {
+    const place = document.getElementById("spoken") ?? document.body.appendChild(h("div", { id: "spoken", "aria-live": "polite" }));
+    Object.assign(place.style, { position: "absolute", width: "1px", height: "1px", overflow: "hidden", clipPath: "inset(50%)" }); // in a notebook, too
+    place.textContent = text;
+  }, 400);
 }
 
 /** A list in words: "key 0, key 1 and key 4". */

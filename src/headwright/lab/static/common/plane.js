@@ -46,9 +46,8 @@ export class Plane {
   /** Where a point of the plane is in the picture. */
   at([x, y]) { const half = SIZE / 2; return [half + (x / this.reach) * half, half - (y / this.reach) * half]; }
 
-  /** The point of the plane under a pointer. */
-  under_pointer(event) {
-    const box = this.svg.getBoundingClientRect();
+  /** The point of the plane under a pointer, in a picture that is at `box` of the page. */
+  under_pointer(event, box) {
     const half = SIZE / 2;
     const x = ((event.clientX - box.left) / box.width) * SIZE;
     const y = ((event.clientY - box.top) / box.height) * SIZE;
@@ -69,6 +68,7 @@ export class Plane {
 export function draggable(plane, element, { moved, ended = () => {}, clicked = () => {}, grabbed = () => {}, also = () => false }) {
   let from = null;
   let far = false;
+  let box = null; // measured once a drag: to ask for it while things move would have the page laid out again each time
   element.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     event.preventDefault();
@@ -76,13 +76,15 @@ export function draggable(plane, element, { moved, ended = () => {}, clicked = (
     element.focus({ preventScroll: true });
     from = [event.clientX, event.clientY];
     far = false;
+    box = null;
     grabbed();
   });
   element.addEventListener("pointermove", (event) => {
     if (!from) return;
     if (!far && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < 4) return;
     far = true;
-    moved(plane.under_pointer(event), null);
+    box ??= plane.svg.getBoundingClientRect();
+    moved(plane.under_pointer(event, box), null);
   });
   const end = () => { if (!from) return; from = null; if (far) ended(); else clicked(); };
   element.addEventListener("pointerup", end);

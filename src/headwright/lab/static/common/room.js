@@ -1,7 +1,7 @@
 // What every room has: its state in the address, presets, undo and redo, a link to share, things to take away,
 // a projector's view, light and dark, a guided tour, keys for all of it, and a place to drop certificates.
 import { h, put, s } from "./dom.js";
-import { State } from "./state.js";
+import { State, framed } from "./state.js";
 import { button, complain } from "./controls.js";
 import { copy, download, pixels, standalone, toast } from "./take.js";
 import { dropped } from "./dropped.js";
@@ -15,7 +15,9 @@ import { tour } from "./tour.js";
  *   steps     [[selector, sentence], ...]: the guided tour
  */
 export function open({ name, fields, presets = [], build, steps = [] }) {
-  const state = new State(fields);
+  const keep = (address) => history.replaceState(null, "", address ? `#${address}` : location.pathname);
+  const state = new State(fields, location.hash, { keep });
+  addEventListener("hashchange", () => { state.visit(location.hash); complaints(state); });
   const main = document.getElementById("main");
   const parts = build(main, state);
   const tools = document.getElementById("tools");
@@ -24,23 +26,21 @@ export function open({ name, fields, presets = [], build, steps = [] }) {
   const redo = button("↷", () => state.redo(), { title: "Redo (Ctrl+Shift+Z)", "aria-label": "Redo" });
   tools.append(undo, redo, shareMenu(state), takeMenu(name, parts), ...looks(state));
   if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this room" }));
-  const history = () => { undo.disabled = !state.past.length; redo.disabled = !state.future.length; };
-  let due = false;
-  let names = new Set();
-  state.listen((values, changed) => {
-    history();
-    for (const one of changed) names.add(one);
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => { due = false; const now = [...names]; names = new Set(); parts.draw(state.values, now); });
-  });
+  const countSteps = () => { undo.disabled = !state.past.length; redo.disabled = !state.future.length; };
+  state.listen(countSteps);
   keyboard(state);
   dropped(document.body, main);
-  history();
-  for (const [field, sentence] of state.complaints) complain(field, sentence) || toast(`${field}: ${sentence}`);
-  parts.draw(state.values, Object.keys(fields));
+  countSteps();
+  complaints(state);
+  framed(state, parts.draw);
   document.documentElement.dataset.ready = "yes";
   return state;
+}
+
+/** What an address says that cannot be: beside its control, else at the foot. */
+function complaints(state) {
+  for (const name of Object.keys(state.fields)) complain(state, name, null);
+  for (const [field, sentence] of state.complaints) complain(state, field, sentence) || toast(`${field}: ${sentence}`);
 }
 
 function presetRow(state, fields, presets) {
@@ -60,10 +60,11 @@ function menu(label, title, ...items) {
 }
 
 function shareMenu(state) {
+  const link = (view = {}) => `${location.origin}${location.pathname}#${state.address(view)}`;
   return menu("Share", "A link that restores everything",
-    button("Copy the link", () => copy(state.link(), "Link")),
-    button("Copy a link without controls", () => copy(state.link({ hide: "controls" }), "Link without controls")),
-    button("Copy a link for the projector", () => copy(state.link({ view: "projector" }), "Link for the projector")));
+    button("Copy the link", () => copy(link(), "Link")),
+    button("Copy a link without controls", () => copy(link({ hide: "controls" }), "Link without controls")),
+    button("Copy a link for the projector", () => copy(link({ view: "projector" }), "Link for the projector")));
 }
 
 function takeMenu(name, parts) {

@@ -1,4 +1,4 @@
-// The state of a room: named values, kept in the address, with undo and redo. What is as it was at first is left out.
+// The state of a room: named values, written as an address writes them, with undo and redo. What is as at first is left out.
 
 const fail = (sentence) => { throw new Error(sentence); };
 
@@ -24,13 +24,14 @@ export const choice = (initial, options) => ({
   read: (value) => (options.includes(value) ? value : fail(`${value}: expected ${options.join(", ")}`)),
 });
 export const flag = (initial) => ({ initial, write: (value) => (value ? "1" : "0"), read: (value) => value === "1" });
-export const list = (initial, { longest = 4096, whole = false } = {}) => ({
+export const list = (initial, { longest = 4096, whole = false, least = -1e9, most = 1e9 } = {}) => ({
   initial,
   write: (values) => values.join(","),
   read(given) {
     const values = given === "" ? [] : given.split(",").map(Number);
     if (values.length > longest) fail(`expected at most ${longest} numbers`);
-    if (!values.every(whole ? Number.isInteger : Number.isFinite)) fail(`${given}: expected numbers`);
+    if (!values.every(whole ? Number.isInteger : Number.isFinite)) fail(`${given.slice(0, 60)}: expected numbers`);
+    if (!values.every((value) => value >= least && value <= most)) fail(`expected numbers from ${least} to ${most}`);
     return values;
   },
 });
@@ -53,10 +54,13 @@ export const rows = (initial, { most = 2000 } = {}) => ({
 const same = (kind, a, b) => kind.write(a) === kind.write(b);
 const KEPT = 200;
 
-/** Values by name; `changed(values, names)` is called after every change, `complaints` has what could not be read. */
+/**
+ * Values by name; `changed(values, names)` is called after every change, `complaints` has what could not be read.
+ * `root` is where the room's elements are looked for; `keep(address)` is told what was settled.
+ */
 export class State {
-  constructor(fields, hash = location.hash) {
-    this.fields = fields;
+  constructor(fields, hash = "", { root = document, keep = () => {} } = {}) {
+    Object.assign(this, { fields, root, keep });
     this.values = {};
     this.complaints = [];
     this.listeners = [];
@@ -65,13 +69,15 @@ export class State {
     this.view = {};
     this.#read(hash);
     this.settled = this.written();
-    addEventListener("hashchange", () => {
-      if (location.hash.slice(1) === this.address()) return;
-      this.past.push(this.settled);
-      this.#read(location.hash);
-      this.settled = this.written();
-      this.#tell();
-    });
+  }
+
+  /** Be as an address says; undo goes back to before. */
+  visit(hash) {
+    if (hash.replace(/^#/, "") === this.address()) return;
+    this.past.push(this.settled);
+    this.#read(hash);
+    this.settled = this.written();
+    this.#tell();
   }
 
   #read(hash) {
@@ -102,9 +108,6 @@ export class State {
     return [this.written(), ...parts].filter(Boolean).join("&");
   }
 
-  /** The link that restores all of this. */
-  link(view = {}) { return `${location.origin}${location.pathname}#${this.address(view)}`; }
-
   listen(changed) { this.listeners.push(changed); }
 
   /** Change values; while something is dragged nothing is settled, and undo goes back to before the drag. */
@@ -122,7 +125,7 @@ export class State {
     if (this.past.length > KEPT) this.past.shift();
     this.future = [];
     this.settled = now;
-    this.#keep();
+    this.keep(this.address());
     this.#tell([]);
   }
 
@@ -133,7 +136,7 @@ export class State {
     this.#read(from.pop());
     this.view = view;
     this.settled = this.written();
-    this.#keep();
+    this.keep(this.address());
     this.#tell(Object.keys(this.fields));
   }
 
@@ -141,12 +144,21 @@ export class State {
   redo() { this.#go(this.future, this.past); }
 
   /** Show otherwise: projector, or without controls. */
-  look(view) { this.view = view; this.#keep(); }
+  look(view) { this.view = view; this.keep(this.address()); }
 
-  #keep() {
-    const address = this.address();
-    history.replaceState(null, "", address ? `#${address}` : location.pathname);
-  }
 
   #tell(names = Object.keys(this.fields)) { for (const listener of this.listeners) listener(this.values, names); }
+}
+
+/** Draw once a frame after changes, and at once now. */
+export function framed(state, draw) {
+  let due = false;
+  let names = new Set();
+  state.listen((_, changed) => {
+    for (const name of changed) names.add(name);
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => { due = false; const now = [...names]; names = new Set(); draw(state.values, now); });
+  });
+  draw(state.values, Object.keys(state.fields));
 }

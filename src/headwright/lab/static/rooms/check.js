@@ -97,22 +97,22 @@ function build(main, state) {
     known = answer.exercises;
     select.replaceChildren(h("option", { value: "" }, "whichever fits"), ...known.map((one) => h("option", { value: one.id }, one.title)));
     select.value = state.values.exercise;
-  }, (error) => complain("exercise", error.message));
+  }, (error) => complain(state, "exercise", error.message));
 
   const reader = new Asker("exercises", {
     wait: 0,
-    answered(answer) { about = answer.exercises[0]; complain("exercise", null); drawExercise(); },
-    failed(sentence) { about = null; drawExercise(); complain("exercise", sentence); },
+    answered(answer) { about = answer.exercises[0]; complain(state, "exercise", null); drawExercise(); },
+    failed(sentence) { about = null; drawExercise(); complain(state, "exercise", sentence); },
   });
   const checker = new Asker("check", {
     wait: 450,
     waiting(yes) { verdict.classList.toggle("stale", yes); reading.classList.toggle("stale", yes); },
-    answered(answer) { forgive(); found = answer; drawVerdict(state.values); drawPicture(); speak(`${found.answers[0]?.verdict ?? "not judged"}: ${found.answers[0]?.reason ?? ""}`); },
+    answered(answer) { forgive(state); found = answer; drawVerdict(state.values); drawPicture(); speak(`${found.answers[0]?.verdict ?? "not judged"}: ${found.answers[0]?.reason ?? ""}`); },
     failed(sentence, where) {
       found = null;
-      if (where && where !== "text") return refuse(sentence, where);
+      if (where && where !== "text") return refuse(state, sentence, where);
       if (where === "text") {
-        complain("answer", sentence, "server");
+        complain(state, "answer", sentence, "server");
         put(verdict, { class: "panel verdict" });
         verdict.replaceChildren(h("p", { class: "headline" }, "Not judged."), button("Check all answers in it", () => whole("What was pasted", state.values.answer, false), { class: "primary" }));
       } else drawStopped(sentence);
@@ -123,7 +123,7 @@ function build(main, state) {
     wait: 120,
     waiting(yes) { picture.classList.toggle("stale", yes); },
     answered(answer) { pair = answer.picture; drawPicture(); },
-    failed(sentence, where) { pair = null; drawPicture(); if (["n", "m", "epsilon", "large"].includes(where)) complain(where === "epsilon" ? "eps" : where, sentence, "server"); },
+    failed(sentence, where) { pair = null; drawPicture(); if (["n", "m", "epsilon", "large"].includes(where)) complain(state, where === "epsilon" ? "eps" : where, sentence, "server"); },
   });
 
   const question = (values) => ({ text: values.answer, exercise: values.exercise || null, hints: values.hints });
@@ -135,11 +135,11 @@ function build(main, state) {
     if (has("exercise")) { if (values.exercise) reader.ask({ exercise: values.exercise }); else { about = null; drawExercise(); } }
     const empty = !values.answer.replace(/[$\s]/g, "") || /^[A-Za-z_{}\d\\]+\s*=\s*$/.test(values.answer.replaceAll("$", "").trim());
     if (has("exercise", "answer", "hints")) {
-      complain("answer", null);
+      complain(state, "answer", null);
       if (empty) { checker.cancel(); found = null; asked = ""; drawVerdict(values); } else if (JSON.stringify(question(values)) !== asked) { asked = JSON.stringify(question(values)); checker.ask(question(values)); }
     }
     if (has("exercise", "answer", "n", "m", "eps", "large")) {
-      if (values.exercise && !empty) { forgive(); comparer.ask({ text: values.answer, exercise: values.exercise, n: values.n, m: Math.min(values.m, values.n - 1), epsilon: String(Number(values.eps.toPrecision(6))), large: String(Number(values.large.toPrecision(6))) }); } else { comparer.cancel(); pair = null; drawPicture(); }
+      if (values.exercise && !empty) { forgive(state); comparer.ask({ text: values.answer, exercise: values.exercise, n: values.n, m: Math.min(values.m, values.n - 1), epsilon: String(Number(values.eps.toPrecision(6))), large: String(Number(values.large.toPrecision(6))) }); } else { comparer.cancel(); pair = null; drawPicture(); }
     } else drawPicture();
   }
 

@@ -47,8 +47,8 @@ function build(main, state) {
   const busy = (yes) => { for (const box of [verdict, patternFigure, plane.figure, sizes]) box.classList.toggle("stale", yes); };
   const asker = new Asker("heads", {
     wait: 350, waiting: busy,
-    answered(found) { answer = found; forgive(); drawAll(); speak(`${found.verdict}: ${found.words}`); },
-    failed(sentence, where) { answer = null; drawAll(); refuse(sentence, where); },
+    answered(found) { answer = found; forgive(state); drawAll(); speak(`${found.verdict}: ${found.words}`); },
+    failed(sentence, where) { answer = null; drawAll(); refuse(state, sentence, where); },
   });
   const question = (values) => ({ rules: rulesOf(values), minimise: values.minimise, dtype: values.dtype });
 
@@ -68,7 +68,7 @@ function build(main, state) {
       const reply = await fetch(`/static/rules/${task}.toml`);
       if (!reply.ok) throw new Error(String(reply.status));
       texts[task] = await reply.text();
-    } catch { refuse("The lab does not answer. Is “headwright lab” still running?", "rules"); return; }
+    } catch { refuse(state, "The lab does not answer. Is “headwright lab” still running?", "rules"); return; }
     if (state.values.task === task) draw(state.values, ["task"]);
   }
 

@@ -108,14 +108,14 @@ function build(main, state) {
   const askers = Object.fromEntries(DESIGNS.map(([name]) => [name, new Asker("simulate", {
     wait: 200,
     waiting: (yes) => panels[name].box.classList.toggle("stale", yes),
-    answered(answer) { answers[name] = answer; forgive(); drawPanel(name, state.values); drawStory(state.values); drawCurve(state.values); },
-    failed: refuse,
+    answered(answer) { answers[name] = answer; forgive(state); drawPanel(name, state.values); drawStory(state.values); drawCurve(state.values); },
+    failed: (sentence, where) => refuse(state, sentence, where),
   })]));
   const designer = new Asker("design", {
     wait: 200,
     waiting: (yes) => panels.robust.box.classList.toggle("stale", yes),
     answered(answer) { robust = answer; const ask = queries("robust", state.values); if (ask) askers.robust.ask(body("robust", state.values)); else drawPanel("robust", state.values); },
-    failed: refuse,
+    failed: (sentence, where) => refuse(state, sentence, where),
   });
 
   function draw(values, names) {

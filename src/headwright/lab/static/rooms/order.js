@@ -86,14 +86,14 @@ function build(main, state) {
   const busy = (box) => (yes) => box.classList.toggle("stale", yes);
   const asker = new Asker("order", {
     waiting(yes) { busy(about.without.box)(yes); busy(about.with.box)(yes); },
-    answered(answer) { found = answer; forgive(); drawLayer(state.values); speak(about.with.head.textContent); },
-    failed: refuse,
+    answered(answer) { found = answer; forgive(state); drawLayer(state.values); speak(about.with.head.textContent); },
+    failed: (sentence, where) => refuse(state, sentence, where),
   });
   const placer = new Asker("positions", {
     wait: 250,
     waiting: busy(main.querySelector("#places")),
-    answered(answer) { places = answer; forgive(); drawPlaces(state.values); },
-    failed(sentence, where) { refuse(sentence, { dtype: "rows", index_dtype: "index", angle_dtype: "angle", dim: "width" }[where] ?? where); },
+    answered(answer) { places = answer; forgive(state); drawPlaces(state.values); },
+    failed(sentence, where) { refuse(state, sentence, { dtype: "rows", index_dtype: "index", angle_dtype: "angle", dim: "width" }[where] ?? where); },
   });
   const LAYER = ["sentence", "order", "scheme", "causal", "dim", "seed"];
   const PLACES = ["scheme", "length", "width", "rows", "index", "angle"];
@@ -104,7 +104,7 @@ function build(main, state) {
     if (document.activeElement !== sentence) sentence.value = values.sentence;
     drawTokens(values);
     const enough = words(values).length >= 2;
-    complain("sentence", enough ? null : "expected at least two words");
+    complain(state, "sentence", enough ? null : "expected at least two words");
     if (enough && LAYER.some((name) => names.includes(name))) asker.ask(question(values));
     if (PLACES.some((name) => names.includes(name))) placer.ask(asking(values));
   }

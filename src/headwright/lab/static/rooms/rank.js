@@ -101,14 +101,14 @@ function build(main, state) {
   const factorer = new Asker("factors", {
     wait: 60,
     waiting(yes) { for (const one of Object.values(maps)) one.classList.toggle("stale", yes); },
-    answered(answer) { parts = answer; forgive(); drawAll(state.values); certify(); },
-    failed: refuse,
+    answered(answer) { parts = answer; forgive(state); drawAll(state.values); certify(); },
+    failed: (sentence, where) => refuse(state, sentence, where),
   });
   const certifier = new Asker("lowrank", {
     wait: 180,
     waiting(yes) { verdict.classList.toggle("stale", yes); },
-    answered(answer) { cut = answer; forgive(); drawVerdict(); },
-    failed: refuse,
+    answered(answer) { cut = answer; forgive(state); drawVerdict(); },
+    failed: (sentence, where) => refuse(state, sentence, where),
   });
   const kept_ = () => Math.min(state.values.rank, full());
   const certify = () => { const asked = source(state.values); if (asked && parts) certifier.ask({ ...asked, rank: kept_() }); };
@@ -122,7 +122,7 @@ function build(main, state) {
     yours.hidden = values.source !== "yours";
     const asked = source(values);
     const now = JSON.stringify(asked);
-    complain("image", values.source === "yours" && !asked ? (values.image ? "this is not an image that can be read: choose another" : "choose an image") : null);
+    complain(state, "image", values.source === "yours" && !asked ? (values.image ? "this is not an image that can be read: choose another" : "choose an image") : null);
     if (asked && now !== of) { of = now; cut = null; certifier.cancel(); factorer.ask(asked); } else if (parts) { drawAll(values); if (names.includes("rank")) certify(); }
   }
 
@@ -225,7 +225,7 @@ function build(main, state) {
       const { data } = context.getImageData(0, 0, wide, tall);
       const greys = Array.from({ length: wide * tall }, (_, i) => Math.round(0.299 * data[4 * i] + 0.587 * data[4 * i + 1] + 0.114 * data[4 * i + 2]));
       state.set({ source: "yours", image: written(wide, greys), rank: Math.min(state.values.rank, wide, tall) });
-    } catch { complain("image", `${chosen.name} is not an image that can be read: choose another`); }
+    } catch { complain(state, "image", `${chosen.name} is not an image that can be read: choose another`); }
   });
   new MutationObserver(() => parts && drawAll(state.values)).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 

@@ -15,7 +15,7 @@ import pytest
 
 from headwright.cli import app
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]

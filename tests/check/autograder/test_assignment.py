@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.autograder.assignment import read_assignment
-from headwright.check.autograder.points import Worth, awards, most
+from headwright.check.autograder.assignment import Worth, awards, most, read_assignment
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula

@@ -1,0 +1,56 @@
+"""What the site adds to its pages: typeset mathematics, the tutorial's notebooks, and links that end with the site.
+
+MkDocs calls these by their names.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File, Files
+
+from mathematics import Mathematics
+from notebooks import CHAPTERS, DOCS, written
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.\./[^)\s]*)\)")
+FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Mathematics, for every page."""
+    config.markdown_extensions.append(Mathematics())  # Markdown takes instances too
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Beside each chapter of the tutorial, the same as a notebook."""
+    for chapter in CHAPTERS:
+        name = f"tutorial/{chapter.with_suffix('.ipynb').name}"
+        files.append(File.generated(config, name, content=written(chapter)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Links to files outside the pages (sources, examples) become names of files: the site does not hold them."""
+    here = Path(DOCS, page.file.src_uri).parent
+    parts = FENCED.split(markdown)
+    parts[::2] = [LINK.sub(lambda link: _within(here, link), part) for part in parts[::2]]
+    text = "".join(parts).replace("```python\n>>>", "```pycon\n>>>")
+    if Path(DOCS, page.file.src_uri) in CHAPTERS:
+        name = Path(page.file.src_uri).with_suffix(".ipynb").name
+        text += f"\n\n*This chapter [as a notebook]({name}).*\n"
+    return text
+
+
+def _within(here: Path, link: re.Match[str]) -> str:
+    target = (here / link[2].partition("#")[0]).resolve()
+    if target.is_relative_to(DOCS):
+        return link[0]
+    name = f"`{target.relative_to(DOCS.parent)}`"
+    return link[1] if link[1].strip("`") in name else f"{link[1]} ({name})"

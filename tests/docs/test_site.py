@@ -1,0 +1,94 @@
+"""The site: it builds, its links lead somewhere, it fetches nothing, and the house is drawn as it stands."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "docs" / "site"
+
+
+class _Page(HTMLParser):
+    """The anchors of a page, what it links to, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        self.loads += [given[name] for name in ("src", "href") if name in given and tag in ("script", "link", "img")]
+
+
+def _build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
+    return subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, _Page]:
+    pytest.importorskip("mkdocs", reason="the extra 'site' is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    ran = _build(folder)
+    assert ran.returncode == 0, ran.stderr
+    return {path: _Page(path.read_text()) for path in folder.rglob("*.html") if path.name != "404.html"}
+
+
+def test_links_and_anchors_lead_somewhere(pages: dict[Path, _Page]) -> None:
+    assert len(pages) > 30
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if parts.fragment and target.suffix == ".html":
+                assert parts.fragment in pages[target].anchors, f"{path.name}: {link}"
+
+
+def test_pages_load_nothing_from_elsewhere(pages: dict[Path, _Page]) -> None:
+    for path, page in pages.items():
+        for loaded in page.loads:
+            assert not urlsplit(loaded).netloc, f"{path.name}: {loaded}"
+            assert (path.parent / urlsplit(loaded).path).exists(), f"{path.name}: {loaded}"
+
+
+def test_mathematics_is_typeset(pages: dict[Path, _Page]) -> None:
+    page = next(path for path in pages if path.name == "theorems.html").read_text()
+    assert page.count("<math ") > 100
+    assert "$" not in page
+
+
+def test_every_chapter_is_a_notebook_too(pages: dict[Path, _Page]) -> None:
+    chapters = [path for path in pages if path.parent.name == "tutorial"]
+    assert len(chapters) == 5
+    assert all(path.with_suffix(".ipynb").is_file() for path in chapters)
+
+
+def test_a_link_that_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="the extra 'site' is not installed")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("[there](nowhere.md)\n")
+    (tmp_path / "mkdocs.yml").write_text("site_name: a test\nstrict: true\n")
+    ran = _build(tmp_path / "out", tmp_path / "mkdocs.yml")
+    assert ran.returncode != 0
+    assert "nowhere.md" in ran.stderr
+
+
+def test_the_house_is_drawn_as_it_stands() -> None:
+    drawn = runpy.run_path(str(SITE / "house.py"))["drawing"]()
+    assert (ROOT / "docs" / "house.svg").read_text() == drawn, "draw it anew: python docs/site/house.py"
