@@ -39,3 +39,8 @@ def test_reads_nothing_of_the_thing_that_a_part_belongs_to() -> None:
 def test_does_not_refute_what_rests_on_a_definition_in_words() -> None:
     text = r"Let $S_{k-1}$ be $S$ with all entries after the first $k - 1$ set to zero, and $B = U S_{k-1} V^\top$."
     assert said("low-rank", text) == "undecided"
+
+
+def test_goes_on_with_no_chain_where_words_name_what_is_compared() -> None:
+    text = r"$q = 7\lambda k_a + 7\lambda k_b + 7\lambda k_c$ as $\lambda\to\infty$; all the other weights $\to 0$."
+    assert said("averaging-three", text) in ("undecided", "proved")

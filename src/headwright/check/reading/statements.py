@@ -393,7 +393,7 @@ class _Sentence:
 
     def _resumes(self, token: Token, clause: Clause) -> bool:
         """After words ('which is at most $c$', 'so $\\le c$') the chain goes on in a statement of its own."""
-        at = next((number for number, one in enumerate(clause.tokens) if one is token), 0)
+        at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
         bare = at == 0 or clause.tokens[at - 1].kind == "mark" or clause.tokens[at - 1].text in OPENING
         if clause.inside or self.all._chain is None or clause.turned or not (token.goes_on or bare):
             return False
