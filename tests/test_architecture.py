@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +20,8 @@ LINT = Path(sys.executable).with_name("lint-imports")
 def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [LINT, "--no-cache", "--config", folder / "pyproject.toml"],
-        cwd=folder, env={"PYTHONPATH": str(folder / "src"), "PATH": ""}, text=True, capture_output=True,
+        cwd=folder, env={"PYTHONPATH": str(folder / "src"), "PATH": "", "COLUMNS": "300"},
+        text=True, capture_output=True,
     )  # fmt: skip
 
 
@@ -45,15 +49,41 @@ def test_contracts_hold(house: Path) -> None:
         ("pictures/noise.py", "import pathlib", "Pictures are pure"),
         ("layer.py", "import torch", "Torch is an extra"),
         ("trusted/keys.py", "import numpy", "The checker stands alone"),
-        ("trusted/verify.py", "import headwright.errors", "The checker stands alone"),
+        ("trusted/verify.py", "import headwright.errors", "Data flows one way"),
+        ("newcomer.py", "", "Data flows one way"),
+        ("noise/scales.py", "import headwright.noise.world", "Noise: kinds of scale and spread"),
+        ("cli/attend.py", "import headwright.cli.positions", "The command line: what is shared"),
     ],
 )
 def test_contract_can_fail(house: Path, module: str, line: str, contract: str) -> None:
     path = house / "src" / "headwright" / module
-    path.write_text(f"{path.read_text()}\n{line}\n")
+    path.write_text(f"{path.read_text() if path.exists() else ''}\n{line}\n")
     ran = _lint(house)
     assert ran.returncode == 1
     assert any(contract in text and "BROKEN" in text for text in ran.stdout.splitlines()), ran.stdout
+
+
+def _contracts() -> dict[str, dict[str, Any]]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return {contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+
+
+def test_the_table_of_rooms_has_the_order_that_is_kept() -> None:
+    rows = re.findall(r"^\| (`[a-z`, ]+`) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+    floors = [set(floor.split(" | ")) for floor in _contracts()["house"]["layers"]]
+    told = [next(i for i, floor in enumerate(floors) if set(re.findall("[a-z]+", row)) <= floor) for row in rows]
+    assert told == sorted(told)
+    assert set(told) == set(range(len(floors)))
+
+
+def test_every_room_of_several_modules_keeps_order_inside() -> None:
+    kept = {container for contract in _contracts().values() for container in contract.get("containers", ())}
+    source = ROOT / "src"
+    packages = {
+        str(path.parent.relative_to(source)).replace("/", ".") for path in source.glob("headwright/**/__init__.py")
+    }
+    several = {package for package in packages if len(list((source / package.replace(".", "/")).glob("[!_]*.py"))) > 1}
+    assert several - kept == {"headwright.lab.rooms"}  # rooms stand side by side, and borrow each other's questions
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -19,13 +19,30 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.\./[^)\s]*)\)")
+PAGE = re.compile(r"\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+\.md)\)")
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Mathematics, for every page."""
+    """Mathematics, for every page; and the navigation."""
     config.markdown_extensions.append(Mathematics())  # Markdown takes instances too
+    config.nav = navigation(Path(DOCS, "README.md").read_text())
     return config
+
+
+def navigation(contents: str) -> list[dict[str, Any]]:
+    """The pages that lists under headings link to, each once and under its heading.
+
+    >>> navigation("## Verbs\\n- [Check](check.md), [for teachers](teachers.md)\\n## Words\\nnone")
+    [{'Start': 'README.md'}, {'Verbs': [{'Check': 'check.md'}, {'For teachers': 'teachers.md'}]}]
+    """
+    found: list[dict[str, Any]] = [{"Start": "README.md"}]
+    for section in re.split(r"^## ", contents, flags=re.MULTILINE)[1:]:
+        heading, _, text = section.partition("\n")
+        links = {page: name[0].upper() + name[1:] for name, page in reversed(PAGE.findall(text))}
+        if links:
+            found.append({heading: [{name: page} for page, name in reversed(links.items())]})
+    return found
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

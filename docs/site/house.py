@@ -19,6 +19,7 @@ PACKAGE = ROOT / "src" / "headwright"
 DRAWING = ROOT / "docs" / "house.svg"
 TELLS = {
     "cli": "arguments, printing, exit codes",
+    "widgets": "the lab in a notebook",
     "lab": "a page on this machine",
     "tour": "the story of make demo",
     "check": "answers, proved or refuted",
@@ -40,6 +41,8 @@ TELLS = {
     "cards": "results in notebooks",
     "errors": "what can go wrong",
     "trusted": "the checker: read this",
+    "verb": "packages one can call",
+    "theme": "colours and type, once",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 176, 44, 28, 46, 20
 STYLE = """
@@ -171,7 +174,7 @@ def _box(room: str, x: float, y: float, knows: set[str]) -> str:
         f'<g class="{room}"><title>{escape(said)}</title>'
         f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="6"/>'
         f'<text x="{middle:g}" y="{y + 19:g}">{room}</text>'
-        f'<text class="tell" x="{middle:g}" y="{y + 35:g}">{escape(TELLS[room])}</text></g>'
+        f'<text class="tell" x="{middle:g}" y="{y + 35:g}">{escape(TELLS.get(room, ""))}</text></g>'
     )
 
 

@@ -1,24 +1,13 @@
 """Headwright: a workbench for attention.
 
-    check       answers to exercises, proved, or refuted with the smallest counterexample
-    formula     the formula language: LaTeX, plain text and Python's spelling
-    weights     from rules to whole heads, W_Q, W_K and W_V, with a certificate, and files that other libraries load
-    audit       what every head of a trained model does, by what margin, how fragile and of what rank
-    design      from a wish to the shortest query, with a certificate, or to the proof that there is none
-    trusted     the checker of certificates: standard library only. Read this to believe us
-    fast        a second checker, as rigorous and far quicker
-    attention   the definition: scores, pattern, output, heads, masks
-    layer       self-attention + feed-forward; does a module depend on the order of its tokens?
-    positions   position embeddings: how far apart are two positions, and which coincide after rounding?
-    noise       worlds, or what the keys may be: exact probabilities, and sampling of scores instead of keys
-    lowrank     matrices of small rank, with a certified error
-    pictures    results drawn as charts
-    enclosure   numbers known from both sides
-    files       arrays in, files out
-    tour        a story of all this, with pictures
-    verb        packages named for a verb can be called
-    lab         rooms to drag it, break it and share it: a page on this machine
-    cli         the command line
+    >>> import headwright as hw
+    >>> hw.check("averaging-two", r"q = \\lambda (k_a + k_b)").word
+    'proved'
+    >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).verdict
+    'designed'
+
+Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of
+certificates: standard library only, and what to read to believe us. docs/architecture.md draws the whole house.
 
 The public names are those of __init__.pyi; each loads its module on first use, so that `import headwright` is quick.
 """

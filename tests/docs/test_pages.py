@@ -65,10 +65,9 @@ def test_every_command_is_documented(command: str) -> None:
 
 
 def _public_names() -> list[tuple[str, str]]:
-    names = (
-        "design", "noise", "positions", "lowrank", "pictures", "check", "formula", "weights", "weights.export", "audit",
-    )  # fmt: skip
-    rooms = ["headwright", *(f"headwright.{room}" for room in names)]
+    sources = sorted((ROOT / "src/headwright").glob("*/__init__.py"))
+    rooms = [f"headwright.{source.parent.name}" for source in sources if "__all__ = [" in source.read_text()]
+    rooms += ["headwright", "headwright.weights.export"]
     return [(room, name) for room in rooms for name in import_module(room).__all__]
 
 
@@ -77,6 +76,11 @@ def test_every_public_function_and_class_has_an_example(room: str, name: str) ->
     thing = getattr(import_module(room), name)
     if (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("headwright"):
         assert ">>>" in (thing.__doc__ or "")
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = (ROOT / "docs/README.md").read_text()
+    assert [page.name for page in (ROOT / "docs").glob("[a-z]*.md") if f"({page.name})" not in contents] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

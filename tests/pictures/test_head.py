@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from headwright.pictures import head_picture, render
-from headwright.pictures.head import _apart, _gathered, geometry, pattern_map
+from headwright.pictures.head import _gathered, geometry, pattern_map
 
 
 def test_what_a_mask_hides_stays_empty() -> None:
@@ -33,12 +31,6 @@ def test_points_that_lie_together_share_a_label() -> None:
     assert _gathered(["a", "b"], np.ones((2, 2)), 1.5) == [{"x": 1.0, "y": 1.0, "name": "a, b"}]
 
 
-@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=12))
-def test_labels_stay_inside_the_picture(places: list[tuple[float, float]]) -> None:
-    points = [{"x": x, "y": y, "name": "token"} for x, y in places]
-    assert all(abs(x) < 1.5 and abs(y) < 1.5 for x, y in _apart(points, points[:3], 1.5))
-
-
 def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
     queries = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     chart = geometry(["x", "y", "x"], np.eye(3)[:, :2], queries).to_dict()
@@ -46,6 +38,14 @@ def test_tokens_of_one_name_have_lines_and_labels_of_their_own() -> None:
     assert len({line["of"] for line in lines}) == 3
     names = [place["name"] for place in _gathered(["x", "y", "x"], queries, 1.5)]
     assert names == ["x (0)", "y", "x (2)"]
+
+
+def test_rows_that_no_rule_speaks_of_are_marked_and_pale() -> None:
+    chart = pattern_map(np.array([[1.0, 0.0], [0.25, 0.75]]), ["a", "b"], free=[1]).to_dict()
+    (cells,) = chart["datasets"].values()
+    assert {cell["row"] for cell in cells} == {"0:  a", "1:  b (free)"}
+    assert all(cell["shade"] < cell["weight"] for cell in cells if "free" in cell["row"])
+    assert "no rule" in chart["title"]["subtitle"][0]
 
 
 def test_renders() -> None:

@@ -28,6 +28,7 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
+from headwright.check.reading.things import Objects
 from headwright.check.reading.written import Formula, Written
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
@@ -40,7 +41,7 @@ from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
+from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
 
@@ -61,34 +62,13 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     """
     names = (*exercise.parameters, *_indexed(exercise))
     try:
-        found = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
+        found = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown()))
     if not found.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _in_their_names(_checked(exercise, without_sets(_with_what_they_are(found, exercise), exercise), seed))
+    verdict = _in_their_names(_checked(exercise, without_sets(found, exercise), seed))
     return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
-
-
-_THEY = re.compile(
-    r"(?:(?:yes|so|hence|thus|and) )*(?:they|both|these|the two(?: vectors| inputs| sums| tokens)?)(?: are|'re)"
-    r"(?: indeed| always| then| all| really)* (?:(different|distinct|unequal|not (?:equal|the same))|the same|equal)"
-)
-
-
-def _with_what_they_are(found: Read, exercise: Exercise) -> Read:
-    """'They are different' is said of the two things that the exercise asks about."""
-    things = [parsed(source) for source in exercise.about]
-    if len(things) != 2 or any(isinstance(thing, Name) for thing in things):
-        return found
-    told = {one: match for one in found.beside if (match := _THEY.fullmatch(one.text))}
-    claims = [
-        replace(said, role="claim", node=Relation(tuple(things), ("!=" if match[1] else "=",)), why="", number=number)
-        for number, (said, match) in enumerate(told.items(), len(found.statements))
-    ]
-    return replace(
-        found, statements=(*found.statements, *claims), beside=tuple(b for b in found.beside if b not in told)
-    )
 
 
 def _in_their_names(verdict: Verdict) -> Verdict:
@@ -120,6 +100,26 @@ def _indexed(exercise: Exercise) -> list[str]:
     )
 
 
+def _objects(exercise: Exercise) -> Objects:
+    """What words of an answer may refer to."""
+    keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
+    if keys is None:
+        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
+    first = keys.first.size if keys.first is not None else ""
+    queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
+    return Objects(keys.named, first, queries, asked=asked, nearly=keys.noise != "none")
+
+
+def _pair(exercise: Exercise) -> tuple[str, str] | None:
+    """The two things of which is asked whether they differ."""
+    if exercise.integers is not None and exercise.integers.different:
+        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
+        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
+    two = exercise.matrices is not None and len(exercise.about) == 2
+    return (exercise.about[0], exercise.about[1]) if two else None
+
+
 def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
     answer = Answer()
     try:
@@ -135,7 +135,7 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
-                verdict = court.told(verdict, judgements)
+                verdict = court.advised(verdict, judgements)
             verdict = _with_what_was_not_judged(verdict, answer, found)
             return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:

@@ -11,25 +11,13 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Callable
+from importlib import import_module
 
 import typer
 from typer.exceptions import TyperException
 
 from headwright import __version__
-from headwright.cli.attend import attend
-from headwright.cli.audit import audit
-from headwright.cli.check import check
 from headwright.cli.console import OUT, complain, hush, say
-from headwright.cli.design import design
-from headwright.cli.doctor import doctor
-from headwright.cli.exercises import exercises
-from headwright.cli.lab import lab
-from headwright.cli.lowrank import lowrank
-from headwright.cli.positions import positions
-from headwright.cli.simulate import simulate
-from headwright.cli.tour import tour
-from headwright.cli.verify import verify
 from headwright.errors import HeadwrightError
 
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
@@ -42,39 +30,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# What the list of commands says of each, and examples for its own help.
-COMMANDS: dict[Callable[..., None], tuple[str, tuple[str, ...]]] = {
-    design: ("From a wish to the shortest query, with a certificate.", (
-        "headwright design --keys keys.npy --copy 3 --out copy.json",
-        "headwright design --keys keys.npy --average 0,1 --world noise.toml --heads 2",
-        "headwright design --rules previous.toml --out heads/")),
-    verify: ("Is a certificate true, and about what you think?", (
-        "headwright verify copy.json --keys keys.npy --copy 3",
-        "headwright verify copy.json --rocq copy.v")),
-    check: ("Answers: proved, or refuted with a counterexample.", (
-        r"headwright check --exercise averaging-two --formula 'q = \lambda (k_a + k_b)'",
-        "headwright check answers.md --html report.html",
-        "headwright check --class submissions/ --hints direction")),
-    exercises: ("The exercises, and what an answer names.", (
-        "headwright exercises", "headwright exercises averaging-two", "headwright exercises --lint mine.toml")),
-    attend: ("Scores, pattern and output, by definition.", (
-        "headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)),
-    audit: ("What every head of a trained model does.", (
-        "headwright audit builtin:induction --out report.html",
-        "headwright audit FOLDER --text book.txt --max-length 2048",
-        "headwright audit builtin:induction --every-text 64")),
-    simulate: ("What noise in the keys does to a head.", (
-        "headwright simulate --keys keys.npy --world noise.toml --query q.npy --targets 0,1",)),
-    positions: ("Which positions coincide after rounding.", (
-        "headwright positions --scheme sinusoidal --dim 512 --length 100000 --dtype bfloat16",)),
-    lowrank: ("A matrix of small rank, with a certified error.", (
-        "headwright lowrank W.npy --rank 8 --plot spectrum.svg",)),
-    lab: ("All of it in a browser: see it, drag it, break it.", ("headwright lab",)),
-    tour: ("A story of all this, with pictures.", ("headwright tour --out out",)),
-    doctor: ("What works on this machine, and what is missing.", ("headwright doctor",)),
-}  # fmt: skip
-for command, (short, examples) in COMMANDS.items():
-    app.command(short_help=short, epilog="\n".join(("\b", "Examples:", *(f"  {each}" for each in examples))))(command)
+COMMANDS = (  # in the order of the help page; each has a module of its name, with its function, SHORT and EXAMPLES
+    "design", "verify", "check", "exercises", "attend", "audit", "simulate", "positions", "lowrank",
+    "lab", "tour", "doctor",
+)  # fmt: skip
+for name in COMMANDS:
+    command = import_module(f"headwright.cli.{name}")
+    examples = "\n".join(("\b", "Examples:", *(f"  {each}" for each in command.EXAMPLES)))
+    app.command(short_help=command.SHORT, epilog=examples)(getattr(command, name))
 
 
 def _version(wanted: bool) -> None:

@@ -10,6 +10,8 @@ import typer
 from headwright.cli.console import OUT, check_picture, save_picture, show_json
 from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
 
+SHORT = "Scores, pattern and output, by definition."
+EXAMPLES = ("headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)
 MOST_ROWS = 20  # that are shown
 
 
@@ -50,4 +52,10 @@ def attend(
     if plot is not None:
         from headwright.pictures import pattern_bars
 
-        save_picture(plot, pattern_bars(result.pattern))
+        save_picture(plot, pattern_bars(result.pattern, names=_names(query)))
+
+
+def _names(paths: list[Path]) -> list[str]:
+    """What to call queries: as their files are called, where that tells them apart."""
+    stems = [path.stem for path in paths]
+    return stems if len(stems) > 1 and len(set(stems)) == len(stems) else []

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from headwright.audit.explain import Explained, Row
     from headwright.audit.models.model import Model
 
+SHORT = "What every head of a trained model does."
+EXAMPLES = (
+    "headwright audit builtin:induction --out report.html",
+    "headwright audit FOLDER --text book.txt --max-length 2048",
+    "headwright audit builtin:induction --every-text 64",
+)
 MOST_LINES = 48  # of the table on a terminal; the report and --json have all heads
 BUILT_IN = "builtin:"
 MODELS = "A folder, a .gguf or .safetensors file, a hub id (owner/name), or builtin:induction."
@@ -78,6 +84,9 @@ def audit(
     certificate: Annotated[
         Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
     ] = None,
+    no_every_text: Annotated[
+        bool, typer.Option("--no-every-text", help="Leave out of the audit what is proven for every text.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the report into this file (.html).")] = None,
     engine: EngineName = Engine.local,
     scheduler: Scheduler = None,
@@ -106,7 +115,14 @@ def audit(
         named = next(name for name, value in about.items() if value is not None)
         raise InputError(f"--{named} is about every text: give --every-text T, too")
     if every_text is not None:
-        unused = {"out": out, "explain": explain, "tokens": tokens, "max-length": max_length, "seed": seed or None}
+        unused = {
+            "no-every-text": no_every_text or None,
+            "out": out,
+            "explain": explain,
+            "tokens": tokens,
+            "max-length": max_length,
+            "seed": seed or None,
+        }
         ignored = next((name for name, value in unused.items() if value is not None), None)
         if ignored is not None:
             raise InputError(f"--{ignored} is for an audit on texts, not on every text: leave it out with --every-text")
@@ -139,6 +155,7 @@ def audit(
             loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
             heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
             engine=cluster if engine is Engine.dask else here, keep=keep if reason is None else None, resume=resume,
+            every_text=not no_every_text,
         )  # fmt: skip
     if json:
         from headwright.audit.report.data import data

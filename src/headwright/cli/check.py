@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from headwright.check.telling.classroom import Classroom
 
 NO, UNREADABLE, OPEN = 1, 2, 3
+SHORT = "Answers: proved, or refuted with a counterexample."
+EXAMPLES = (
+    r"headwright check --exercise averaging-two --formula 'q = \lambda (k_a + k_b)'",
+    "headwright check answers.md --html report.html",
+    "headwright check --class submissions/ --hints direction",
+)
 MOST_SHEETS = 2000  # of a class
 
 
@@ -135,7 +141,7 @@ def _class(
     """The answers of all students, and their files, as these are named below the folder of the class."""
     from dataclasses import replace
 
-    from headwright.check.sheets.folder import sheets
+    from headwright.check.sheets.text import sheets
 
     if not folders or not all(folder.is_dir() for folder in folders):
         raise InputError("--class expects folders, with a file or a folder for each student")
@@ -193,7 +199,7 @@ def _show(
     json: bool,
     how: bool,
 ) -> None:
-    from headwright.check.telling.results import results
+    from headwright.check.telling.told import results
     from headwright.cli.verdicts import print_verdicts
 
     if json:

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from headwright.cli.console import OUT, show_json
 from headwright.cli.options import Json
 
+SHORT = "What works on this machine, and what is missing."
+EXAMPLES = ("headwright doctor",)
 # What each extra is for, and the package whose presence tells.
 EXTRAS = {
     "audit": ("models of Hugging Face", "transformers"),

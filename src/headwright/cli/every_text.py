@@ -213,8 +213,8 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
 
     return Answered(
         bar(f"every text of {length} tokens", lambda done: every_text(
-            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens, sweeper=sweeper,
-            progress=done)),
+            model, length, heads=heads, offset=asked.offset, queries=queries, text=tokens,
+            sweeper=None if _quick(asked, queries) else sweeper, progress=done)),
         () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
             model, length, pairs, heads=heads, sweeper=sweeper, progress=done)),
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
@@ -222,6 +222,14 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: curves(
             model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
     )  # fmt: skip
+
+
+def _quick(asked: Asked, queries: Sequence[int] | None) -> bool:
+    """Whether so few query tokens are asked about, here, that nothing need be cut into parts or kept."""
+    from headwright.audit.texts.every_text import FEW
+
+    here = asked.source is None or asked.source.device == "cpu"
+    return queries is not None and len(queries) <= FEW and here and not (asked.on_workers or asked.resume)
 
 
 @contextmanager

@@ -16,6 +16,13 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
 
+SHORT = "The exercises, and what an answer names."
+EXAMPLES = (
+    "headwright exercises",
+    "headwright exercises averaging-two",
+    "headwright exercises --lint mine.toml",
+)
+
 
 def exercises(
     exercise: Annotated[

@@ -9,6 +9,9 @@ import typer
 from headwright.cli.console import OUT, say
 from headwright.errors import InputError
 
+SHORT = "All of it in a browser: see it, drag it, break it."
+EXAMPLES = ("headwright lab",)
+
 
 def lab(
     port: Annotated[

@@ -10,6 +10,9 @@ import typer
 from headwright.cli.console import OUT, TALK, check_picture, save_picture, show_json
 from headwright.cli.options import ARRAY, Json, Plot, Seed
 
+SHORT = "A matrix of small rank, with a certified error."
+EXAMPLES = ("headwright lowrank W.npy --rank 8 --plot spectrum.svg",)
+
 
 def lowrank(
     matrix: Annotated[Path, typer.Argument(metavar="A", help=f"The matrix {ARRAY}.", show_default=False)],

@@ -15,6 +15,9 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.positions import Report, Scheme
 
+SHORT = "Which positions coincide after rounding."
+EXAMPLES = ("headwright positions --scheme sinusoidal --dim 512 --length 100000 --dtype bfloat16",)
+
 
 class Name(StrEnum):
     """The schemes by name."""
@@ -66,11 +69,11 @@ def positions(
         from headwright.pictures import position_picture
         from headwright.positions import preview
 
-        start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
-        rows, distances = preview(chosen, length, precision, start)
+        start = max(0, min(found.first_pair[1] - 16, length - 50)) if found.first_pair else 0
         title = f"{scheme.value.capitalize()} positions"
         subtitle = f"{found.collisions} of {length} positions coincide with an earlier one"
-        save_picture(plot, position_picture(rows, distances, title, subtitle, start))
+        drawn = preview(chosen, length, precision, start)
+        save_picture(plot, position_picture(drawn, title, subtitle, found.first_pair))
 
 
 def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Scheme:

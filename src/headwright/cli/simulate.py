@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from headwright.noise import Simulation
     from headwright.trusted.certificate import Statement
 
+SHORT = "What noise in the keys does to a head."
+EXAMPLES = ("headwright simulate --keys keys.npy --world noise.toml --query q.npy --targets 0,1",)
+
 
 def simulate(
     world: Annotated[Path, typer.Option(help="What the keys may be (.toml).")],

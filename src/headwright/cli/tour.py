@@ -10,6 +10,9 @@ import typer
 from headwright.cli.console import OUT, TALK
 from headwright.errors import InputError
 
+SHORT = "A story of all this, with pictures."
+EXAMPLES = ("headwright tour --out out",)
+
 
 def tour(
     out: Annotated[Path, typer.Option(help="The folder for pictures and files.")] = Path("out"),

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from headwright.cli.asked import Asked, Compared
     from headwright.trusted.verify import Verdict
 
+SHORT = "Is a certificate true, and about what you think?"
+EXAMPLES = (
+    "headwright verify copy.json --keys keys.npy --copy 3",
+    "headwright verify copy.json --rocq copy.v",
+)
 EXIT = {"verified": 0, "rejected": 1, "unreadable": 2}
 EVERY_TEXT = '"headwright every-text certificate"'
 BUG, STOPPED = 4, "the checker stopped"  # how a verdict begins that rests on an accident, not on a doubt

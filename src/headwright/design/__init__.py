@@ -8,6 +8,8 @@
     proving      evidence for bounds: that no query is shorter, or that there is none
     certify      statement and evidence as data, in the form that the checker reads; checking asks the checker
     answer       one query: solve, certify, and let the checker decide
+    longer       none of any use: every query that grants the wish is longer than this
+    least        an impossible wish: what can be granted instead
     heads        several heads that share the targets out; descend improves them
     chance       how often a wish is granted when keys are random
     designer     all of it, behind one function; phases tell how far it is

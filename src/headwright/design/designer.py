@@ -15,10 +15,10 @@ from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
+from headwright.design.least import best_eps
+from headwright.design.longer import prove_longer
 from headwright.design.phases import Phases
 from headwright.design.proving.impossible import prove_impossible
-from headwright.design.proving.least import best_eps
-from headwright.design.proving.longer import prove_longer
 from headwright.design.proving.oneworld import prove_impossible_for_heads
 from headwright.design.sizes import check_sizes
 from headwright.design.statement import Question
@@ -94,7 +94,8 @@ class Design:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
         from headwright.design.drawing import picture
 
-        return picture(self.question, self.queries.reshape(-1, self.question.keys[0].shape[1]), self.words)
+        queries = self.queries.reshape(-1, self.question.keys[0].shape[1])
+        return picture(self.question, queries, self.verdict, self.gap)
 
 
 def design(

@@ -6,8 +6,6 @@ import asyncio
 import html
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -19,7 +17,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from headwright import __version__
+from headwright import __version__, theme
+from headwright.lab import STATIC
 from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import described
@@ -28,7 +27,6 @@ from headwright.lab.room import Call, Room
 from headwright.lab.rooms import ROOMS
 
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
-STATIC = Path(str(files("headwright.lab") / "static"))
 
 
 def create_app(
@@ -59,6 +57,7 @@ def create_app(
     return Starlette(
         routes=[
             *pages, *api, Route("/api/openapi.json", openapi, methods=["GET"]),
+            Route("/static/theme.css", _theme, methods=["GET"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=list(hosts), token=token)],
@@ -97,6 +96,11 @@ async def _left(request: Request) -> None:
     """Wait until whoever asked has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def _theme(_: Request) -> Response:
+    """The colours and the type, which the lab has in common with reports and charts."""
+    return Response(theme.css(), media_type="text/css")
 
 
 def _page(module: str, title: str, rooms: Sequence[Room], here: Room | None = None) -> Any:

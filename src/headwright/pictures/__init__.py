@@ -2,24 +2,31 @@
 
 pattern     the pattern as bars
 head        the pattern of a head as a map, beside its queries and keys
+plane       a wish in the plane: keys, the queries that grant it, the shortest of them; or the hull that forbids it
 noise       the cloud of draws and the histogram of each target's weight
-positions   the rows of a position scheme, and how far apart two positions are
+worlds      how queries share out the pattern in several worlds
+positions   how far apart neighbours are, and where they coincide
+order       how much the order of the tokens matters, permutation by permutation
+texts       a head's weight on one text inside the band of every text, and by the length of the text
 curve       how an answer does as a parameter grows, against what was wanted
 audit       maps of a model's layers and heads
 spectrum    singular values with the bounds on what a truncation misses
-style       colours that everyone can tell apart; a chart as the bytes of an SVG, PNG or HTML file
+labels      where names go, so that they do not cover one another
+style       how pictures look; a chart as the bytes of an SVG, PNG or HTML file; what it shows in words
 """
 
 from headwright.pictures.audit import head_map, heads_chart
 from headwright.pictures.curve import curve_picture
 from headwright.pictures.head import head_picture
 from headwright.pictures.noise import noise_picture
+from headwright.pictures.order import order_picture
 from headwright.pictures.pattern import pattern_bars
 from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
-from headwright.pictures.style import Chart, render
+from headwright.pictures.style import Chart, render, told
 from headwright.pictures.texts import band_picture, length_picture
+from headwright.pictures.worlds import worlds_picture
 
 __all__ = [
     "Chart",
@@ -30,9 +37,12 @@ __all__ = [
     "heads_chart",
     "length_picture",
     "noise_picture",
+    "order_picture",
     "pattern_bars",
     "plane_picture",
     "position_picture",
     "render",
     "spectrum",
+    "told",
+    "worlds_picture",
 ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Literal
 
 import altair as alt
 
-from headwright.pictures.style import COLOURS, Chart, rows
+from headwright.pictures.style import ACCENT, CARD, INK, LINE, WIDTH, Chart, rows, titled
 
 SMALL = 48  # cells, up to which there is room for the numbers
 LARGE_CELL, CELL = (54, 34), (20, 15)  # width and height
@@ -33,20 +34,39 @@ def heads_chart(found: Mapping[str, Mapping[str, float]], title: str, subtitle: 
         for head, values in found.items()
         for what, value in values.items()
     ]
-    base = alt.Chart(rows(cells), title=alt.Title(title, subtitle=subtitle)).encode(
-        x=alt.X("what:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, orient="top", grid=False)),
-        y=alt.Y("head:N", sort=None, title="head", axis=alt.Axis(grid=False)),
+    base = alt.Chart(rows(cells)).encode(
+        x=alt.X("what:N", sort=None, title=None, axis=_axis("top")),
+        y=alt.Y("head:N", sort=None, title="head", axis=_axis("left")),
         tooltip=["head:N", "what:N", "weight:Q"],
     )
-    colour = alt.Color(
-        "weight:Q", scale=alt.Scale(domain=[0, 1], range=["#FFFFFF", COLOURS[0]], interpolate="rgb"), legend=None
+    # As opaque as the number is large: so the map goes from light to dark with its reader.
+    shade = alt.FillOpacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
+    grid = base.mark_rect(fill=ACCENT, stroke=LINE).encode(fillOpacity=shade)
+    ink = alt.condition(f"datum.weight > {MIDDLE}", alt.value(CARD), alt.value(INK))
+    numbers = base.mark_text(fontSize=13).encode(text="label:N", color=ink)
+    columns = len({cell["what"] for cell in cells})
+    drawn = (grid + numbers).properties(width=min(WIDTH, 78 * columns), height=40 * max(1, len(found)))
+    told = "; ".join(f"head {head}: {_strongest(values)}" for head, values in list(found.items())[:24])
+    return titled(drawn, title, subtitle, f"A map of {len(found)} heads. What each attends to most: {told}.")
+
+
+def _axis(side: Literal["top", "left"]) -> alt.Axis:
+    return alt.Axis(
+        labelAngle=0,
+        orient=side,
+        grid=False,
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelBaseline="bottom" if side == "top" else "middle",
     )
-    numbers = base.mark_text(fontSize=13).encode(
-        text="label:N", color=alt.condition(f"datum.weight > {INVERTED}", alt.value("white"), alt.value("black"))
-    )
-    grid = base.mark_rect(stroke="#DDDDDD").encode(color=colour)
-    width = 96 * len({cell["what"] for cell in cells})
-    return (grid + numbers).properties(width=width, height=40 * max(1, len(found)))
+
+
+def _strongest(values: Mapping[str, float]) -> str:
+    if not values:
+        return "nothing"
+    most = max(values, key=lambda name: values[name])
+    return f"{most} {values[most]:.2f}"
 
 
 def head_map(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from headwright.pictures.style import COLOURS, Chart, heading, rows
+from headwright.pictures.labels import Frame, Place, beside
+from headwright.pictures.style import ACCENT, CARD, INK, KEY, LINE, OUTPUT, WIDTH, Chart, heading, rows, titled
 
-QUERY, KEY = COLOURS[0], COLOURS[5]
-SIZE = 340
+QUERY, KEYS = KEY, OUTPUT
+FREE = 0.35  # how strong a free row is drawn
 MOST_NUMBERS = 12  # tokens, up to which a cell has room for its number
 
 
@@ -25,47 +26,63 @@ def head_picture(
     queries: Float[np.ndarray, "T 2"],
     title: str = "A head",
     subtitle: str = "",
+    free: Collection[int] = (),
 ) -> Chart:
-    """The pattern beside the geometry; labels name the tokens in both.
+    """The pattern above the geometry; labels name the tokens in both; of free tokens no rule says what they do.
 
     >>> picture = head_picture(np.eye(2), ["a", "b"], np.eye(2), np.eye(2))
-    >>> len(picture.to_dict()["hconcat"])
+    >>> len(picture.to_dict()["vconcat"])
     2
     """
-    chart = alt.hconcat(pattern_map(pattern, labels), geometry(labels, keys, queries), spacing=36)
-    return chart.properties(title=alt.Title(title, subtitle=textwrap.wrap(subtitle, 110)))
+    chart = alt.vconcat(pattern_map(pattern, labels, free), geometry(labels, keys, queries), spacing=24)
+    heaviest = (
+        f"{labels[i]} {'(free) ' if i in free else ''}attends most to {labels[int(row.argmax())]}, {row.max():.3f}"
+        for i, row in enumerate(pattern[:MOST_NUMBERS])
+    )
+    told = f"The pattern of {len(pattern)} tokens: {'; '.join(heaviest)}. Below it, queries and keys in a plane."
+    return titled(chart, title, subtitle, told)
 
 
-def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str]) -> Chart:
+def pattern_map(pattern: Float[np.ndarray, "T T"], labels: Sequence[str], free: Collection[int] = ()) -> Chart:
     """A row for each token that looks, a column for each that is looked at; what a mask hides stays empty.
+
+    Rows that no rule speaks of are pale and named 'free': what they show is nobody's wish.
 
     >>> pattern_map(np.eye(2), ["a", "b"]).to_dict()["layer"][0]["mark"]["type"]
     'rect'
     """
     T = len(pattern)
     names = [label if label.endswith(f"token {i}") else f"{i}:  {label}" for i, label in enumerate(labels)]
+    marked = [f"{name} (free)" if i in free else name for i, name in enumerate(names)]
     cells = [
-        {"row": names[i], "column": names[j], "weight": float(pattern[i, j]), "label": _number(float(pattern[i, j]))}
+        {
+            "row": marked[i], "column": names[j], "weight": float(pattern[i, j]),
+            "label": _number(float(pattern[i, j])), "shade": float(pattern[i, j]) * (FREE if i in free else 1.0),
+        }
         for i in range(T)
         for j in range(T)
         if pattern[i, j] > 0
-    ]
+    ]  # fmt: skip
     x = alt.X(
         "column:N",
         sort=None,
         scale=alt.Scale(domain=names),
         title="attends to",
-        axis=alt.Axis(labelAngle=-40, grid=False),
+        axis=alt.Axis(labelAngle=-40, grid=False, labelLimit=150),
     )
-    y = alt.Y("row:N", sort=None, scale=alt.Scale(domain=names), title="token", axis=alt.Axis(grid=False))
+    y = alt.Y(
+        "row:N", sort=None, scale=alt.Scale(domain=marked), title="token", axis=alt.Axis(grid=False, labelLimit=150)
+    )
     base = alt.Chart(rows(cells)).encode(x=x, y=y, tooltip=["row:N", "column:N", "weight:Q"])
-    shade = alt.Color("weight:Q", scale=alt.Scale(domain=[0, 1], range=["#F4F8FB", COLOURS[0]]), legend=None)
-    squares = base.mark_rect(stroke="white", strokeWidth=1).encode(color=shade)
-    ink = alt.condition("datum.weight > 0.5", alt.value("white"), alt.value("#222222"))
+    shade = alt.FillOpacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None)
+    squares = base.mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=1).encode(fillOpacity=shade)
+    ink = alt.condition("datum.shade > 0.55", alt.value(CARD), alt.value(INK))
     numbers = base.mark_text(fontSize=11).encode(text="label:N", color=ink)
-    few = T <= MOST_NUMBERS
-    chart = alt.layer(squares, numbers) if few else alt.layer(squares)
-    return chart.properties(width=SIZE, height=SIZE, title=heading("pattern"))
+    chart = alt.layer(squares, numbers) if T <= MOST_NUMBERS else alt.layer(squares)
+    spare = max(map(len, marked), default=0)
+    below = "pale and free: no rule says what these tokens do" if free else ""
+    side = WIDTH - max(0, min(110, 6 * spare - 50))
+    return chart.properties(width=side, height=min(side, 60 * T), title=heading("pattern", below))
 
 
 def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Float[np.ndarray, "T 2"]) -> Chart:
@@ -75,10 +92,8 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
     'line'
     """
     reach = 1.5 * max(float(np.abs(keys).max()), float(np.abs(queries).max()), 1e-9)
-    x, y = (
-        axis(f"{name}:Q", title=None, scale=alt.Scale(domain=[-reach, reach], nice=False))
-        for axis, name in ((alt.X, "x"), (alt.Y, "y"))
-    )
+    frame = Frame((0.0, 0.0), reach, WIDTH)
+    x, y = frame.axes()
     tips, squares = _gathered(labels, queries, reach), _gathered(labels, keys, reach)
     still = [
         f"without a {kind}: {place['name']}"
@@ -93,54 +108,34 @@ def geometry(labels: Sequence[str], keys: Float[np.ndarray, "T 2"], queries: Flo
     lines = alt.Chart(rows(ends)).mark_line(color=QUERY, strokeWidth=2).encode(x=x, y=y, detail="of:N")
     dots = alt.Chart(rows(tips)).mark_point(filled=True, size=45, opacity=1, color=QUERY).encode(x=x, y=y)
     places = (
-        alt.Chart(rows(squares)).mark_point(shape="square", filled=True, size=80, opacity=1, color=KEY).encode(x=x, y=y)
+        alt.Chart(rows(squares))
+        .mark_point(shape="square", filled=True, size=80, opacity=1, color=KEYS)
+        .encode(x=x, y=y)
     )
-    marks = [(place, QUERY) for place in tips] + [(place, KEY) for place in squares]
+    marks = [(place, QUERY) for place in tips] + [(place, KEYS) for place in squares]
+    origin: Place = (0.0, 0.0)
+    spots = beside(
+        [(place["x"], place["y"], place["name"]) for place, _ in marks],
+        [(origin, (tip["x"], tip["y"])) for tip in tips],
+        frame,
+    )
     named = [
-        {**place, "x": x_, "y": y_, "colour": colour}
-        for (place, colour), (x_, y_) in zip(marks, _apart([place for place, _ in marks], tips, reach), strict=True)
+        {**place, "x": x_, "y": y_, "colour": colour} for (place, colour), (x_, y_) in zip(marks, spots, strict=True)
     ]
     labelled = alt.Chart(rows(named)).mark_text(fontSize=11).encode(
         x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None)
     )  # fmt: skip
     words = [
         {"x": -0.97 * reach, "y": 0.95 * reach, "name": "● query of", "colour": QUERY},
-        {"x": -0.97 * reach, "y": 0.86 * reach, "name": "■ key of", "colour": KEY},
+        {"x": -0.97 * reach, "y": 0.86 * reach, "name": "■ key of", "colour": KEYS},
     ]
     notes = alt.Chart(rows(words)).mark_text(fontSize=12, fontWeight="bold", align="left").encode(
         x=x, y=y, text="name:N", color=alt.Color("colour:N", scale=None)
     )  # fmt: skip
-    title = heading("queries and keys in the head's plane")
-    title.subtitle, title.subtitleFontSize = [line for text in still for line in textwrap.wrap(text, 62)], 11
-    return alt.layer(lines, dots, places, labelled, notes).properties(width=SIZE, height=SIZE, title=title)
-
-
-def _apart(points: list[dict[str, Any]], tips: list[dict[str, Any]], reach: float) -> list[tuple[float, float]]:
-    """Where the middle of each label goes: beside its point, inside the picture, off others and lines where it can."""
-    unit = 2 * reach / SIZE  # what one pixel is
-    taken = [(point["x"], point["y"], 6 * unit, 6 * unit) for point in points]  # middle and half sizes
-    lines = [(part * tip["x"], part * tip["y"], unit, unit) for tip in tips for part in np.linspace(0, 1, 60).tolist()]
-    found = []
-    for point in points:
-        half, high = 3.1 * len(point["name"]) * unit, 7 * unit
-        x, y = point["x"], point["y"]
-        out = 1 if x >= 0 else -1
-        up = 1 if y >= 0 else -1
-        beside, over = half + 9 * unit, high + 7 * unit
-        spots = [(x + out * beside, y), (x, y + up * over), (x, y - up * over), (x - out * beside, y)]
-        spots += [(x + side * beside, y + end * over) for side in (out, -out) for end in (up, -up)]
-        spots += [(x, y + up * 2.2 * over), (x, y - up * 2.2 * over)]
-        boxes = [(a, b, half, high) for a, b in spots if abs(a) + half < reach and abs(b) + high < reach]
-        free = [box for box in boxes if not any(_meet(box, other) for other in taken)]
-        clear = [box for box in free if not any(_meet(box, line) for line in lines)]
-        best = (clear or free or boxes or [(*spots[0], half, high)])[0]
-        taken.append(best)
-        found.append(best[:2])
-    return found
-
-
-def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
+    title = heading(
+        "queries and keys in the head's plane", [line for text in still for line in textwrap.wrap(text, 60)]
+    )
+    return alt.layer(lines, dots, places, labelled, notes).properties(width=WIDTH, height=WIDTH, title=title)
 
 
 def _at_origin(place: dict[str, Any], reach: float) -> bool:

@@ -6,29 +6,39 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from headwright.pictures.style import BAND, COLOURS, GREY, Chart, heading, rows
+from headwright.pictures.style import GRANT_SOFT, INK, KEY, WIDTH, Chart, heading, rows, titled
 
 if TYPE_CHECKING:
     from headwright.noise import Simulation
 
+MOST_DOTS = 600
 UNIT = alt.Scale(domain=[0, 1])
 TICKS = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
 
 
 def noise_picture(result: Simulation, title: str = "What noise does to the targets") -> Chart:
-    """The first two targets against each other as a cloud, beside the histogram of every target.
+    """The first two targets against each other as a cloud, above the histogram of every target.
 
     >>> import numpy as np
     >>> from headwright.noise import World, simulate
     >>> result = simulate(np.eye(3), np.zeros(3), World(), [0, 1], samples=10)
-    >>> len(noise_picture(result).to_dict()["hconcat"])
-    2
+    >>> len(noise_picture(result).to_dict()["vconcat"])
+    3
     """
     bands = [_band(result, target.key) for target in result.targets]
-    names = [f"target {target.key}" for target in result.targets]
-    histograms = alt.vconcat(*(_histogram(result, k, name, bands[k]) for k, name in enumerate(names)))
-    picture = alt.hconcat(_cloud(result, names, bands), histograms) if len(names) > 1 else alt.hconcat(histograms)
-    return picture.properties(title=alt.Title(title, subtitle=_summary(result)))
+    names = [f"key {target.key}" for target in result.targets]
+    parts = [_histogram(result, k, name, bands[k]) for k, name in enumerate(names)]
+    if len(names) > 1:
+        parts.insert(0, _cloud(result, names, bands))
+    summary = _summary(result)
+    means = ", ".join(f"{name} {target.mean:.3f}" for name, target in zip(names, result.targets, strict=True))
+    cloud = (
+        f"A cloud of {min(len(result.cloud), MOST_DOTS)} draws: the weight of {names[0]} against that of {names[1]}. "
+        if len(names) > 1
+        else ""
+    )
+    told = f"{cloud}Histograms of the weights; means: {means}. {summary[0].upper()}{summary[1:]}."
+    return titled(alt.vconcat(*parts), title, summary, told)
 
 
 def _band(result: Simulation, key: int) -> dict[str, float]:
@@ -51,17 +61,21 @@ def _summary(result: Simulation) -> str:
 
 def _cloud(result: Simulation, names: list[str], bands: list[dict[str, float]]) -> Chart:
     zone = {"left": bands[0]["low"], "right": bands[0]["high"], "low": bands[1]["low"], "high": bands[1]["high"]}
-    square = alt.Chart(rows([zone])).mark_rect(color=BAND).encode(x="left:Q", x2="right:Q", y="low:Q", y2="high:Q")
+    square = (
+        alt.Chart(rows([zone])).mark_rect(color=GRANT_SOFT).encode(x="left:Q", x2="right:Q", y="low:Q", y2="high:Q")
+    )
     points = (
-        alt.Chart(rows({"x": float(draw[0]), "y": float(draw[1])} for draw in result.cloud))
-        .mark_circle(size=14, opacity=0.35, color=COLOURS[0])
+        alt.Chart(rows({"x": float(draw[0]), "y": float(draw[1])} for draw in result.cloud[:MOST_DOTS]))
+        .mark_circle(size=14, opacity=0.35, color=KEY)
         .encode(
             x=alt.X("x:Q", title=f"weight of {names[0]}", scale=UNIT, axis=TICKS),
             y=alt.Y("y:Q", title=f"weight of {names[1]}", scale=UNIT, axis=TICKS),
         )
     )
     return (square + points).properties(
-        width=300, height=300, title=heading(f"{len(result.cloud)} draws; green: {_wanted(result)}")
+        width=WIDTH,
+        height=260,
+        title=heading(f"{min(len(result.cloud), MOST_DOTS)} of the draws; green: {_wanted(result)}"),
     )
 
 
@@ -70,19 +84,20 @@ def _wanted(result: Simulation) -> str:
 
 
 def _histogram(result: Simulation, k: int, name: str, band: dict[str, float]) -> Chart:
-    zone = alt.Chart(rows([band])).mark_rect(color=BAND).encode(x=alt.X("low:Q", scale=UNIT), x2="high:Q")
+    zone = alt.Chart(rows([band])).mark_rect(color=GRANT_SOFT).encode(x=alt.X("low:Q", scale=UNIT), x2="high:Q")
     bars = (
         alt.Chart(rows({"weight": float(value)} for value in result.cloud[:, k]))
-        .mark_bar(color=COLOURS[0], opacity=0.85)
+        .mark_bar(color=KEY, opacity=0.85)
         .encode(
             x=alt.X("weight:Q", bin=alt.Bin(step=0.025), title=f"weight of {name}", scale=UNIT, axis=TICKS),
-            y=alt.Y("count():Q", title="draws"),
+            y=alt.Y("count():Q", title="draws", axis=alt.Axis(tickCount=3)),
         )
     )
     mean = (
-        alt.Chart(rows([{"mean": result.targets[k].mean}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x="mean:Q")
+        alt.Chart(rows([{"mean": result.targets[k].mean}]))
+        .mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x="mean:Q")
     )
-    height = max(60, 300 // len(result.targets) - 30)
     return (zone + bars + mean).properties(
-        width=300, height=height, title=heading(f"mean {result.targets[k].mean:.3f} (dashed)")
+        width=WIDTH, height=80, title=heading(f"{name}: mean {result.targets[k].mean:.3f} (dashed)")
     )

@@ -1,57 +1,107 @@
-"""Positions: the numbers by which each is known, and how far apart two are."""
+"""Positions: how far apart neighbours are, where they coincide, and how far a position is from the first."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import altair as alt
 import numpy as np
-from jaxtyping import Float
 
-from headwright.pictures.style import COLOURS, Chart, heading, rows
+from headwright.pictures.style import BAD, INK, KEY, WIDTH, Chart, heading, rows, titled
+
+if TYPE_CHECKING:
+    from headwright.positions import Preview
 
 
 def position_picture(
-    table: Float[np.ndarray, "positions dim"],
-    distances: Float[np.ndarray, " differences"],
-    title: str,
-    subtitle: str,
-    start: int = 0,
+    found: Preview, title: str, subtitle: str = "", first_pair: tuple[int, int] | None = None
 ) -> Chart:
-    """A heat map of rows from `start` on, beside the distance of two positions against their difference, from 1.
+    """The distance of neighbours about the first pair that coincides, which is marked, and the rest of the length.
 
-    >>> position_picture(np.eye(2), np.array([1.0]), "two", "").to_dict()["hconcat"][1]["mark"]["type"]
-    'line'
+    Where none coincide: the distance of neighbours, and that from position 0.
+
+    >>> from headwright.positions import Precision, Sinusoidal, preview
+    >>> found = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), 250)
+    >>> picture = position_picture(found, "Positions", "", (256, 257))
+    >>> len(picture.to_dict()["vconcat"])
+    2
     """
-    extent = float(np.abs(table).max()) or 1.0
-    heat = (
-        alt.Chart(
-            rows(
-                {"t": start + t, "i": i, "value": float(value)}
-                for t, row in enumerate(table)
-                for i, value in enumerate(row)
-            )
-        )
-        .mark_rect()
-        .encode(
-            x=alt.X("i:O", title="dimension", axis=_few_labels(0, table.shape[1])),
-            y=alt.Y("t:O", title="position", axis=_few_labels(start, table.shape[0])),
-            color=alt.Color("value:Q", title=None, scale=alt.Scale(scheme="blueorange", domain=[-extent, extent])),
-            tooltip=["t:O", "i:O", "value:Q"],
-        )
-        .properties(width=320, height=320, title=heading("rows"))
+    below = _stretches(found) if any(found.coinciding) else _from_first(found)
+    return titled(
+        alt.vconcat(_neighbours(found, first_pair), below), title, subtitle, _told(found, subtitle, first_pair)
     )
-    curve = (
-        alt.Chart(rows({"difference": k + 1, "distance": float(value)} for k, value in enumerate(distances)))
-        .mark_line(color=COLOURS[0], strokeWidth=1.5)
-        .encode(
-            x=alt.X("difference:Q", title="difference from position 0"),
-            y=alt.Y("distance:Q", title="distance of the two rows", scale=alt.Scale(domainMin=0)),
-            tooltip=["difference:Q", "distance:Q"],
-        )
-        .properties(width=380, height=320, title=heading("distance"))
-    )
-    return (heat | curve).properties(title=alt.Title(title, subtitle=subtitle))
 
 
-def _few_labels(start: int, count: int) -> alt.Axis:
-    step = max(1, -(-count // 8))
-    return alt.Axis(values=list(range(start, start + count, step)), labelAngle=0, grid=False)
+def _neighbours(found: Preview, first_pair: tuple[int, int] | None) -> Chart:
+    kinds = ["apart", "coincide"]
+    points = [
+        {"t": found.start + k, "distance": float(gap), "kind": kinds[int(gap == 0)]}
+        for k, gap in enumerate(found.neighbours)
+        if np.isfinite(gap)
+    ]
+    top = 1.25 * max((float(gap) for gap in found.neighbours if np.isfinite(gap)), default=1.0) or 1.0
+    last = found.start + len(found.neighbours)
+    x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[found.start - 1, last], nice=False), axis=_whole())
+    y = alt.Y("distance:Q", title="distance", scale=alt.Scale(domain=[0, top], nice=False)).axis(tickCount=5)
+    legend = alt.Legend(title=None, symbolOpacity=1) if any(point["distance"] == 0 for point in points) else None
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=[KEY, BAD]), legend=legend)
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), legend=legend)
+    base = alt.Chart(rows(points)).encode(x=x, y=y, tooltip=["t:Q", "distance:Q"])
+    layers = [
+        base.mark_rule(strokeWidth=1.5, color=KEY).encode(y2=alt.datum(0)),
+        base.mark_point(filled=True, size=42, opacity=1).encode(color=colour, shape=shape),
+    ]
+    if first_pair is not None:
+        t, u = first_pair
+        at = t if u == t + 1 else u  # a point stands for a position and the next
+        words = f"{t} and {u}: the first two alike"
+        mark = rows([{"t": at, "distance": 0.9 * top, "name": words}])
+        left = at - found.start > len(found.neighbours) / 2
+        rule = alt.Chart(mark).mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=1.2).encode(x=x)
+        text = alt.Chart(mark).mark_text(align="right" if left else "left", dx=-6 if left else 6, fontSize=12)
+        layers += [rule, text.encode(x=x, y=y, text="name:N")]
+    return alt.layer(*layers).properties(width=WIDTH, height=190, title=heading("neighbours: how far t is from t + 1"))
+
+
+def _stretches(found: Preview) -> Chart:
+    data = rows(
+        {"low": low, "high": high, "share": share}
+        for low, high, share in zip(found.ends, found.ends[1:], found.coinciding, strict=False)
+    )
+    x = alt.X("low:Q", title="position", scale=alt.Scale(domain=[0, found.ends[-1]], nice=False), axis=_whole())
+    y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
+    bars = alt.Chart(data).mark_rect(color=BAD, fillOpacity=0.85).encode(
+        x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=["low:Q", "high:Q", "share:Q"]
+    )  # fmt: skip
+    return bars.properties(width=WIDTH, height=100, title=heading("positions with the same row as the one before"))
+
+
+def _from_first(found: Preview) -> Chart:
+    data = rows({"k": k + 1, "distance": float(d)} for k, d in enumerate(found.distances) if np.isfinite(d))
+    line = alt.Chart(data).mark_line(color=KEY, strokeWidth=1.5)
+    return line.encode(
+        x=alt.X("k:Q", title="difference from position 0", axis=_whole()),
+        y=alt.Y("distance:Q", title="distance", scale=alt.Scale(domainMin=0), axis=alt.Axis(tickCount=4)),
+        tooltip=["k:Q", "distance:Q"],
+    ).properties(width=WIDTH, height=130, title=heading("distance from position 0"))
+
+
+def _whole() -> alt.Axis:
+    return alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d")
+
+
+def _told(found: Preview, subtitle: str, first_pair: tuple[int, int] | None) -> str:
+    last = found.start + len(found.neighbours)
+    equal = int((found.neighbours == 0).sum())
+    said = [f"{subtitle}." if subtitle else "", f"The distance of neighbours from position {found.start} to {last}:"]
+    said.append(f"{equal} of {len(found.neighbours)} are 0." if equal else "none is 0.")
+    if first_pair is not None:
+        said.append(f"The first two that coincide, {first_pair[0]} and {first_pair[1]}, are marked.")
+    if any(found.coinciding):
+        worst = max(found.coinciding)
+        at = found.coinciding.index(worst)
+        said.append(
+            f"Below, by stretches of positions, the share that coincides with the one before: from "
+            f"{found.coinciding[0]:.0%} at the start to {worst:.0%} from {found.ends[at]} on."
+        )
+    return " ".join(part for part in said if part)

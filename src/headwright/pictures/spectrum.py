@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import altair as alt
+import numpy as np
+from jaxtyping import Float
 
 from headwright.enclosure import shown_above
-from headwright.pictures.style import COLOURS, GREY, Chart, rows
+from headwright.pictures.style import KEY, OUTPUT, QUIET, TARGET_INK, WIDTH, Chart, rows, titled
 
 if TYPE_CHECKING:
     from headwright.lowrank import LowRank
@@ -20,8 +23,8 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
 
     >>> import numpy as np
     >>> from headwright.lowrank import truncate
-    >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["layer"][0]["title"]["text"]
-    'Singular values'
+    >>> spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)).to_dict()["title"]["text"]
+    ['Singular values']
     """
     values = result.singular_values[:MOST_POINTS]
     smallest = float(values[values > 0].min()) if (values > 0).any() else 1.0
@@ -30,13 +33,13 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
         for i, value in enumerate(values)
         if value > 0
     )
-    colour = alt.Color("part:N", title=None, scale=alt.Scale(domain=["kept", "cut"], range=[COLOURS[0], GREY]))
+    colour = alt.Color("part:N", title=None, scale=alt.Scale(domain=["kept", "cut"], range=[KEY, QUIET]))
     points = (
-        alt.Chart(data, title=alt.Title(title, subtitle=_subtitle(result)))
+        alt.Chart(data)
         .mark_circle(size=36, opacity=1)
         .encode(
             x=alt.X("i:Q", title="number of the singular value", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("value:Q", title="size", scale=alt.Scale(type="log")),
+            y=alt.Y("value:Q", title="size", scale=alt.Scale(type="log"), axis=_powers(values)),
             color=colour,
             tooltip=["i:Q", "value:Q"],
         )
@@ -44,17 +47,39 @@ def spectrum(result: LowRank, title: str = "Singular values") -> Chart:
     lines = [
         _line(height, name, colour, below, len(values))
         for height, name, colour, below in (
-            (result.guarantee, f"guarantee {shown_above(result.guarantee, 4)}", COLOURS[1], False),
+            (result.guarantee, f"guarantee {shown_above(result.guarantee, 4)}", TARGET_INK, False),
             (
                 result.error_upper_bound,
                 f"certified error {shown_above(result.error_upper_bound, 4)}",
-                COLOURS[5],
+                OUTPUT,
                 True,
             ),
         )
         if height >= smallest / 10
     ]
-    return alt.layer(points, *lines).properties(width=480, height=300)
+    drawn = alt.layer(points, *lines).properties(width=WIDTH, height=260)
+    return titled(drawn, title, _subtitle(result), _told(result))
+
+
+def _powers(values: Float[np.ndarray, " k"]) -> alt.Axis:
+    """A line for each power of ten, no matter how many of them there are."""
+    known = np.log10(values[values > 0])
+    low, high = (math.floor(known.min()), math.ceil(known.max())) if len(known) else (0, 1)
+    step = max(1, (high - low) // 6)
+    return alt.Axis(values=[10.0**k for k in range(low, high + 1, step)], format="~g")
+
+
+def _told(result: LowRank) -> str:
+    values = result.singular_values
+    kept = (
+        f"{result.rank} singular values are kept, from {values[0]:.4g} to {values[result.rank - 1]:.4g}"
+        if result.rank
+        else "no singular value is kept"
+    )
+    cut = f"; the largest that is cut is {values[result.rank]:.4g}" if result.rank < len(values) else ""
+    error, guarantee = shown_above(result.error_upper_bound, 4), shown_above(result.guarantee, 4)
+    lines = f"Lines at the certified error, {error}, and at the guarantee, {guarantee}"
+    return f"{kept[0].upper()}{kept[1:]}{cut}. {lines}."
 
 
 def _subtitle(result: LowRank) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
 
-from headwright.pictures.style import BAND, COLOURS, Chart, rows
+from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, WIDTH, Chart, heading, rows, titled
+
+HALF = 155  # two panels side by side
 
 
 def band_picture(
@@ -29,13 +32,22 @@ def band_picture(
         for place, low, high, weight, word in zip(places, least, most, measured, words, strict=True)
     )
     base = alt.Chart(data).encode(x=alt.X("place:Q", title="place in the text", axis=alt.Axis(grid=False)))
-    band = base.mark_area(color=BAND, line={"color": COLOURS[2], "strokeWidth": 1}).encode(
-        y=alt.Y("least:Q", title="weight on the previous token", scale=alt.Scale(domain=[0, 1])), y2="most:Q"
+    lowest = min((*least, *measured), default=0.0)
+    floor = max(0.0, math.floor(10 * lowest - 0.5) / 10)  # what is far below the band is left out
+    band = base.mark_area(color=GRANT_SOFT, line={"color": GRANT, "strokeWidth": 1}).encode(
+        y=alt.Y("least:Q", title="weight on the previous token", scale=alt.Scale(domain=[floor, 1], nice=False)),
+        y2="most:Q",
     )
-    line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(size=18, color=COLOURS[0])).encode(
+    line = base.mark_line(color=KEY, point=alt.OverlayMarkDef(size=18, color=KEY)).encode(
         y="weight:Q", tooltip=["place:Q", "token:N", "weight:Q", "least:Q", "most:Q"]
     )
-    return (band + line).properties(width=640, height=260, title=alt.Title(title, subtitle=subtitle))
+    told = (
+        f"A line of the weight on this text, from {min(measured):.2f} to {max(measured):.2f}, inside the band of every "
+        f"text, whose lower edge goes from {least[0]:.2f} to {least[-1]:.2f} and comes down to {min(least):.2f}."
+        if len(places)
+        else ""
+    )
+    return titled((band + line).properties(width=WIDTH, height=240), title, subtitle, told)
 
 
 def length_picture(
@@ -44,32 +56,38 @@ def length_picture(
     """For each (head, place, lengths, least, most): where the weight lies on every text, by the length of the text.
 
     >>> chart = length_picture([("0.0", "previous", [2, 4], [0.5, 0.4], [0.9, 0.8])], "One head", "")
-    >>> chart.to_dict()["facet"]["column"]["field"]
-    'place'
+    >>> chart.to_dict()["concat"][0]["title"]["text"]
+    'head 0.0: previous'
     """
-    data = rows(
-        {"head": head, "place": place, "length": length, "least": low, "most": high}
+    told = [
+        f"head {head}, {place}: at {lengths[-1]} tokens between {least[-1]:.2g} and {most[-1]:.2g}."
         for head, place, lengths, least, most in bands
-        for length, low, high in zip(lengths, least, most, strict=True)
-    )
-    base = alt.Chart(data).encode(
-        x=alt.X(
-            "length:Q",
-            title="tokens of a text",
-            scale=alt.Scale(type="log", base=2),
-            axis=alt.Axis(grid=False, format="~g", values=sorted({n for band in bands for n in band[2]})),
-        )
-    )
-    area = base.mark_area(color=BAND, line={"color": COLOURS[2], "strokeWidth": 1}).encode(
-        y=alt.Y("least:Q", title="weight", scale=alt.Scale(domain=[0, 1])), y2="most:Q"
-    )
-    ends = base.mark_point(filled=True, size=18, color=COLOURS[0])
-    points = [
-        ends.encode(y=f"{end}:Q", tooltip=["head:N", "place:N", "length:Q", "least:Q", "most:Q"])
-        for end in ("least", "most")
+        if lengths
     ]
-    layered = alt.layer(area, *points).properties(width=200, height=140)
-    return layered.facet(
-        row=alt.Row("head:N", title="head"),
-        column=alt.Column("place:N", title=None, sort=list(dict.fromkeys(b[1] for b in bands))),
-    ).properties(title=alt.Title(title, subtitle=subtitle))
+    panels = [_band_by_length(*band) for band in bands]
+    return titled(
+        alt.concat(*panels, columns=2, spacing=14),
+        title,
+        subtitle,
+        f"Bands of the weight against the length of the text. {' '.join(told)}",
+    )
+
+
+def _band_by_length(
+    head: str, place: str, lengths: Sequence[int], least: Sequence[float], most: Sequence[float]
+) -> Chart:
+    data = rows(
+        {"length": length, "least": low, "most": high} for length, low, high in zip(lengths, least, most, strict=True)
+    )
+    axis = alt.Axis(grid=False, format="~g", values=list(lengths), labelOverlap=True)
+    base = alt.Chart(data).encode(
+        x=alt.X("length:Q", title="tokens", scale=alt.Scale(type="log", base=2, nice=False), axis=axis)
+    )
+    area = base.mark_area(color=GRANT_SOFT, line={"color": GRANT, "strokeWidth": 1}).encode(
+        y=alt.Y("least:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=3)), y2="most:Q"
+    )
+    ends = base.mark_point(filled=True, size=18, color=KEY, opacity=1)
+    points = [
+        ends.encode(y=f"{end}:Q", tooltip=["length:Q", "least:Q", "most:Q"]) for end in ("least", "most")
+    ]  # fmt: skip
+    return alt.layer(area, *points).properties(width=HALF, height=90, title=heading(f"head {head}: {place}"))

@@ -3,7 +3,7 @@
     schemes       Sinusoidal, Rotary, Alibi, Learned: what a layer does with a position
     separation    the distance of two positions and the closest pair, enclosed from both sides
     collisions    which positions are the same once their numbers are rounded
-    preview       a few rows and distances, for a picture
+    glimpse       a few rows and distances, for a picture
 
 and what these stand on:
 
@@ -20,7 +20,7 @@ and what these stand on:
 
 from headwright.enclosure import Enclosure
 from headwright.positions.collisions import Report, report
-from headwright.positions.preview import preview
+from headwright.positions.glimpse import Preview, preview
 from headwright.positions.rounding import Precision, round_to
 from headwright.positions.schemes import Alibi, Learned, Rotary, Scheme, Sinusoidal, Waves
 from headwright.positions.separation import Closest, closest_pair, separation
@@ -31,6 +31,7 @@ __all__ = [
     "Enclosure",
     "Learned",
     "Precision",
+    "Preview",
     "Report",
     "Rotary",
     "Scheme",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
-from headwright import pictures
+import numpy as np
+
+from headwright import attention, pictures
 from headwright.check import check
+from headwright.check.verdict import Curve
 from headwright.errors import HeadwrightError
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter
@@ -25,7 +30,21 @@ def right_and_wrong(out: Path) -> Chapter:
         f"To 'average two of n orthonormal keys', one student writes {RIGHT} and another {WRONG}. The first is "
         f"{good.word}, for all n and epsilon, from {good.threshold}. The second is {bad.word}: {bad.reason}. "
         f"What a teacher would add: {bad.suggestion}.",
-        pictures.curve_picture(bad.curve, "The wrong answer, as there are more keys"),
+        pictures.curve_picture(_beside(bad.curve), "A published answer, and the same one long enough"),
         "answers",
         f"headwright check {out}/answers.md",
     )
+
+
+def _beside(curve: Curve) -> Curve:
+    """The curve of the wrong answer, and that of the same direction at the length from which it is right."""
+    (name,), eps = curve.series, 1 / curve.levels["wanted"] - 2
+    repaired = tuple(_weight(int(n), eps) for n in curve.values)
+    return replace(curve, series={"q = (k_a + k_b)/√2": curve.series[name], "q = ln((n−2)/ε) (k_a + k_b)": repaired})
+
+
+def _weight(n: int, eps: float) -> float:
+    """What key a gets from ln((n - 2)/eps)(k_a + k_b), for n orthonormal keys."""
+    keys = np.eye(n)
+    query = math.log((n - 2) / eps) * (keys[0] + keys[1]) if n > 2 else keys[0] + keys[1]
+    return float(attention.attend(keys, query).pattern[0, 0])

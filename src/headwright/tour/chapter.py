@@ -15,7 +15,12 @@ from headwright.pictures import Chart
 
 @dataclass(frozen=True)
 class Chapter:
-    """One thing shown: what is said, its picture, and the command that shows it again."""
+    """One thing shown: what is said, its picture, and the command that shows it again.
+
+    >>> from headwright.pictures import pattern_bars
+    >>> Chapter("One", "Even.", pattern_bars(np.full((1, 2), 0.5)), "even", "headwright attend").name
+    'even'
+    """
 
     title: str
     text: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from headwright.tour.chapter import Chapter, save
 def order() -> Chapter:
     """A layer sees the order only through positions."""
     tokens = np.random.default_rng(0).normal(size=(5, 16))
-    scheme, exactly = positions.Sinusoidal(16), positions.Precision()
+    scheme = positions.Sinusoidal(16)
     without = layer.equivariance_defect(layer.random_layer(16), tokens)
     placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
     return Chapter(
@@ -22,10 +23,24 @@ def order() -> Chapter:
         f"A layer without positions has Z(PX) = P Z(X): over all {without.tried} permutations of 5 tokens the worst "
         f"defect is {without.relative:.0e} of its output, which is rounding. With sinusoids added it is "
         f"{placed.relative:.2f}, at the permutation {list(placed.permutation)}.",
-        pictures.position_picture(*positions.preview(scheme, 64, exactly), "Sinusoidal positions", "dimension 16"),
+        pictures.order_picture(
+            {
+                "without positions": _defects(layer.random_layer(16), tokens),
+                "with sinusoids": _defects(layer.random_layer(16, positions=scheme), tokens),
+            },
+            without.epsilon,
+            "Does the order of the tokens matter?",
+            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P of 5 tokens",
+        ),
         "order",
         'python -c "import headwright; help(headwright.equivariance_defect)"',
     )
+
+
+def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
+    """The relative defect of each permutation."""
+    orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
+    return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
 
 
 def coinciding() -> Chapter:
@@ -39,10 +54,10 @@ def coinciding() -> Chapter:
         f"(proven). With the index kept in bfloat16, {rounded.collisions} of them coincide with an earlier one; "
         f"the first two to do so are {rounded.first_pair}.",
         pictures.position_picture(
-            *positions.preview(scheme, length, coarse, start),
+            positions.preview(scheme, length, coarse, start),
             "Sinusoidal positions, index in bfloat16",
-            "beyond 256, neighbours have the same row",
-            start,
+            f"{rounded.collisions} of {length} positions coincide with an earlier one",
+            rounded.first_pair,
         ),
         "positions",
         f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headwright import attention, noise, pictures
-from headwright.design import average, copy, design
+from headwright.design import Design, Wish, average, copy, design
 from headwright.enclosure import shown_above, shown_below
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter, save
@@ -16,6 +16,7 @@ from headwright.trusted.verify import verify
 
 N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
+LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
 LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
 BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
 
@@ -34,7 +35,9 @@ def large_enough(out: Path) -> Chapter:
         f"q = (k_a + k_b)/sqrt(2). Its weights are {short[A]:.3f} and {short[B]:.3f}: the other {N - 2} keys keep "
         f"{1 - short[A] - short[B]:.0%}. With q = ln((n-2)/eps)(k_a + k_b) and eps = {EPS} they are {long[A]:.5f} "
         f"each (floating-point); asked for was 1/(2 + eps) = {1 / (2 + EPS):.5f}.",
-        pictures.pattern_bars(np.stack([short, long]), "A short query (head 0) and one that is long enough (head 1)"),
+        pictures.pattern_bars(
+            np.stack([short, long]), "A short query, and one that is long enough", ["short", "long"], targets=[A, B]
+        ),
         "large-enough",
         f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",
     )
@@ -63,7 +66,7 @@ def robust(out: Path) -> Chapter:
     """One head that a key of two lengths does not disturb."""
     write_whole(out / "half.toml", b"[[noise]]\nkey = 0\nscale = { one_of = [0.5, 1.5] }\n")
     wish = average([A, B], EPS)
-    world = noise.World({A: noise.Noise(scale=noise.OneOf((0.5, 1.5)))})
+    world = noise.World({A: noise.Noise(scale=noise.OneOf(LENGTHS))})
     fixed = design(np.eye(N), wish)
     one, two = (design(np.eye(N), wish, world=world, heads=heads) for heads in (1, 2))
     return Chapter(
@@ -72,10 +75,28 @@ def robust(out: Path) -> Chapter:
         f"it does not look at them, and pushes the others away. It has length {shown_above(one.norm)}; certain keys "
         f"need {shown_above(fixed.norm)}, and two heads {shown_above(two.norm)}. No single query shorter than "
         f"{shown_below(one.norm_lower_bound)} can do it.",
-        one.picture(),
+        _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}, wish),
         "robust",
         f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
     )
+
+
+def _compared(designs: dict[str, Design], wish: Wish) -> pictures.Chart:
+    """What each of the designs does, key A half and one and a half times as long."""
+    shares = {
+        name: {f"key {A} × {scale}": _weights(found.queries, scale) for scale in LENGTHS}
+        for name, found in designs.items()
+    }
+    return pictures.worlds_picture(
+        shares, (f"key {A}", f"key {B}"), float(wish.least[A]), f"Key {A} half and one and a half times as long"
+    )
+
+
+def _weights(queries: np.ndarray, scale: float) -> tuple[float, float]:
+    keys = np.eye(N)
+    keys[A] *= scale
+    pattern = attention.attend(keys, queries).pattern.mean(axis=0)
+    return float(pattern[A]), float(pattern[B])
 
 
 def one_head(out: Path) -> Chapter:

@@ -87,7 +87,10 @@ class Built:
         norm = f"norm of W_K^T W_Q at most {shown_above(frobenius_above(self.layer.heads[head]), 3)}"
         errors = [e for rule, e in zip(self.claims, self.outputs, strict=True) if rule.output and rule.head == head]
         worst = f"; outputs proven to be within {shown_above(max(errors), 3)}" if errors else ""
-        return picture(self.layer, self.rules.sequences[sequence], head, self.rules.labels(sequence), norm + worst)
+        X = self.rules.sequences[sequence]
+        bound = {rule.token for rule in self.claims if rule.sequence == sequence and rule.head in (head, None)}
+        free = set(range(len(X))) - bound
+        return picture(self.layer, X, head, self.rules.labels(sequence), norm + worst, free)
 
 
 def build(

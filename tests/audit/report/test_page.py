@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import pytest
 
 from headwright.audit.auditor import Audit, audit
-from headwright.audit.everywhere import everywhere
 from headwright.audit.models import load_model
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.data import data
@@ -126,23 +125,19 @@ def test_a_token_that_cannot_be_seen_is_made_visible(token: str, shown: str) -> 
 
 def test_what_is_proven_for_every_text_is_told_with_the_text_that_attains_it() -> None:
     told = audit(load_model("builtin:induction"), tokens=400)
-    previous = next(one for one in told.every_text if (one.head, one.place) == (0, "previous"))
+    previous = next(one for one in told.every_text.places if (one.head, one.place) == (0, "previous"))
     assert 0.5 < previous.least.bound <= previous.least.run + 1e-6
     shown = page(told)
-    assert "proven for every text of 16 tokens" in shown
-    assert f"<td>{shown_below(previous.least.bound, 4)}</td>" in shown
+    assert "proven for <b>every text of 16 tokens</b>" in shown and "whichever of all 47 tokens" in shown
+    assert f"<td>{shown_below(previous.least.bound, 4)}</td><td>{previous.least.run:.4g}</td>" in shown
     assert data(told)["every_text"][0]["length"] == 16
+    assert data(told)["every_text_pairs"][0]["kept"] > 40
 
 
 def test_where_nothing_is_proven_the_report_says_why(found: Audit) -> None:
-    assert found.every_text == ()
+    assert found.every_text.places == ()
     assert "Nothing is said of all texts there are: " in page(found)
     part = audit(load_model("builtin:induction"), tokens=200, layers=[1])
-    assert part.no_every_text == "the first layer was left out"
-
-
-def test_a_large_vocabulary_is_left_to_the_command_that_takes_its_time() -> None:
-    model = load_model("builtin:induction")
-    told, why = everywhere(model, [0], [0, 1], length=2000)
-    assert told == ()
-    assert "--every-text 2000" in why
+    assert part.every_text.missing == "the first layer was left out"
+    without = audit(load_model("builtin:induction"), tokens=200, every_text=False)
+    assert without.every_text.missing == "it was not asked for"

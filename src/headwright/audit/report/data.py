@@ -47,8 +47,11 @@ def data(found: Audit) -> dict[str, Any]:
         "not_measured": found.not_measured,
         "circuits_leave_out": list(found.circuits_leave_out),
         "examples": [asdict(example) for example in found.examples],
-        "every_text": [asdict(one) for one in found.every_text],
-        "no_every_text": found.no_every_text or None,
+        "every_text": [asdict(one) for one in found.every_text.places],
+        "every_text_pairs": [asdict(one) for one in found.every_text.pairs],
+        "every_text_drawn": [asdict(one) for one in found.every_text.drawn],
+        "every_text_left_out": list(found.every_text.left_out),
+        "no_every_text": found.every_text.missing or None,
         "meanings": MEANINGS | {"away": AWAY, "intervals": INTERVAL} | {f"role {k}": v for k, v in ROLES.items()},
         "reproduce": {
             "command": found.command, "seed": found.seed, "date": found.date, "versions": found.versions,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from statistics import median
 
+from headwright import theme
 from headwright.audit.auditor import Audit
-from headwright.audit.everywhere import Extreme
 from headwright.audit.explain import Row
 from headwright.audit.findings.heads import Head
 from headwright.audit.findings.rounding import FORMATS
@@ -20,14 +20,13 @@ from headwright.audit.findings.words import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.audit.gallery import Example
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.sentences import sentences
-from headwright.enclosure import shown_above, shown_below
+from headwright.audit.report.texts import section as every_text
 from headwright.pictures.audit import head_map
 
 LONGEST_TOKEN = 24
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 LEAST_TV = 0.05  # has the full colour in the map of rounding where all is less
 FAR = 0.01  # weight of a key far back that is shown among the tokens
-DIGITS = 4  # of a proven bound
 HEAVY = 0.1  # from this weight on a token is underlined as well as coloured
 
 
@@ -43,6 +42,7 @@ def page(found: Audit) -> str:
     style, script = (
         (files("headwright.audit.report") / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
+    style = theme.css() + style
     said = _text(title)
     sections = [
         ("summary", "In short", _summary(found)),
@@ -52,7 +52,7 @@ def page(found: Audit) -> str:
         ("rounding", "Rounding the keys", _rounding(found.heads)),
         ("rank", "Rank of the circuits", _ranks(found.heads, found.circuits_leave_out)),
         ("order", "Order and positions", _order(found)),
-        ("texts", "For every text", _every_text(found)),
+        ("texts", "For every text", every_text(found.every_text, _texts_name(found), word)),
         ("definitions", "What the numbers mean", _definitions()),
         ("again", "How to reproduce", _again(found)),
     ]
@@ -305,38 +305,9 @@ def _order(found: Audit) -> str:
     return "\n".join(parts)
 
 
-def _every_text(found: Audit) -> str:
-    if not found.every_text:
-        return f"<p>Nothing is said of all texts there are: {_text(found.no_every_text)}.</p>"
-    one = found.every_text[0]
-    lines = "".join(
-        f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td>'
-        f"<td>{shown_below(each.least.bound, DIGITS)}</td>{_witness(each.least)}"
-        f"<td>{shown_above(each.most.bound, DIGITS)}</td>{_witness(each.most)}"
-        f"<td>{each.always_half}</td><td>{each.never_half}</td></tr>"
-        for each in found.every_text
-    )
-    heading = "".join(
-        f'<th scope="col"{kind}>{said}</th>'
-        for said, kind in (
-            ("head", ""), ("place", ' class="words"'), ("least", ""), ("in the text", ' class="tok"'), ("most", ""),
-            ("in the text", ' class="tok"'), ("always half", ""), ("never half", ""),
-        )
-    )  # fmt: skip
-    return (
-        f"<p>In the first layer, a token's query and key depend on the token and its place alone. So this is proven "
-        f"for every text of {one.length} tokens, special ones where the model always puts them: the row at place "
-        f"{one.at}, whichever of {one.queries} tokens stands there, gives the place no less than the least and no more "
-        "than the most. Each text attains its bound, up to rounding. Always half, never half: how many of these tokens "
-        "make the weight at least, or less than, one half in every text.</p>\n"
-        f'<div class="wide" tabindex="0" role="region" aria-label="For every text"><table><thead><tr>{heading}</tr>'
-        f"</thead><tbody>{lines}</tbody></table></div>"
-    )
-
-
-def _witness(extreme: Extreme) -> str:
-    said = "".join(word(token) for token in extreme.text)
-    return f'<td class="tok" title="run in the model: {extreme.run:.4f}">{said}</td>'
+def _texts_name(found: Audit) -> str:
+    """What the pairs were taken from."""
+    return "the random tokens" if found.text is None else found.text
 
 
 def _definitions() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,17 +11,19 @@ from jaxtyping import Int
 
 from headwright.audit.findings.device import numbers
 from headwright.audit.models.model import Layer, Model, Tokens
-from headwright.audit.texts.attractors import attractors
+from headwright.audit.texts.attractors import Attractor, attractors
 from headwright.audit.texts.bands import Band, Between, band, pair_band
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import Sweep, sweep
+from headwright.audit.texts.together import extremes
 from headwright.audit.texts.witness import Extreme, witness
 from headwright.errors import InputError
 
 HALF = 0.5
 NAMED = 12  # exceptions that are told by name
+FEW = 512  # query tokens: so many are looked at in all heads together
 
 Progress = Callable[[float], None]
 Sweeper = Callable[
@@ -58,6 +60,7 @@ class Guarantee:
     pairs: int
     kept: int
     broken: tuple[tuple[int, int, float], ...]  # the query token, the one before it, and the least weight
+    floors: tuple[float, ...]  # the least weight of every pair, the largest first
 
 
 @dataclass(frozen=True)
@@ -91,13 +94,14 @@ def every_text(
     offset: int | None = None,
     queries: Sequence[int] | None = None,
     text: Tokens | None = None,
-    sweeper: Sweeper = sweep,
+    sweeper: Sweeper | None = None,
     progress: Progress | None = None,
 ) -> list[HeadOnEveryText]:
     """Each head of the first layer over every text of `length` tokens, seen from the last place.
 
     `queries` are token ids (all that a text may hold, unless given); `offset` asks for one more place, so many before
-    the last; with a `text`, its adjacent pairs are looked at. `sweeper` may be the one for a GPU.
+    the last; with a `text`, its adjacent pairs are looked at. `sweeper` may be the one for a GPU; without one, a few
+    query tokens are looked at in all heads together.
 
     >>> from headwright.audit.models import load_model
     >>> found, other = every_text(load_model("builtin:induction"), 16)
@@ -110,11 +114,42 @@ def every_text(
     texts = texts_for(model, layer, length)
     rows = None if queries is None else counted(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
-    found = []
-    for number, head in enumerate(chosen):
+    sets = asked_places(texts, offset)
+    looked = _looked(layer, texts, chosen, sets, rows, sweeper, progress)
+    return [_one(model, layer, number, each, text) for number, each in zip(chosen, looked, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """One head, swept: how the text of an extreme is found, and which tokens draw it."""
+
+    head: Head
+    swept: Sweep
+    text: Callable[
+        [int, Sequence[int], Extreme], Tokens
+    ]  # of a query token (where it stands among the rows) and places
+    drawn: Sequence[Attractor]
+
+
+def _looked(
+    layer: FirstLayer, texts: Texts, chosen: Sequence[int], sets: Mapping[str, Sequence[int]],
+    rows: Int[np.ndarray, " queries"] | None, sweeper: Sweeper | None, progress: Progress | None,
+) -> Iterator[_Looked]:  # fmt: skip
+    free = len(layer.tokens) - layer.only_held
+    if sweeper is None and (free if rows is None else len(rows)) <= FEW:
+        asking = np.arange(free) if rows is None else rows
+        for one in extremes(layer, chosen, texts, asking, progress):
+            yield _Looked(one.head, one.swept(sets), one.text, one.attractors())
+        return
+    for number, which in enumerate(chosen):
+        head = head_of(layer, which)
         part = None if progress is None else (lambda done, n=number: progress((n + done) / len(chosen)))
-        found.append(_one(model, layer, texts, head, offset, rows, text, sweeper, part))
-    return found
+        swept = (sweeper or sweep)(head, texts, sets, rows, part)
+
+        def text(row: int, places: Sequence[int], extreme: Extreme, head: Head = head, swept: Sweep = swept) -> Tokens:
+            return witness(head, texts, int(swept.rows[row]), places, extreme).text
+
+        yield _Looked(head, swept, text, attractors(head, texts, rows))
 
 
 def texts_for(model: Model, layer: FirstLayer, length: int) -> Texts:
@@ -124,20 +159,15 @@ def texts_for(model: Model, layer: FirstLayer, length: int) -> Texts:
     return texts_of(layer, length)
 
 
-def _one(
-    model: Model, layer: FirstLayer, texts: Texts, number: int, offset: int | None,
-    rows: Int[np.ndarray, " queries"] | None, text: Tokens | None, sweeper: Sweeper, progress: Progress | None,
-) -> HeadOnEveryText:  # fmt: skip
-    head = head_of(layer, number)
-    sets = asked_places(texts, offset)
-    swept = sweeper(head, texts, sets, rows, progress)
-    bands = {name: band(swept, name) for name in sets}
-    places = tuple(_on_places(model, layer, head, swept, number, name, bands[name]) for name in sets)
-    guarantee = None if text is None or "previous" not in sets else _guarantee(layer, head, swept, text)
-    drawn = tuple(Drawn(int(layer.tokens[one.token]), one.wins, one.of) for one in attractors(head, texts, rows))
+def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: Tokens | None) -> HeadOnEveryText:
+    swept = looked.swept
+    places = tuple(_on_places(model, layer, looked, number, name, band(swept, name)) for name in swept.sets)
+    guarantee = None if text is None or "previous" not in swept.sets else _guarantee(layer, looked.head, swept, text)
+    drawn = tuple(Drawn(int(layer.tokens[one.token]), one.wins, one.of) for one in looked.drawn)
     return HeadOnEveryText(
-        number, texts.length, texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee, drawn
-    )
+        number, swept.texts.length, swept.texts.place, len(swept.rows), float(swept.slack.max()), places, guarantee,
+        drawn,
+    )  # fmt: skip
 
 
 def asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]]:
@@ -154,14 +184,13 @@ def asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]
     return sets
 
 
-def _on_places(
-    model: Model, layer: FirstLayer, head: Head, swept: Sweep, number: int, name: str, found: Band
-) -> OnPlaces:
+def _on_places(model: Model, layer: FirstLayer, looked: _Looked, number: int, name: str, found: Band) -> OnPlaces:
+    swept = looked.swept
+
     def attained(extreme: Extreme, bounds: Between) -> Attained:
         row = int(bounds.lower.argmin() if extreme == "least" else bounds.upper.argmax())
-        shown = witness(head, swept.texts, int(swept.rows[row]), swept.sets[name], extreme)
         bound = float(bounds.lower[row] if extreme == "least" else bounds.upper[row])
-        ids = layer.tokens[shown.text]
+        ids = layer.tokens[looked.text(row, swept.sets[name], extreme)]
         return Attained(
             int(ids[swept.texts.place]), bound, ids, run_weight(model, number, ids, swept.texts, swept.sets[name])
         )
@@ -195,7 +224,7 @@ def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Gua
     worst = [index for index in np.argsort(floor, kind="stable") if not kept[index]][:NAMED]
     ids = [(int(layer.tokens[pairs[index][0]]), int(layer.tokens[pairs[index][1]])) for index in worst]
     broken = tuple((*pair, float(floor[index])) for pair, index in zip(ids, worst, strict=True))
-    return Guarantee(len(pairs), int(kept.sum()), broken)
+    return Guarantee(len(pairs), int(kept.sum()), broken, tuple(sorted(floor.tolist(), reverse=True)))
 
 
 def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " queries"]:

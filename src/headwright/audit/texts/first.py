@@ -24,6 +24,7 @@ from headwright.audit.texts.head import Head, Placed, Rotary, Texts, Vectors
 from headwright.errors import InputError
 from headwright.fast.balls import UP, U, gamma
 
+NEAR = 512  # rows at once
 HELD = 2**29  # bytes of keys that a head with learned places holds, rather than make them again
 
 Matrix = Float[np.ndarray, "rows columns"]
@@ -100,8 +101,8 @@ class FirstLayer:
         yield from (("embeddings", self.embedding), ("scale", self.scale))
 
 
-def head_of(layer: FirstLayer, number: int) -> Head:
-    """One head, ready to be swept.
+def head_of(layer: FirstLayer, number: int, held: int = HELD) -> Head:
+    """One head, ready to be swept; with learned places it keeps so many bytes of keys, one place's at least.
 
     >>> eye = np.eye(2)
     >>> layer = FirstLayer(np.arange(2), eye, (Projection(eye),), (Projection(eye),), scale=1.0)
@@ -112,14 +113,14 @@ def head_of(layer: FirstLayer, number: int) -> Head:
         raise InputError(f"head {number}: expected 0 to {len(layer.queries) - 1}")
     query, key = layer.queries[number], layer.keys[number * len(layer.keys) // len(layer.queries)]
     if layer.places is None:
-        x = _placeless(layer)
+        x = _stream(layer, None)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
             return Rotary(
                 layer.tokens, queries, keys, np.asarray(layer.angles, dtype=np.float64), layer.only_held, number
             )
         return Placed(layer.tokens, lambda _: queries, lambda _: keys, layer.only_held, number)
-    at_once = max(2, HELD // (len(layer.tokens) * key.weight.shape[1] * 8))
+    at_once = max(1, held // (len(layer.tokens) * key.weight.shape[1] * 8))
 
     at_query: Callable[[int], Vectors] = lru_cache(maxsize=2)(
         lambda place: _times(_projected(_stream(layer, place), query), layer.scale)
@@ -155,37 +156,35 @@ def shortest(layer: FirstLayer) -> int:
 
 
 @lru_cache(maxsize=1)
-def _placeless(layer: FirstLayer) -> Vectors:
-    """What all heads of a layer without learned places share: made once."""
-    return _stream(layer, None)
-
-
 def _stream(layer: FirstLayer, place: int | None) -> Vectors:
-    """What enters the projections, for every token."""
+    """What enters the projections of all heads, for every token: made once for heads that are asked one by one."""
     rows, size = layer.embedding, float(_lengths(layer.embedding).max())
-    for more in (layer.always, None if place is None or layer.places is None else layer.places[place]):
-        if more is not None:
-            rows, size = rows + more, size + float(_lengths(more[None])[0])
+    added = [layer.always, None if place is None or layer.places is None else layer.places[place]]
+    more = [each for each in added if each is not None]
+    if more:
+        rows, size = rows + sum(more), size + sum(float(_lengths(each[None])[0]) for each in more)
     x = Vectors(rows, 0.0 if rows is layer.embedding else gamma(2) * size * UP)
     return x if layer.norm is None else _normed(x, layer.norm)
 
 
 def _normed(x: Vectors, norm: Norm) -> Vectors:
-    width = x.rows.shape[1]
-    rows, error = x.rows, x.error
-    if norm.kind == "layer":
-        rows = rows - rows.mean(axis=1, keepdims=True)
-        error = (error + 2 * gamma(width + 2) * x.longest) * UP
-    size = np.sqrt((rows**2).mean(axis=1, keepdims=True) + norm.eps)
-    # Where the exact row lies: its size is at least that of the computed one, less what it may be off.
-    least = float(size.min()) * (1 - 2 * gamma(width + 8)) - error
-    if least <= 0:
-        raise InputError("a token's vector is all but 0, and a norm divides by its length: leave that token out")
-    widest = float(np.abs(norm.gain).max())
-    result = rows / size * norm.gain
+    width, widest = x.rows.shape[1], float(np.abs(norm.gain).max())
+    error = x.error if norm.kind == "rms" else (x.error + 2 * gamma(width + 2) * x.longest) * UP
+    result, least = np.empty_like(x.rows), np.inf
+    for start in range(0, len(x.rows), NEAR):  # a block at a time stays near the processor
+        rows = x.rows[start : start + NEAR]
+        if norm.kind == "layer":
+            rows = rows - rows.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.einsum("ij,ij->i", rows, rows)[:, None] / width + norm.eps)
+        # Where the exact row lies: its size is at least that of the computed one, less what it may be off.
+        least = min(least, float(size.min()) * (1 - 2 * gamma(width + 8)) - error)
+        if least <= 0:
+            raise InputError("a token's vector is all but 0, and a norm divides by its length: leave that token out")
+        part = np.divide(rows, size, out=result[start : start + NEAR])
+        part *= norm.gain
     error = (error / least * widest + gamma(width + 8) * Vectors(result, 0.0).longest) * UP
     if norm.bias is not None:
-        result = result + norm.bias
+        result += norm.bias
         error = (error + U * Vectors(result, 0.0).longest) * UP
     return Vectors(result, error)
 
@@ -206,5 +205,5 @@ def _times(x: Vectors, scale: float) -> Vectors:
 
 def _lengths(rows: Matrix) -> Row:
     """Not below the lengths of rows."""
-    found: Row = np.sqrt((rows**2).sum(axis=1)) * (1 + 2 * gamma(rows.shape[1] + 4))
+    found: Row = np.sqrt(np.einsum("ij,ij->i", rows, rows)) * (1 + 2 * gamma(rows.shape[1] + 4))
     return found

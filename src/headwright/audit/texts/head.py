@@ -40,7 +40,8 @@ class Vectors:
         """Not below the length of any of the computed rows."""
         if not len(self.rows):
             return 0.0
-        return float(np.sqrt((self.rows**2).sum(axis=1).max()) * (1 + 2 * gamma(self.rows.shape[1] + 4)))
+        most = float(np.einsum("ij,ij->i", self.rows, self.rows).max())
+        return float(np.sqrt(most) * (1 + 2 * gamma(self.rows.shape[1] + 4)))
 
     def some(self, which: Which) -> Vectors:
         """Some of the rows, or all."""

@@ -34,6 +34,19 @@ def first_layer(model: Model) -> FirstLayer:
     raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
 
 
+def embedding_size(model: Model) -> int:
+    """How many numbers the embeddings of a model have, as far as it can be known without a copy of them; else 0.
+
+    >>> from headwright.audit.models import load_model
+    >>> embedding_size(load_model("builtin:induction")) > 48
+    True
+    """
+    if isinstance(model, InductionModel):
+        return int(model.embed.size)
+    network = getattr(model, "network", None)
+    return 0 if network is None else int(network.get_input_embeddings().weight.numel())
+
+
 def turning(model: Model, index: int) -> Float[np.ndarray, " half"] | None:
     """By how much the pairs of a layer's keys turn from one place to the next; None where they do not turn.
 

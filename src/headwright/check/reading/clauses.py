@@ -26,7 +26,6 @@ LIGHT = frozenset(
 )
 
 
-_LETTER = re.compile(r"\s*[ijklmn]\s*$")
 _LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")
 
 
@@ -239,12 +238,10 @@ class _Cutter:
         now = self._now
         before = self._tokens[at - 1] if at else None
         joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
-        conditions = [
-            one for one in now.tokens if one.kind == "formula" or (one.kind != "mark" and _LETTER.match(one.text))
-        ]
-        if joined and now.part in ("if", "only") and conditions and token.kind == "formula" and before is not None:
+        ranging = [one for one in now.tokens if one.kind in ("formula", "term")]  # 'for every $i$ and $a = b$'
+        if joined and now.part in ("if", "only") and ranging and token.kind == "formula" and before is not None:
             # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
-            last = conditions[-1].text
+            last = ranging[-1].text
             alike = is_condition(token.text) and is_condition(last)
             alike |= looks_like_a_case(token.text) and looks_like_a_case(last)
             first = not any(one.formulas for one in self._done)
@@ -274,10 +271,18 @@ class _Cutter:
             del now.tokens[len(now.tokens) - words :]
             self._push()
             self._now = Clause("claim", tokens=told, after="formula", inside=now.inside)
+        elif now.part == "if" and now.formulas and before is not None and self._claimed_next(token, before):
+            now.closed = ","
+            self._push()
+            self._now = Clause("claim", after=",", inside=now.inside)
         elif now.part == "if" and now.formulas and before is not None and before.text == "even":
             self._push()
             self._now = Clause("claim", after="even", inside=now.inside)
         self._now.tokens.append(token)
+
+    def _claimed_next(self, token: Token, before: Token) -> bool:
+        """'Hence for $i <= m$', and a display: what it shows is claimed, and no second condition."""
+        return before.kind == token.kind == "formula" and token.display and not is_condition(token.text)
 
     def _new_subject(self, at: int) -> bool:
         """'for $g > 1$ the output is $c = v_a$': what is said of another subject is no longer the case."""

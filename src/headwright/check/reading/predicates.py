@@ -23,6 +23,7 @@ COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "r
 OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
 WHOLE = frozenset({"value", "values", "quantity", "all", "each", "one", "both", "any"})  # 'the value of $a$' is $a$
 RELATIVE = frozenset({"which", "that"})
+JOINING = frozenset({"and", "but", "while", "whereas", "so"})
 
 
 def spoken(tokens: Sequence[Token]) -> list[Token]:
@@ -177,25 +178,11 @@ def _of_one(found: list[Token], following: Sequence[Token]) -> None:
     if " ".join(words) == SAME_WORD and re.search(r"pos|[pP]hi", one.text):
         found[at:] = [Token("formula", r"x_t + \phi_t \ne x_k + \phi_k", one.line)]
         return
-    if _MATRIX.fullmatch(one.text) and " ".join(words) in OF_MATRICES:
-        found[at:] = [
-            Token("formula", OF_MATRICES[" ".join(words)].format(one.text.strip()), one.line, goes_on="aside")
-        ]
-        return
     kinds = lexicon().of_vector(words)
     if kinds and not (len(following) > 1 and following[0].text == "and" and following[1].kind == "word"):
         found[at:] = [Token("formula", text, one.line) for text in _of_vectors(one.text.strip(), kinds)] or found[at:]
 
 
-_MATRIX = re.compile(r"\s*(?:[A-Z]|\\Sigma|\\Phi)(?:_(?:\w|\{\w+\}))?\s*")
-OF_MATRICES = {
-    **dict.fromkeys(
-        ["is orthogonal", "is an orthogonal matrix", "has orthonormal columns", "is orthonormal", "are orthogonal"],
-        r"{0}^\top {0} = I",
-    ),
-    "has orthonormal rows": r"{0} {0}^\top = I",
-    "is symmetric": r"{0}^\top = {0}",
-}
 _EXPONENTIAL = re.compile(r"\s*(?:\\exp\s*\(|e\^\{)\s*k_(\w|\{\w+\})\s*\^\s*\{?(?:\\top|T)\}?\s*q\s*[)}]\s*")
 SAME_WORD = "for the same word at different positions becomes different"
 NOTED = (r"\approx 0", r"\gg 1")
@@ -257,12 +244,15 @@ def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
 def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
     last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
     before_term = following is not None and following.kind == "term"
+    joined = next((at for at, word in enumerate(run) if word in JOINING), len(run))  # a new clause begins there
     if following is not None and before_term and last and (_predicates(last) or _compares(last)):
         yield following, " ".join(run)
-    elif subject is not None and not lexicon().adds_nothing(_without_reason(run)):
+    elif subject is not None and not lexicon().adds_nothing(_without_reason(run[:joined])):
         yield subject, " ".join(run)
     elif following is not None and before_term and _acts(run):
         yield following, " ".join(run)
+    elif following is not None and following.kind == "formula" and lexicon().claims_something(run[joined + 1 :]):
+        yield following, " ".join(run[joined + 1 :])  # 'and half of the time $a = b$'
 
 
 def _without_reason(run: Sequence[str]) -> Sequence[str]:

@@ -29,6 +29,8 @@ Kind = Literal["word", "mark", "formula", "term"]
 # How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
 # for doubt, and it is never called false.
 Loose = Literal["", "nearly", "room"]
+# With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
+GoesOn = Literal["", "end", "instead", "aside"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,7 @@ class Token:
     line: int
     display: bool = False
     loose: Loose = ""
-    # With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
-    goes_on: Literal["", "end", "instead", "aside"] = ""
+    goes_on: GoesOn = ""
 
 
 @dataclass(frozen=True)
@@ -139,24 +140,20 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
     if not pieces and block.type in ("fence", "code_block"):
         yield from _typed_block(text, line)
         return
-    done, displayed = 0, False
+    done = 0
     for piece in pieces:
         start, stop = _with_marks(text, piece)
-        if displayed and _SENTENCE.match(text, done):
-            yield Token("mark", ".", line)
         yield from _words(text[done:start], line, typed=not pieces)
         at = line + text.count("\n", done, piece.start)
-        displayed = display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
+        display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
         yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
+        ended = piece.text.endswith(".") and not _GOES_ON.match(text, stop)  # '$$q = k_a.$$ Then ...'
+        if ended or (display and _ANEW.match(text, stop)):
+            yield Token("mark", ".", at + piece.text.count("\n"))
         line += text.count("\n", done, stop)
         done = stop
-    if displayed and _SENTENCE.match(text, done):
-        yield Token("mark", ".", line)
     yield from _words(text[done:], line, typed=not pieces)
-
-
-_SENTENCE = re.compile(r"\s*[A-Z][a-z]*[ ,]")  # behind a display, a capital letter begins a sentence
 
 
 def _labelled(tokens: Iterable[Token]) -> Iterator[Token]:
@@ -179,13 +176,15 @@ def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
     return (reach + before.start() if before else start), (stop + after.end() if after else stop)
 
 
-_WORD = re.compile(r"\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
+_ANEW = re.compile(r"\s*[A-Z][a-z]+ ")
+_GOES_ON = re.compile(r"\s*[a-z,;:(.]")
+_WORD = re.compile(r"\d+/\d+|\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
 
 
 def _words(text: str, line: int, *, typed: bool) -> Iterator[Token]:
     """The words and marks of prose; with `typed`, formulas in it that have no marks of their own."""
     for number, row in enumerate(text.split("\n")):
-        if typed and _SIGNED.search(row):
+        if typed and (_SIGNED.search(row) or _TYPED.search(row)):
             yield from _typed(row, line + number)
             continue
         for found in _WORD.finditer(re.sub(r"`[^`]*`", " ", row).replace("**", " ")):
@@ -209,6 +208,7 @@ def _word(word: str, line: int) -> Iterator[Token]:
 
 # What is typed without marks: formulas are what does not look like English.
 _SIGNED = re.compile(r"[=<>≤≥≠≈≫≪→~]")
+_TYPED = re.compile(r"\w_\w|\w\^|\b(?:ln|exp|sqrt|log)\(|\b(?:lambda|epsilon|alpha|beta|tau|mu)\b|\d/\d")
 _ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:'[a-z]+)?[.,;:]?|[aAI]")
 _MATHEMATICAL = re.compile(
     r"(?:exp|ln|log|sqrt|sin|cos|max|min|abs|tr|trace|softmax|relu|ReLU|rank|diag|sum|norm|norm_F|eps|epsilon|lambda|beta"
@@ -263,8 +263,10 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     """
     run: list[str] = []
     for part in [*row.split(), ""]:
-        words = bool(part) and (_is_english(part) or part.rstrip(".,;:").lower() in _LITTLE)
-        words = words and not (run and _UNFINISHED.search(run[-1]) and _LONE.fullmatch(part))  # K = I
+        bare = part.rstrip(".,;:")
+        unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "a", "i")  # K = I
+        little = _LITTLE.fullmatch(bare) is not None and bare != "i"
+        words = bool(part) and not unfinished and (_is_english(part) or little)
         if part and not words:
             run.append(part)
             continue
@@ -274,15 +276,13 @@ def _typed(row: str, line: int) -> Iterator[Token]:
             yield from _word(found[0].lower(), line)
 
 
-_LITTLE = frozenset(
-    ["a", "i", "is", "so", "we", "if", "as", "to", "by", "in", "of", "or", "no", "it", "at", "be", "an", "on", "do"]
+_LITTLE = re.compile(
+    r"(?:[aI]|is|so|we|if|as|to|by|in|of|or|no|it|at|be|an|on|do|my|me|us|up|go|he|ok|vs|am)", re.IGNORECASE
 )
-_UNFINISHED = re.compile(r"[=<>+*/^≤≥≠≈-]$")  # a formula cannot end so
-_LONE = re.compile(r"[A-Za-z][.,;:]?")
 
 
 def _run(run: str, line: int) -> Iterator[Token]:
-    for part in re.split(r"(?<=[,;.:])(?<!\.\.\.)\s+|(?<=[,;.:])$", run):  # alpha_1 + ... + alpha_n
+    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", run):
         bare = part.rstrip(",;.:")
         if bare.strip():
             yield Token("formula" if compares(bare) else "term", bare.strip(), line)

@@ -15,10 +15,12 @@ from typing import Any, Literal
 from headwright.check.reading.cases import as_cases, looks_like_a_case
 from headwright.check.reading.chains import resumed
 from headwright.check.reading.clauses import Clause, clauses, is_condition
+from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
+from headwright.check.reading.things import Objects
 from headwright.check.reading.words import ends_in_words, said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
@@ -82,14 +84,16 @@ def _is_terse(text: str) -> bool:
     return all(word.lower() in FEW_WORDS for word in words)
 
 
-def read(written: Written, names: Collection[str] = ()) -> Read:
+def read(written: Written, names: Collection[str] = (), objects: Objects | None = None) -> Read:
     r"""The statements of an answer; `names` are words of several letters that the exercise knows.
+
+    `objects` are the things of the exercise that words may refer to.
 
     >>> found = read(Written(r"If $g > 1$ then $c \approx v_a$. To show: $c = 0$."))
     >>> [(one.role, one.text, len(one.under)) for one in found.statements]
     [('claim', 'c \\approx v_a', 1), ('goal', 'c = 0', 0)]
     """
-    discourse = _Discourse(tuple(names), macros(written.text))
+    discourse = _Discourse(tuple(names), macros(written.text), objects or Objects())
     for sentence in sentences(written):
         if len(discourse.found) > MOST_STATEMENTS:
             break
@@ -125,7 +129,7 @@ class _Condition:
 class _Discourse:
     """Keeps the assumptions that are open while sentences go by."""
 
-    def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro]) -> None:
+    def __init__(self, names: tuple[str, ...], own_commands: Mapping[str, Macro], objects: Objects) -> None:
         self.found: list[Statement] = []
         self.own: set[str] = set()
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
@@ -134,6 +138,7 @@ class _Discourse:
         self.remarks: list[Statement] = []
         self._names = names
         self._commands = own_commands
+        self._objects = objects
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
@@ -142,9 +147,10 @@ class _Discourse:
         self._resumed: Node | None = None  # what was gone on with last
 
     def hear(self, sentence: Sentence) -> None:
-        named, kept = weights_named(as_cases(phrases(sentence.tokens)))
+        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-1:]])
+        named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
-        sentence = replace(sentence, tokens=resumed(differences(kept, [one.text for one in self.found[-2:]])))
+        sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
         words = [token.text for token in sentence.tokens if token.kind == "word"]
@@ -199,7 +205,11 @@ class _Sentence:
                 clause.turned = clause.turned or "would"
         claimed = any(clause.formulas for clause in self.clauses if clause.part not in ("if", "reason"))
         for clause in self.clauses if not claimed else ():
-            if clause.cue == "for" and clause.tokens[0].kind == "word" and not any(map(_is_case, clause.formulas)):
+            if (
+                clause.cue == "for"
+                and clause.tokens[0].text in ("the", "this", "these", "that")
+                and not any(map(_is_case, clause.formulas))
+            ):
                 clause.part = "claim"  # 'for the moved pair $a = b$, because ...': nothing else is said
         self._listen()
         self.start = len(self.all.found)
@@ -270,8 +280,9 @@ class _Sentence:
                 continue
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
-                role: Role = "definition" if clause.part == "define" and token.kind == "term" else "unclear"
-                self._unclear(f"what '{words}' says of ${token.text}$ was not understood", token.line, role)
+                named = clause.part == "define" and words.split()[0] == "be"  # 'let $S$ be ...'
+                why = f"what '{words}' says of ${token.text}$ was not understood"
+                self._unclear(why, token.line, "definition" if named else "unclear")
                 if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
@@ -347,7 +358,7 @@ class _Sentence:
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
-        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost")
+        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost", "ignoring", "neglecting")
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
     def _formula(
@@ -708,7 +719,7 @@ def _bare_names(text: str) -> list[Name]:
             parsed = parse_lines(part)
         except FormulaError:
             return []
-        if len(parsed) != 1 or not isinstance(parsed[0], Name):
+        if len(parsed) != 1 or not isinstance(parsed[0], Name) or parsed[0] == INFINITY:
             return []
         names.append(parsed[0])
     return names

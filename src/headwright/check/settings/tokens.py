@@ -421,7 +421,7 @@ class TokensCourt:
     conditions: tuple[Judged, ...] = ()
     under: tuple[Node, ...] = ()  # what the answer says of its own names: s > 0
 
-    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """There is nothing to add."""
         del judgements
         return verdict

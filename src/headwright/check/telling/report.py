@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from headwright import theme
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
@@ -59,7 +60,7 @@ def page(title: str, body: str) -> str:
     >>> "<title>a &lt; b</title>" in page("a < b", "")
     True
     """
-    style = (files("headwright.check.telling") / "report.css").read_text(encoding="utf-8")
+    style = theme.css() + (files("headwright.check.telling") / "report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -163,10 +164,8 @@ def _figure(number: int, curve: Curve) -> str:
 
     drawing = render(curve_picture(replace(curve, words=""), ""), ".svg").decode()  # the words go below, as text
     drawing = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>p{number}-", drawing)  # ids are the page's, not the picture's
-    series = ", ".join(curve.series)
-    label = f"{series} against {curve.parameter}"
     caption = f"<figcaption>{html.escape(curve.words)}</figcaption>" if curve.words else ""
-    return f'<figure><div role="img" aria-label="{html.escape(label)}">{drawing}</div>{caption}</figure>'
+    return f"<figure>{drawing}{caption}</figure>"
 
 
 def badge(word: str) -> str:

@@ -5,7 +5,5 @@ anyquery     bounds about any query where keys are random; pushing moves the key
 nearest      the query that comes closest to an impossible wish
 cancel       shares, scales and moves corrected by exact rationals, so that the keys cancel
 impossible   proofs that there is no query
-longer       proofs that there is none of any use
-least        what can be granted instead
 oneworld     several heads: bounds and proofs in one fixed world
 """

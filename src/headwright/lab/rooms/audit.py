@@ -115,10 +115,10 @@ def every_text(asked: AskedOnEveryText) -> dict[str, Any]:
     from headwright.audit.everywhere import everywhere
 
     model = _model()
-    found, why = everywhere(model, [0], list(range(model.heads)), asked.length)
-    if why:
-        raise InputError(f"length {asked.length}: {why}")
-    return {"every_text": [asdict(one) for one in found]}
+    found = everywhere(model, [0], list(range(model.heads)), asked.length)
+    if found.missing:
+        raise InputError(f"length {asked.length}: {found.missing}")
+    return {"every_text": [asdict(one) for one in found.places]}
 
 
 def _model() -> Model:
@@ -154,6 +154,9 @@ ROOM = Room(
                 "circuits_leave_out": "parts of the model that the circuits leave out",
                 "examples": "rows that show what heads do",
                 "every_text": "what is proven of the first layer on every text",
+                "every_text_pairs": "pairs of adjacent tokens that keep more than half on the previous one, proven",
+                "every_text_drawn": "the tokens that have the largest score most often, counted in floating point",
+                "every_text_left_out": "heads that were not looked at, for the work it takes",
                 "no_every_text": "why nothing is, where nothing is",
                 "meanings": "what each name means",
                 "reproduce": "the command, seed and versions",

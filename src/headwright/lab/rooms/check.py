@@ -120,7 +120,7 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
 
 def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
     from headwright.check.telling.hints import hinted
-    from headwright.check.telling.results import results
+    from headwright.check.telling.told import results
 
     told = [hinted(each, asked.hints) for each in checked]
     found = results(told, sheet.complaints, asked.seed, sheet.notes)

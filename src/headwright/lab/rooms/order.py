@@ -106,12 +106,12 @@ def positions(asked: AskedForPositions) -> dict[str, Any]:
     precision = Precision(index=asked.index_dtype, angle=asked.angle_dtype, rows=asked.dtype)
     found = report(scheme, asked.length, precision)
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
-    rows, distances = preview(scheme, asked.length, precision, start)
+    drawn = preview(scheme, asked.length, precision, start)
     return {
         **to_json(found),
         "start": start,
-        "rows": [[_or_none(x) for x in row] for row in rows[:SHOWN, :SHOWN].tolist()],
-        "distances": [_or_none(x) for x in distances.tolist()[:MOST_DIFFERENCES]],
+        "rows": [[_or_none(x) for x in row] for row in drawn.rows[:SHOWN, :SHOWN].tolist()],
+        "distances": [_or_none(x) for x in drawn.distances.tolist()[:MOST_DIFFERENCES]],
     }
 
 

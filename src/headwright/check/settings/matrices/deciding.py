@@ -368,7 +368,7 @@ class MatricesCourt:
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
 
-    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """There is nothing to add."""
         del judgements
         return verdict

@@ -14,8 +14,8 @@ from headwright.check.decision import Example
 from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
-from headwright.formula.shapes import Shape, mapped, plain
-from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, walk
+from headwright.formula.shapes import Shape, plain
+from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, mapped, walk
 
 Values = list[list[Fraction]]
 MOST_COMBINATIONS = 40

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.formula.shapes import SCALAR, Shape, mapped, plain, shape, typed
-from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, walk
+from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
+from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, mapped, walk
 
 
 @dataclass(frozen=True)

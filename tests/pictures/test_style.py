@@ -1,0 +1,129 @@
+"""Every picture: light and dark, no wider than a telephone shows, and told in words that change with its data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from headwright import noise, positions
+from headwright.check.verdict import Curve
+from headwright.design import copy, design
+from headwright.lowrank import truncate
+from headwright.pictures import (
+    Chart,
+    band_picture,
+    curve_picture,
+    head_picture,
+    heads_chart,
+    length_picture,
+    noise_picture,
+    order_picture,
+    pattern_bars,
+    position_picture,
+    render,
+    spectrum,
+    told,
+    worlds_picture,
+)
+from headwright.theme import COLOURS
+
+WIDEST = 460
+KEYS = np.array([[1.2, 0.3], [0.2, 1.1], [-0.9, 0.6], [-0.5, -1.0], [0.9, -0.8], [0.3, 0.2]])
+
+
+def _positions(length: int) -> Chart:
+    scheme, precision = positions.Sinusoidal(8), positions.Precision(index="bfloat16")
+    found = positions.report(scheme, length, precision)
+    return position_picture(positions.preview(scheme, length, precision, 240), "Positions", "", found.first_pair)
+
+
+def _noise(size: float) -> Chart:
+    return noise_picture(noise.simulate(np.eye(3), size * np.eye(3)[0], noise.World(), [0, 1], samples=50))
+
+
+def _head(weight: float) -> Chart:
+    pattern = np.array([[weight, 1 - weight], [0.5, 0.5]])
+    return head_picture(pattern, ["a", "b"], np.eye(2), np.eye(2), "A head", "", free=[1])
+
+
+# Each draws two different things: the first argument has to be seen in the words.
+PICTURES: dict[str, tuple[Callable[[], Chart], Callable[[], Chart]]] = {
+    "plane": (lambda: design(KEYS, copy(0)).picture(), lambda: design(KEYS, copy(1)).picture()),
+    "hull": (lambda: design(KEYS, copy(5)).picture(), lambda: design(KEYS, copy(0)).picture()),
+    "pattern": (lambda: pattern_bars(np.array([[0.2, 0.8]])), lambda: pattern_bars(np.array([[0.3, 0.7]]))),
+    "head": (lambda: _head(0.9), lambda: _head(0.1)),
+    "noise": (lambda: _noise(0.0), lambda: _noise(1.0)),
+    "positions": (lambda: _positions(400), lambda: _positions(250)),
+    "order": (lambda: order_picture({"plain": [1e-16]}, 2e-16), lambda: order_picture({"plain": [0.5]}, 2e-16)),
+    "worlds": (
+        lambda: worlds_picture({"q": {"half": (0.4, 0.5)}}, ("a", "b"), 0.45, "Two"),
+        lambda: worlds_picture({"q": {"half": (0.5, 0.5)}}, ("a", "b"), 0.45, "Two"),
+    ),
+    "curve": (
+        lambda: curve_picture(Curve("n", (2, 3), {"weight": (0.5, 0.4)}, {"wanted": 0.45})),
+        lambda: curve_picture(Curve("n", (2, 3), {"weight": (0.5, 0.46)}, {"wanted": 0.45})),
+    ),
+    "spectrum": (
+        lambda: spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=1)),
+        lambda: spectrum(truncate(np.diag([3.0, 2.0, 1.0]), rank=2)),
+    ),
+    "band": (
+        lambda: band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.7], ["a", "b"], "Band", ""),
+        lambda: band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.5], ["a", "b"], "Band", ""),
+    ),
+    "length": (
+        lambda: length_picture([("0.0", "own", [2, 4], [0.5, 0.4], [0.9, 0.8])] * 3, "Heads", ""),
+        lambda: length_picture([("0.0", "own", [2, 4], [0.5, 0.1], [0.9, 0.8])] * 3, "Heads", ""),
+    ),
+    "heads": (
+        lambda: heads_chart({"0.0": {f"column {k}": 0.1 * k for k in range(5)}}, "Heads"),
+        lambda: heads_chart({"0.0": {f"column {k}": 0.5 - 0.1 * k for k in range(5)}}, "Heads"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_words_of_a_picture_change_with_its_data(name: str) -> None:
+    one, other = (told(draw()) for draw in PICTURES[name])
+    assert len(one) > 20
+    assert one != other
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_one_image_that_a_telephone_shows_and_that_turns_dark(name: str) -> None:
+    chart = PICTURES[name][0]()
+    drawing = render(chart, ".svg").decode()
+    root = ElementTree.fromstring(drawing)
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == told(chart)
+    assert float(root.get("width", "0")) <= WIDEST
+    style, _, body = drawing.partition("</style>")
+    turned = set(re.findall(r'\[fill="(#[0-9a-f]{6})"\]', style))
+    drawn = {colour.lower() for colour in re.findall(r'(?:fill|stroke)="(#[0-9a-fA-F]{3,6})"', body)}
+    assert drawn <= turned, "a colour that the dark does not know"
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', body)]
+    assert min(sizes) >= 11
+
+
+def test_a_page_of_a_chart_is_named_and_turns_dark() -> None:
+    page = render(pattern_bars(np.array([[0.25, 0.75]])), ".html").decode()
+    assert 'role="img" aria-label="Bars of the weight' in page
+    assert '<html lang="en">' in page
+    assert "prefers-color-scheme:dark" in page
+    assert "http" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_every_colour_of_a_picture_is_of_the_theme() -> None:
+    light = {light for light, _ in COLOURS.values()}
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in light)
+
+
+def test_a_notebook_is_given_a_drawing_that_needs_no_network() -> None:
+    shown = pattern_bars(np.array([[0.25, 0.75]]))._repr_mimebundle_(None, None)
+    data = shown[0] if isinstance(shown, tuple) else shown
+    assert "<svg" in data["image/svg+xml"]
+    assert "http" not in str(data).replace("http://www.w3.org", "")

@@ -1,0 +1,98 @@
+"""The recipes of docs/recipes.md are all it takes: each is followed to the letter in a copy of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NEW = re.compile(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MORE = re.compile(
+    r"`([\w/.]+)`, before the line that\sstarts with `` (.+?) ``:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+BECOMES = re.compile(r"^\d\. In `([^`]+)`, `([^`]+)` becomes `([^`]+)`\.$", re.MULTILINE)
+
+
+def _follow(recipe: str, copy: Path) -> list[str]:
+    """The files that were made or changed."""
+    text = (ROOT / "docs/recipes.md").read_text().partition(f"\n## {recipe}\n")[2].partition("\n## ")[0]
+    touched = []
+    for name, code in NEW.findall(text):
+        assert not (copy / name).exists()
+        (copy / name).write_text(code)
+        touched.append(name)
+    for name, line, code in MORE.findall(text):
+        before, found, after = (copy / name).read_text().partition(f"\n{line}")
+        assert found
+        (copy / name).write_text(f"{before}\n{code}{found.lstrip()}{after}")
+        touched.append(name)
+    for name, old, new in BECOMES.findall(text):
+        assert (copy / name).read_text().count(old) == 1, f"{name}: {old}"
+        (copy / name).write_text((copy / name).read_text().replace(old, new))
+        touched.append(name)
+    return touched
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for name in ("src", "docs", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "check"
+                        if name == "tests" else "nothing"))  # fmt: skip
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def _run(copy: Path, *command: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    ran = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def _tests(copy: Path, *which: str) -> None:
+    _run(copy, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *which)
+
+
+@pytest.mark.slow
+def test_an_instrument_is_three_files_and_three_lines(copy: Path) -> None:
+    touched = _follow("Add an instrument", copy)
+    new = [name for name in touched if not (ROOT / name).exists()]
+    assert len(new) == 3
+    assert len(set(touched) - set(new)) == 3
+    np.save(copy / "K.npy", np.eye(4))
+    (copy / "q.json").write_text("[0, 0, 0, 0]")
+    _run(copy, sys.executable, "docs/site/house.py")
+    asked = [sys.executable, "-m", "headwright", "breadth", "--keys", "K.npy", "--query", "q.json"]
+    assert "head 0 spreads over 4 of 4 keys (floating-point)" in _run(copy, *asked)
+    assert json.loads(_run(copy, *asked, "--json"))["breadth"] == [4.0]
+    assert "breadth    Over how many keys" in _run(copy, sys.executable, "-m", "headwright", "--help")
+    _tests(copy, "src/headwright/breadth.py", "tests/test_architecture.py::test_contracts_hold",
+           "tests/docs/test_site.py::test_the_house_is_drawn_as_it_stands",
+           "tests/docs/test_pages.py::test_every_command_is_documented",
+           "tests/docs/test_pages.py::test_every_page_is_in_the_table_of_contents",
+           "tests/cli/test_commands.py::test_every_help_has_examples_with_options_that_exist")  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_kind_of_world_is_one_class_and_its_names(copy: Path) -> None:
+    touched = _follow("Add a world", copy)
+    assert len(set(touched)) == 3
+    _tests(copy, "src/headwright/noise/scales.py")
+    _tests(copy, "tests/noise/test_kinds.py", "tests/noise/test_world.py",
+           "tests/test_architecture.py::test_contracts_hold")  # fmt: skip
+    np.save(copy / "K.npy", np.eye(3))
+    (copy / "q.json").write_text("[2, 2, 0]")
+    (copy / "world.toml").write_text("[[noise]]\nkey = 0\nscale = { triangular = [0.9, 1, 1.1] }")
+    simulate = ["simulate", "--keys", "K.npy", "--query", "q.json", "--world", "world.toml", "--targets", "0,1"]
+    assert "not known exactly" in _run(copy, sys.executable, "-m", "headwright", *simulate)
+    design = ["design", "--keys", "K.npy", "--copy", "0", "--world", "world.toml"]
+    assert "key 0 is scaled by any from 0.9 to 1.1" in _run(copy, sys.executable, "-m", "headwright", *design)
