@@ -266,7 +266,7 @@ def _keys(
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])
     queries: dict[str, arb_mat] = {}
     if setting.are == "separated":
-        keys = [_apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
+        keys = [apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
     if setting.are == "any":
         usual = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
         alike, one = random.random() < 0.5, random.choice(usual)
@@ -288,7 +288,7 @@ def _closeness(numbers: Mapping[str, Fraction], letters: list[str], place: int, 
     return numbers.get(mine, numbers.get(Symbol("closeness"), drawn))
 
 
-def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:
+def apart(size: int, place: int, closeness: Fraction) -> arb_mat:
     """A unit vector with this inner product with the first."""
     if place == 0:
         return unit(size, 0)
