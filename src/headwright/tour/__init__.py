@@ -9,6 +9,7 @@ instruments   order, positions, rank
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,8 @@ def chapters(out: Path) -> Iterator[Chapter]:
     "'Choose q large enough': how large?"
     """
     for number, chapter in enumerate(_story(out), 1):
-        yield replace(chapter, name=f"{number}-{chapter.name}")
+        command = chapter.command.replace(f"{out}/", shlex.quote(f"{out}/"))  # to be copied into a shell
+        yield replace(chapter, name=f"{number}-{chapter.name}", command=command)
 
 
 def _story(out: Path) -> Iterator[Chapter]:
