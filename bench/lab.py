@@ -35,7 +35,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("simulate", {"keys": EYE, "queries": EYE[:2], "world": [{"key": 0, "scale": {"normal": [1.0, 0.5]}}],
                   "targets": [0, 1], "samples": 2000}),
     ("order", {"tokens": ["a", "dog", "bit"], "order": [2, 0, 1]}),
-    ("check", {"exercise": "copy-one", "answer": "q = t k_c, t >> 0"}),
+    ("check", {"exercise": "averaging-two", "text": "q = k_a + k_b"}),
     ("verify", {"certificate": "{}"}),
     ("", {}),  # a page
 ]  # fmt: skip
@@ -169,7 +169,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     asked = parser.parse_args()
     for what in asked.what:
-        print(what, {"startup": startup, "drag": drag, "load": lambda: load(asked.seconds)}[what](), sep=": ")
+        told = startup() if what == "startup" else drag() if what == "drag" else load(asked.seconds)
+        print(what, told, sep=": ")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ PACKAGE = ROOT / "src" / "headwright"
 DRAWING = ROOT / "docs" / "house.svg"
 TELLS = {
     "cli": "arguments, printing, exit codes",
+    "widgets": "the lab in a notebook",
     "lab": "a page on this machine",
     "tour": "the story of make demo",
     "check": "answers, proved or refuted",

@@ -70,10 +70,10 @@ def css() -> str:
         "".join(f" --{name}: {pair[mode]};" for name, pair in {**COLOURS, **OTHERS}.items()) for mode in (LIGHT, DARK)
     )
     return (
-        f":root {{ color-scheme: light;{light} }}\n"
+        f":root, :host {{ color-scheme: light;{light} }}\n"  # :host is a notebook's widget
         f'@media screen and (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) '
         f"{{ color-scheme: dark;{dark} }} }}\n"
-        f'@media screen {{ :root[data-theme="dark"] {{ color-scheme: dark;{dark} }} }}\n'
+        f'@media screen {{ :root[data-theme="dark"], :host([data-theme="dark"]) {{ color-scheme: dark;{dark} }} }}\n'
     )
 
 

@@ -72,7 +72,7 @@ def test_commands_of_the_tour_work_in_the_shell_that_told_them() -> None:
         [sys.executable, "-m", "headwright", "tour", "--out", "my out"], capture_output=True, text=True
     )
     steps = [line.partition("again:")[2].strip() for line in told.stdout.splitlines() if line.startswith("  again:")]
-    assert len(steps) == 12
+    assert len(steps) >= 12
     for step in steps:
         ran = subprocess.run(
             step, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": "/bin:/usr/bin"}

@@ -20,6 +20,25 @@ def test_writes_a_certificate_that_verify_accepts(headwright: Headwright, tmp_pa
     assert ran.out.startswith("verified: in every text of 12 tokens")
 
 
+def test_pairs_have_a_certificate_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:
+    path, text, pairs = tmp_path / "pairs.json", tmp_path / "text", tmp_path / "pairs"
+    text.write_text("the quick brown fox")
+    pairs.write_text("u q 2\ni u 2\n")
+    about = ("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    for options, said in (
+        (("--text", str(text)), "with any of 18 pairs of a token at place 11 and one at place 10"),
+        (("--pairs", str(pairs)), "with any of 2 pairs of a token at place 11 and one at place 9"),
+        (("--query", "u"), "there, gives place 10"),
+    ):
+        assert headwright(*about, *options).code == 0
+        ran = headwright("verify", str(path), "--model", "builtin:induction")
+        assert ran.code == 0 and said in ran.out
+    assert headwright(*about, "--heads", "1", "--text", str(text)).code == 2  # it keeps none
+    pairs.write_text("u q 2\ni u 1\n")
+    ran = headwright(*about, "--pairs", str(pairs))
+    assert ran.code == 2 and "the distances [1, 2]: expected one" in ran.err
+
+
 def test_a_better_bound_than_was_proved_is_rejected(headwright: Headwright, tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
     headwright("audit", "builtin:induction", "--every-text", "12", "--heads", "0", "--certificate", str(path))

@@ -65,6 +65,19 @@ def test_sliders_move_both_answers_and_undo_takes_it_back(room: Room) -> None:
     expect(said).to_contain_text("With n = 20", timeout=30_000)
 
 
+def test_a_key_of_uncertain_length_has_its_slider_and_what_has_no_picture_its_sentence(room: Room) -> None:
+    page = room.enter("/check#exercise=averaging-scaled-discrete&answer=%5Calpha_1/%5Calpha_2+%3D+e%5E%7Bct%7D")
+    room.settled()
+    expect(page.locator("#picture")).to_contain_text("the formula says")
+    before = page.locator("#picture .note").inner_text()
+    page.locator("#field-length").fill("1.5")
+    room.settled()
+    assert page.locator("#picture .note").inner_text() != before
+    page = room.enter("/check#exercise=low-rank&answer=B+%3D+0")
+    room.settled()
+    expect(page.locator("#undrawn")).to_contain_text("not about the weights of n keys")
+
+
 def test_a_link_restores_the_answer(room: Room) -> None:
     page = room.enter("/check")
     page.locator("#field-answer").fill("q = 5 (k_a + k_b)")

@@ -120,3 +120,10 @@ def test_a_page_of_a_chart_is_named_and_turns_dark() -> None:
 def test_every_colour_of_a_picture_is_of_the_theme() -> None:
     light = {light for light, _ in COLOURS.values()}
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in light)
+
+
+def test_a_notebook_is_given_a_drawing_that_needs_no_network() -> None:
+    shown = pattern_bars(np.array([[0.25, 0.75]]))._repr_mimebundle_(None, None)
+    data = shown[0] if isinstance(shown, tuple) else shown
+    assert "<svg" in data["image/svg+xml"]
+    assert "http" not in str(data).replace("http://www.w3.org", "")

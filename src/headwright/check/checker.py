@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +28,7 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
+from headwright.check.reading.things import Objects
 from headwright.check.reading.written import Formula, Written
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
@@ -58,9 +60,9 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    names = (*exercise.parameters, *_keys(exercise))
+    names = (*exercise.parameters, *_indexed(exercise))
     try:
-        found = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
+        found = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown()))
     if not found.statements:
@@ -89,11 +91,33 @@ def _plainly(told: Any) -> Any:
     return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
 
 
-def _keys(exercise: Exercise) -> list[str]:
-    """The names of keys and values, which people write ka and va too."""
-    if exercise.keys is None:
-        return []
-    return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+def _indexed(exercise: Exercise) -> list[str]:
+    """The names with an index, which people write ka and va too: R_tq is R_t q."""
+    if exercise.keys is not None:
+        return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+    return (
+        [name for name in exercise.matrices.shapes if re.fullmatch("[A-Za-z]_[a-z]", name)] if exercise.matrices else []
+    )
+
+
+def _objects(exercise: Exercise) -> Objects:
+    """What words of an answer may refer to."""
+    keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
+    if keys is None:
+        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
+    first = keys.first.size if keys.first is not None else ""
+    queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
+    return Objects(keys.named, first, queries, asked=asked, nearly=keys.noise != "none")
+
+
+def _pair(exercise: Exercise) -> tuple[str, str] | None:
+    """The two things of which is asked whether they differ."""
+    if exercise.integers is not None and exercise.integers.different:
+        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
+        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
+    two = exercise.matrices is not None and len(exercise.about) == 2
+    return (exercise.about[0], exercise.about[1]) if two else None
 
 
 def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
@@ -111,13 +135,14 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
-                verdict = court.told(verdict, judgements)
+                verdict = court.advised(verdict, judgements)
             verdict = _with_what_was_not_judged(verdict, answer, found)
             return replace(verdict, read=_readings(found, judgements, answer.unread))
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
-        return Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+        verdict = Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+        return _with_what_was_not_judged(verdict, answer, found)
     except MissingError as error:
         return Verdict("no answer", f"{error.message}: {error.fix}")
     except MisfitError as error:
@@ -225,7 +250,9 @@ def _cases(bench: _Bench, answer: Answer, court: Court) -> list[Said]:
     """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
     found: list[Said] = []
     for said in court.claims:
-        if not about_the_given(said.node, bench.exercise):
+        if not about_the_given(said.node, bench.exercise) or (
+            said.statement is not None and bool(said.statement.resumes)
+        ):
             continue
         try:
             decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))

@@ -40,7 +40,7 @@ from headwright.check.scalars.instances import (
     put_in,
     reach_large,
 )
-from headwright.check.scalars.numbers import Range, Symbol, told
+from headwright.check.scalars.numbers import Range, Symbol, shown_name
 from headwright.check.scalars.proving import needs
 from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
@@ -64,7 +64,7 @@ class Threshold:
     def __str__(self) -> str:
         """For people: 'lambda >= ln((n - 2)/epsilon), for n > 2'."""
         sign = ">" if self.strict else ">="
-        said = " and ".join(f"{told(name)} {sign} {value}" for name, value in self.least.items())
+        said = " and ".join(f"{shown_name(name)} {sign} {value}" for name, value in self.least.items())
         return said if self.condition is None else f"{said}, for {_isolated(self.condition)}"
 
     def covers(self, other: Threshold, where: Where) -> bool:
@@ -291,7 +291,7 @@ def _for_all(case: Case) -> Decision:
         return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
     names = sorted(case.names)
     tried = list(islice(choices(names, where), MOST_COUNTED))
-    ends = {told(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}
+    ends = {shown_name(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}
     ranges = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ends.items())
     return Decision("holds", f"no counterexample among {len(tried)} plain instances ({ranges})")
 
@@ -310,7 +310,7 @@ def _for_large(case: Case) -> Decision:
     if found is not None:
         left_end, right_end = (end if end.is_finite() else None for end in (found.left, found.right))
         return Decision("refuted", "", values=found.values, left=left_end, right=right_end)
-    return Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(told, large))}")
+    return Decision("undecided", f"neither proved nor refuted for large {' and '.join(map(shown_name, large))}")
 
 
 def _by_continuity(case: Case) -> Instance | None:
@@ -355,10 +355,7 @@ def _close(case: Case) -> Decision:
         return Decision(found.word, said, found.used, found.values, one, other)
     end = limit(gap, where, large)
     if isinstance(end, Scalar) and prove(end, "=", number(0), where) is not None:
-        going = " and ".join(
-            f"{name.of} goes to 0" if isinstance(name, Symbol) and name.kind == "inverse" else f"{told(name)} grows"
-            for name in large
-        )
+        going = " and ".join(map(_going, large))
         return Decision("proved", f"the difference tends to 0 as {going}", used="dominant growth")
     for values in _places(case.names, where, large, MOST_LIMITS):
         ends = put_in(values, gap, left, right)
@@ -372,6 +369,11 @@ def _close(case: Case) -> Decision:
             one, other = (end.value() if isinstance(end, Scalar) and not end.names() else None for end in both)
             return Decision("refuted", "", values=values, left=one, right=other)
     return Decision("undecided", "the limit could not be found")
+
+
+def _going(name: str) -> str:
+    inverted = isinstance(name, Symbol) and name.kind == "inverse"
+    return f"{name.of} goes to 0" if inverted else f"{shown_name(name)} grows"  # type: ignore[attr-defined]
 
 
 def _places(names: Iterable[str], where: Where, large: Sequence[str], most: int) -> Iterator[dict[str, Fraction]]:

@@ -12,7 +12,7 @@ from flint import arb
 from headwright.check.answer import Answer, Said
 from headwright.check.claims import Claim
 from headwright.check.decision import Decision
-from headwright.check.scalars.numbers import told
+from headwright.check.scalars.numbers import shown_name
 from headwright.check.verdict import Part, Verdict, by_what, worst
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Relation, walk
@@ -53,7 +53,7 @@ class Court(Protocol):
     def decide(self, claim: Claim) -> list[Judged]:
         """What is found about a claim: one part for each case of it."""
 
-    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """The verdict with what a teacher would add."""
 
 
@@ -78,7 +78,7 @@ def judged(
     """A decided comparison as a part of a verdict; where it was decided case by case, for one of them."""
     counterexample: dict[str, Any] | None = None
     if decision.word == "refuted":
-        counterexample = {told(name): plain_number(value) for name, value in decision.values.items()}
+        counterexample = {shown_name(name): plain_number(value) for name, value in decision.values.items()}
         if decision.left is not None and decision.right is not None:
             digits = min(MOST_DIGITS, telling_digits(decision.left, decision.right))
             counterexample |= {"left": shown(decision.left, digits), "right": shown(decision.right, digits)}
@@ -168,9 +168,8 @@ def at(values: Mapping[str, Fraction | str]) -> str:
     >>> at({"n": Fraction(3), "epsilon": Fraction(1, 10)})
     'n = 3 and epsilon = 1/10'
     """
-    said = [
-        f"{told(name)} = {value if isinstance(value, str) else plain_number(value)}" for name, value in values.items()
-    ]
+    plainly = ((name, value if isinstance(value, str) else plain_number(value)) for name, value in values.items())
+    said = [f"{shown_name(name)} = {value}" for name, value in plainly]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 2 else said)
 
 

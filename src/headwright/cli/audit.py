@@ -82,7 +82,8 @@ def audit(
         Path | None, typer.Option(help="With --every-text: draw the curve into this file (.svg, .png, .html).")
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="With --every-text: write the strongest floor as a certificate (.json).")
+        Path | None,
+        typer.Option(help="With --every-text: write the strongest floor, or of pairs, as a certificate (.json)."),
     ] = None,
     no_every_text: Annotated[
         bool, typer.Option("--no-every-text", help="Leave out of the audit what is proven for every text.")

@@ -143,7 +143,7 @@ def _class(
     """The answers of all students, and their files, as these are named below the folder of the class."""
     from dataclasses import replace
 
-    from headwright.check.sheets.folder import sheets
+    from headwright.check.sheets.text import sheets
 
     if not folders or not all(folder.is_dir() for folder in folders):
         raise InputError("--class expects folders, with a file or a folder for each student")
@@ -201,7 +201,7 @@ def _show(
     json: bool,
     how: bool,
 ) -> None:
-    from headwright.check.telling.results import results
+    from headwright.check.telling.told import results
     from headwright.cli.verdicts import print_verdicts
 
     if json:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from headwright.audit.engine.cluster import Source
     from headwright.audit.models.model import Model
     from headwright.audit.texts.budget import OnBudget
+    from headwright.audit.texts.certificate import Statement
     from headwright.audit.texts.curves import Curve
     from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Sweeper
+    from headwright.audit.texts.first import FirstLayer
     from headwright.audit.texts.occurrences import OnToken
     from headwright.audit.texts.pairs import KeptByPair, Pair
 
@@ -84,7 +86,7 @@ def show(model: Model, asked: Asked) -> None:
     if asked.plot is not None:
         save_picture(asked.plot, _picture(model, found.curves))
     if asked.certificate is not None:
-        _write(model, found.heads, asked.certificate)
+        _write(model, found, asked.certificate, asked.text is not None)
 
 
 def _asked_about(model: Model, asked: Asked) -> str:
@@ -426,13 +428,35 @@ def _picture(model: Model, curves: Sequence[Curve]) -> Any:
     return length_picture(bands, f"{model.name}: the first layer on every text", "where a head's weight lies, proved")
 
 
-def _write(model: Model, found: Sequence[HeadOnEveryText], path: Path) -> None:
-    from headwright.audit.texts.certificate import statement_of, written
+def _write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
+    from headwright.audit.texts.certificate import written
     from headwright.audit.texts.reading import first_layer
     from headwright.files import write_whole
 
-    one, places = _strongest(found)
-    layer = first_layer(model)
-    statement = statement_of(model.name, layer, one, places, "least")
+    statement = _statement(model, first_layer(model), found, about_pairs)
     write_whole(path, written(statement).encode())
     say(f"{path}: {statement.words()}.")
+
+
+def _statement(model: Model, layer: FirstLayer, found: Answered, about_pairs: bool) -> Statement:
+    """The strongest that was found: of the pairs asked about, of those of the text, or the highest floor."""
+    from headwright.audit.texts.certificate import pairs_statement, statement_of
+
+    if found.pairs:
+        distances = {kept.pair.distance for kept in found.pairs}
+        if len(distances) > 1:
+            raise InputError(f"--pairs has the distances {sorted(distances)}: expected one for a certificate")
+        floors = {
+            one.head: min(kept.least.bound for kept in found.pairs if kept.head == one.head) for one in found.heads
+        }
+        best = max(found.heads, key=lambda one: floors[one.head])
+        asked = [(kept.pair.query, kept.pair.key) for kept in found.pairs if kept.head == best.head]
+        return pairs_statement(model.name, layer, best, asked, distances.pop(), floors[best.head])
+    if about_pairs:
+        one, kept = max(
+            ((one, one.guarantee) for one in found.heads if one.guarantee is not None), key=lambda both: both[1].kept
+        )
+        least = min((floor for *_, floor in kept.firm), default=0.0)
+        return pairs_statement(model.name, layer, one, [(a, b) for a, b, _ in kept.firm], 1, least)
+    strongest, places = _strongest(found.heads)
+    return statement_of(model.name, layer, strongest, places, "least")

@@ -34,8 +34,9 @@ def tour(
             write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
             story.append(chapter)
             OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
-            OUT.print(chapter.text, markup=False)
-            for line in (f"picture: {out}/{chapter.name}.svg", f"again:   {_as_called(chapter.command)}"):
+            OUT.print(chapter.plain, markup=False)
+            again = (f"again:   {_as_called(command)}" for command in chapter.commands)
+            for line in (f"picture: {out}/{chapter.name}.svg", *again):
                 OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
         write_whole(out / "index.html", page(story).encode())
     OUT.print(f"\nThe whole tour as a page: {out}/index.html")

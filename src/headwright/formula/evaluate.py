@@ -14,33 +14,9 @@ from operator import ge, gt, le, lt
 from flint import arb, arb_mat, ctx, fmpq
 
 from headwright.errors import InputError
-from headwright.formula.shapes import is_kronecker, plain
-from headwright.formula.tree import (
-    BigCall,
-    BigSum,
-    Bond,
-    Call,
-    Cases,
-    Comparison,
-    Inner,
-    Listing,
-    Logic,
-    Matrix,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    called,
-    mapped,
-)
+from headwright.formula import tree as t
+from headwright.formula.shapes import is_kronecker
+from headwright.formula.show import plain
 
 DEFAULT_BITS = 128
 LARGEST = 2**20  # a power beyond 2^LARGEST is refused
@@ -228,7 +204,7 @@ _ORDERS: Mapping[str, tuple[Callable[[arb, arb], bool], Callable[[arb, arb], boo
 }  # fmt: skip
 
 
-def compare(left: arb_mat, comparison: Comparison, right: arb_mat) -> bool | None:
+def compare(left: arb_mat, comparison: t.Comparison, right: arb_mat) -> bool | None:
     """Whether a comparison holds: True or False only when that is certain, None when the balls do not decide.
 
     A number 0 is compared with every entry of a matrix.
@@ -336,12 +312,12 @@ def diagonal(entries: Sequence[arb], size: int, budget: Budget) -> arb_mat:
     return arb_mat([[entry if i == j else arb(0) for j in range(size)] for i, entry in enumerate(numbers)])
 
 
-ValueOf = Callable[[Name], arb_mat | None]
+ValueOf = Callable[[t.Name], arb_mat | None]
 RangeOf = Callable[[str], tuple[int, int] | None]
 
 
 def evaluate(
-    node: Node,
+    node: t.Node,
     value_of: ValueOf,
     *,
     budget: Budget | None = None,
@@ -353,7 +329,7 @@ def evaluate(
     value_of gives the values of names; a name whose index is an expression (sigma_{k-1}) is asked for as written, then
     with the index as the number it comes to. range_of says where an index runs that has no bounds (sum_i).
 
-    >>> from headwright.formula.tree import Name, Number
+    >>> from headwright.formula.tree import Name, Number, Power
     >>> value = evaluate(Power(Number(Fraction(2)), Name("x")), lambda name: scalar(10))
     >>> value[0, 0]
     1024.00000000000
@@ -370,73 +346,73 @@ class _Evaluation:
     range_of: RangeOf | None
     bound: Mapping[str, int]
 
-    def of(self, node: Node) -> arb_mat | None:
+    def of(self, node: t.Node) -> arb_mat | None:
         """The value; None is a zero whose shape is not known here: a written 0, or an empty sum."""
         self.budget.spend(1)
         match node:
-            case Number(exactly):
+            case t.Number(exactly):
                 return scalar(ball(exactly)) if exactly else None
-            case Name():
+            case t.Name():
                 return self.name(node)
-            case Sum(terms):
+            case t.Sum(terms):
                 return self.total([value for value in map(self.of, terms) if value is not None])
-            case Negative(body):
+            case t.Negative(body):
                 value = self.of(body)
                 return None if value is None else -value
-            case Product(factors):
+            case t.Product(factors):
                 result = self.of(factors[0])
                 for factor in factors[1:]:
                     result = self.times(result, self.of(factor))
                 return result
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 value, divisor = self.of(over), self.number(under)
                 known = divided(scalar(0) if value is None else value, divisor)
                 return None if value is None else known
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return self.power(self.of(base), exponent)
-            case Transpose(body):
+            case t.Transpose(body):
                 value = self.of(body)
                 return None if value is None else value.transpose()
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self.inner(self.of(left), self.of(right))
-            case Norm(body, kind):
+            case t.Norm(body, kind):
                 return norm(self.of(body), kind, self.budget)
-            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+            case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
                 return self.diagonal(run, self.integer(size, "the size of a matrix"))
-            case Call(function, arguments):
+            case t.Call(function, arguments):
                 return call(function, [self.of(part) for part in arguments], self.budget)
-            case BigSum():
+            case t.BigSum():
                 values = [inside.of(node.body) for inside in self.places(node)]
                 return self.total([value for value in values if value is not None])
-            case BigCall():
+            case t.BigCall():
                 return self.big_call(node)
-            case Cases(branches):
+            case t.Cases(branches):
                 return self.cases(branches)
-            case Matrix(rows):
+            case t.Matrix(rows):
                 return matrix([[self.of(entry) for entry in row.items] for row in rows])
             case _:
-                raise NoValue(f"{called(node)} has no value")
+                raise NoValue(f"{t.called(node)} has no value")
 
-    def number(self, node: Node) -> arb:
+    def number(self, node: t.Node) -> arb:
         """The value of what must be a number."""
         value = self.of(node)
         return arb(0) if value is None else single(value)
 
     # Names
 
-    def name(self, node: Name) -> arb_mat | None:
+    def name(self, node: t.Name) -> arb_mat | None:
         bare = node.index is None and not node.primes
         if bare and node.base in self.bound:
             return scalar(self.bound[node.base])
-        written = mapped(node, self.with_numbers)
-        value = self.value_of(written) if isinstance(written, Name) else None
-        if value is None and node.index is not None and not isinstance(node.index, Number):
+        written = t.mapped(node, self.with_numbers)
+        value = self.value_of(written) if isinstance(written, t.Name) else None
+        if value is None and node.index is not None and not isinstance(node.index, t.Number):
             value = self.indexed(node, node.index)
         if value is not None:
             return value
         if bare and node.base in ("pi", "e"):
             return scalar(arb.pi() if node.base == "pi" else arb.const_e())
-        if is_kronecker(node) and isinstance(node.index, Listing):
+        if is_kronecker(node) and isinstance(node.index, t.Listing):
             one, other = (self.integer(item, "an index") for item in node.index.items)
             return scalar(int(one == other))
         if node.base == "I" and node.index is not None:
@@ -447,21 +423,21 @@ class _Evaluation:
             return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
         raise NoValue(f"{plain(node)} has no value here")
 
-    def with_numbers(self, node: Node) -> Node:
+    def with_numbers(self, node: t.Node) -> t.Node:
         """An index with the numbers of the sums around it in place of their names."""
-        if isinstance(node, Name) and node.index is None and node.base in self.bound:
-            return Number(Fraction(self.bound[node.base]))
-        return mapped(node, self.with_numbers)
+        if isinstance(node, t.Name) and node.index is None and node.base in self.bound:
+            return t.Number(Fraction(self.bound[node.base]))
+        return t.mapped(node, self.with_numbers)
 
-    def indexed(self, node: Name, index: Node) -> arb_mat | None:
+    def indexed(self, node: t.Name, index: t.Node) -> arb_mat | None:
         """The value of a name whose index comes to a number."""
         try:
             place = self.integer(index, "an index")
         except NoValue:
             return None
-        return self.value_of(Name(node.base, Number(Fraction(place)), node.primes))
+        return self.value_of(t.Name(node.base, t.Number(Fraction(place)), node.primes))
 
-    def integer(self, node: Node, what: str) -> int:
+    def integer(self, node: t.Node, what: str) -> int:
         found = whole(self.number(node))
         if found is None:
             raise NoValue(f"{what} must be a whole number, and {plain(node)} is not")
@@ -501,7 +477,7 @@ class _Evaluation:
         self.budget.spend(len(first))
         return scalar(sum((a * b for a, b in zip(first, second, strict=True)), arb(0)))
 
-    def power(self, base: arb_mat | None, exponent: Node) -> arb_mat | None:
+    def power(self, base: arb_mat | None, exponent: t.Node) -> arb_mat | None:
         if base is None or base.nrows() == base.ncols() == 1:
             number = arb(0) if base is None else base[0, 0]
             return scalar(power(number, self.number(exponent)))
@@ -522,7 +498,7 @@ class _Evaluation:
 
     # Sums over an index
 
-    def places(self, node: BigSum | BigCall) -> Iterator[_Evaluation]:
+    def places(self, node: t.BigSum | t.BigCall) -> Iterator[_Evaluation]:
         first, last = self.ends(node)
         self.budget.spend(max(0, last - first + 1))
         for place in range(first, last + 1):
@@ -530,14 +506,14 @@ class _Evaluation:
             if all(inside.holds(condition) for condition in node.conditions):
                 yield inside
 
-    def diagonal(self, run: BigSum, size: int) -> arb_mat:
+    def diagonal(self, run: t.BigSum, size: int) -> arb_mat:
         """The terms of a sum along the diagonal, then zeros."""
         entries = [inside.number(run.body) for inside in self.places(run)]
         if len(entries) > size:
             raise NoValue(f"a diagonal of {len(entries)} entries does not fit into {size} rows")
         return diagonal(entries, size, self.budget)
 
-    def big_call(self, node: BigCall) -> arb_mat:
+    def big_call(self, node: t.BigCall) -> arb_mat:
         """The largest, the smallest or the product of numbers; the place of the largest where that is certain."""
         found = [(inside.bound[node.index], inside.number(node.body)) for inside in self.places(node)]
         if node.word == "prod":
@@ -554,14 +530,14 @@ class _Evaluation:
             raise Undefined(f"the {node.word} of numbers that may be the same")
         return scalar(certain[0])
 
-    def cases(self, branches: tuple[Quantified, ...]) -> arb_mat | None:
+    def cases(self, branches: tuple[t.Quantified, ...]) -> arb_mat | None:
         """The value of the branch whose conditions hold."""
         for branch in branches:
             if all(self.holds(condition) for condition in branch.conditions):
                 return self.of(branch.body)
         raise Undefined("none of the cases applies")
 
-    def ends(self, node: BigSum | BigCall) -> tuple[int, int]:
+    def ends(self, node: t.BigSum | t.BigCall) -> tuple[int, int]:
         known = self.range_of(node.index) if self.range_of is not None else None
         if known is None and (node.lower is None or node.upper is None):
             raise NoValue(f"the sum over {node.index} has no bounds: write sum_{{{node.index}=1}}^{{n}}")
@@ -569,16 +545,16 @@ class _Evaluation:
         first = low if node.lower is None else self.integer(node.lower, "an end of a sum")
         return first, high if node.upper is None else self.integer(node.upper, "an end of a sum")
 
-    def holds(self, condition: Node) -> bool:
+    def holds(self, condition: t.Node) -> bool:
         """Whether a condition is met; Undefined where that is not certain."""
         match condition:
-            case Logic("not", (item,)):
+            case t.Logic("not", (item,)):
                 return not self.holds(item)
-            case Logic("and" | "or" as word, items):
+            case t.Logic("and" | "or" as word, items):
                 return (all if word == "and" else any)([self.holds(item) for item in items])
-            case Bond("in", left, Listing(items)):
-                return any(self.holds(Relation((left, item), ("=",))) for item in items)
-            case Relation(terms, comparisons):
+            case t.Bond("in", left, t.Listing(items)):
+                return any(self.holds(t.Relation((left, item), ("=",))) for item in items)
+            case t.Relation(terms, comparisons):
                 values = [self.number(term) for term in terms]
                 said = [
                     compare(scalar(left), sign, scalar(right))

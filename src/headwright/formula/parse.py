@@ -8,32 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from headwright.formula import tree as t
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
 from headwright.formula.reading.lexer import words
 from headwright.formula.reading.lines import arranged
 from headwright.formula.reading.macros import Expanded, Macro, expanded
 from headwright.formula.reading.parser import Parser
 from headwright.formula.reading.statements import Interval
-from headwright.formula.tree import (
-    STATEMENTS,
-    BigCall,
-    BigSum,
-    Call,
-    Cases,
-    Dots,
-    Exists,
-    Gap,
-    Listing,
-    Logic,
-    Node,
-    Quantified,
-    Relation,
-    Span,
-    conjuncts,
-)
 
 
-def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None) -> Node:
+def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None) -> t.Node:
     r"""The tree of a formula. `names` are words of several letters that the exercise knows, `macros` its \newcommands.
 
     Several statements become one: a Logic 'and'. Nothing is evaluated.
@@ -52,7 +36,7 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
     """
     if len(source) > LONGEST:
         message = f"the formula has {len(source)} characters, and at most {LONGEST} are read"
-        raise FormulaError(message, source, Span(LONGEST, len(source)), fix="split it into several formulas")
+        raise FormulaError(message, source, t.Span(LONGEST, len(source)), fix="split it into several formulas")
     written = expanded(source, macros or {})
     reader: Parser | None = None
     try:
@@ -62,13 +46,13 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
     except FormulaError as error:
         raise error.moved(written.original(error.span, source), _understood(reader, error)) from None
     except RecursionError:  # only where the caller has used up the stack already
-        raise FormulaError("the formula is nested too deeply", source, Span(0, 1), fix="name a part of it") from None
+        raise FormulaError("the formula is nested too deeply", source, t.Span(0, 1), fix="name a part of it") from None
     return node
 
 
 def parse_lines(
     source: str, *, names: Collection[str] = (), macros: Mapping[str, Macro] | None = None
-) -> tuple[Node, ...]:
+) -> tuple[t.Node, ...]:
     r"""The statements of a source, in order: lines, and what is joined by commas, semicolons or 'and'.
 
     A line that begins with a relation continues the chain before it.
@@ -78,7 +62,7 @@ def parse_lines(
     >>> [len(chain.terms) for chain in parse_lines(r"a &= b \\ &= c \\ d &= e")]
     [3, 2]
     """
-    return conjuncts(parse(source, names=names, macros=macros))
+    return t.conjuncts(parse(source, names=names, macros=macros))
 
 
 def _understood(reader: Parser | None, error: FormulaError) -> str:
@@ -89,12 +73,12 @@ def _understood(reader: Parser | None, error: FormulaError) -> str:
     return " ".join(reader.source[first.start : min(last.stop, error.span.start)].split())[-60:]
 
 
-def _check(node: Node, source: str, written: Expanded) -> None:
+def _check(node: t.Node, source: str, written: Expanded) -> None:
     """Refuse a tree that is too large or too tall, and statements where only values can stand."""
     first = node  # where a Gap may stand: at the very beginning of what is said
-    while isinstance(first, Quantified | Exists | Relation | Logic):
+    while isinstance(first, t.Quantified | t.Exists | t.Relation | t.Logic):
         first = next(first.children())
-    waiting: list[tuple[Node, int]] = [(node, 1)]
+    waiting: list[tuple[t.Node, int]] = [(node, 1)]
     count = 0
     while waiting:
         current, height = waiting.pop()
@@ -112,18 +96,18 @@ def _check(node: Node, source: str, written: Expanded) -> None:
             waiting.append((child, height + 1))
 
 
-def _check_part(node: Node, child: Node, first: bool) -> None:
+def _check_part(node: t.Node, child: t.Node, first: bool) -> None:
     message, fix = "", ""
     if isinstance(child, Interval):
         message, fix = "an interval is read after 'in', alone", "write x \\in [0, 1), and nothing more on that side"
-    elif isinstance(child, Dots) and not isinstance(node, Listing | Relation | Call):
+    elif isinstance(child, t.Dots) and not isinstance(node, t.Listing | t.Relation | t.Call):
         message, fix = "dots leave open what is meant", "write the sum with \\sum, or list every term"
-    elif isinstance(child, Gap) and not first:
+    elif isinstance(child, t.Gap) and not first:
         message = "a condition stands here without the statement it belongs to"
         fix = "write 'x > 0 for all i != j'"
-    elif isinstance(child, STATEMENTS) and not isinstance(node, Logic | Quantified | Exists | Cases):
-        conditions = node.conditions if isinstance(node, BigSum | BigCall) else ()
-        chance = isinstance(node, Call) and node.function == "P"
+    elif isinstance(child, t.STATEMENTS) and not isinstance(node, t.Logic | t.Quantified | t.Exists | t.Cases):
+        conditions = node.conditions if isinstance(node, t.BigSum | t.BigCall) else ()
+        chance = isinstance(node, t.Call) and node.function == "P"
         if not chance and not any(child is part for part in conditions):
             message = "a statement stands where a number, a vector or a matrix was expected"
             fix = "join statements with 'and', ';' or a new line"

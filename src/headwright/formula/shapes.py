@@ -11,76 +11,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.reading.dots import written_out
-from headwright.formula.tree import (
-    BigCall,
-    BigSum,
-    Bond,
-    Call,
-    Cases,
-    Domain,
-    Dots,
-    Exists,
-    Inner,
-    Listing,
-    Logic,
-    Matrix,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Span,
-    Sum,
-    Transpose,
-    called,
-    has_dots,
-    walk,
-)
-from headwright.formula.tree import mapped as mapped
+from headwright.formula.show import plain
 
 
-def plain(node: Node) -> str:
-    """Names and simple indices as text: k_a, W_1, sigma_{k-1}, x'; and rougher text for anything else.
+def spelt(node: t.Node) -> str:
+    """A name, an index or a size as exercises spell it: k_a, W_1, sigma_{k-1}, x', k-1.
 
-    >>> from fractions import Fraction
-    >>> plain(Name("W", Number(Fraction(1)))), plain(Name("X", Name("p"), primes=1))
+    >>> from headwright.formula.tree import Name, Number
+    >>> spelt(Name("W", Number(Fraction(1)))), spelt(Name("X", Name("p"), primes=1))
     ('W_1', "X_p'")
     """
     match node:
-        case Number(value):
+        case t.Number(value):
             return str(value)
-        case Name(base, index, primes):
-            inner = "" if index is None else plain(index)
+        case t.Name(base, index, primes):
+            inner = "" if index is None else spelt(index)
             return base + (f"_{inner if inner.isalnum() else '{' + inner + '}'}" if inner else "") + "'" * primes
-        case Negative(body):
-            return f"-{plain(body)}"
-        case Sum(terms):
-            return "+".join(plain(term) for term in terms).replace("+-", "-")
-        case Product(factors):
-            return " ".join(plain(factor) for factor in factors)
-        case Listing(items):
-            return ",".join(plain(item) for item in items)
-        case Transpose(body):
-            return f"{plain(body)}^\\top"
-        case Power(base, exponent):
-            return f"{plain(base)}^{plain(exponent)}"
-        case Quotient(over, under):
-            return f"{plain(over)}/{plain(under)}"
-        case Call(function, arguments):
-            return f"{function}({', '.join(plain(part) for part in arguments)})"
-        case BigSum(index, body):
-            return f"sum_{index} {plain(body)}"
-        case BigCall(word, index, body):
-            return f"{word}_{index} {plain(body)}"
+        case t.Negative(body):
+            return f"-{spelt(body)}"
+        case t.Sum(terms):
+            return "+".join(spelt(term) for term in terms).replace("+-", "-")
+        case t.Listing(items):
+            return ",".join(spelt(item) for item in items)
         case _:
-            return f"({type(node).__name__.lower()})"
+            return plain(node)
 
 
 Size = int | str  # 3, or the name of a dimension: "d"
@@ -103,14 +60,24 @@ class Shape:
 
 
 SCALAR = Shape(1, 1)
-ShapeOf = Callable[[Name], Shape | None]
+ShapeOf = Callable[[t.Name], Shape | None]
 
 
 @dataclass(frozen=True)
-class Hole(Node):
+class Hole(t.Node):
     """The size of one I, as long as it is not known. Stands as the index of that I."""
 
     number: int
+
+
+def shown(node: t.Node) -> str:
+    """A typed node for messages; an I whose size is not known yet is I."""
+
+    def bare(part: t.Node) -> t.Node:
+        unknown = isinstance(part, t.Name) and isinstance(part.index, Hole)
+        return t.Name(part.base) if unknown else t.mapped(part, bare)  # type: ignore[attr-defined]
+
+    return plain(bare(node))
 
 
 @dataclass
@@ -154,17 +121,17 @@ class Sizes:
 class Term:
     """A typed node and its sizes, as far as they are known."""
 
-    node: Node
+    node: t.Node
     rows: Size | Hole
     columns: Size | Hole
 
 
-def misfit(message: str, span: Span, fix: str = "") -> FormulaError:
+def misfit(message: str, span: t.Span, fix: str = "") -> FormulaError:
     """What is wrong and where; shapes.typed adds the source."""
     return FormulaError(message, "", span, fix=fix)
 
 
-def unfit(message: str, span: Span, fix: str = "") -> ShapeError:
+def unfit(message: str, span: t.Span, fix: str = "") -> ShapeError:
     """Sizes that contradict each other, whatever the matrices are."""
     return ShapeError(message, "", span, fix=fix)
 
@@ -191,7 +158,7 @@ def _remedy(typer: Typer, first: Term, other: Term) -> str:
         return "write c I if the identity is meant"
     low = next((term for term in (first, other) if term.rows == 1), None)
     if low is not None and typer.sizes.known(first.columns) == typer.sizes.known(other.columns):
-        return f"write 1 {plain(low.node)} to add it to every row"
+        return f"write 1 {shown(low.node)} to add it to every row"
     if typer.sizes.known(first.rows) == typer.sizes.known(other.columns):
         return r"is a transpose missing? write x^\top"
     return ""
@@ -202,37 +169,37 @@ def with_ones(term: Term, tall: Term, typer: Typer) -> Term:
     sizes, new = typer.sizes, _ones_first(term.node)
     if new is None or sizes.known(term.rows) != 1 or typer.is_scalar(term):
         return term
-    ones = typer.known(Name("ones")) if sizes.known(term.columns) == sizes.known(tall.columns) else None
+    ones = typer.known(t.Name("ones")) if sizes.known(term.columns) == sizes.known(tall.columns) else None
     if ones is None or ones.columns != 1 or not sizes.same(ones.rows, tall.rows):
         return term
     return Term(new, ones.rows, term.columns)
 
 
-def _ones_first(node: Node) -> Node | None:
+def _ones_first(node: t.Node) -> t.Node | None:
     """The same with the vector of ones for a 1 at its beginning; None where there is no such 1."""
     match node:
-        case Negative(body) if (inner := _ones_first(body)) is not None:
-            return Negative(inner, span=node.span)
-        case Quotient(over, under) if (inner := _ones_first(over)) is not None:
-            return Quotient(inner, under, span=node.span)
-        case Product((Number(1) as one, *others)):
-            return Product((Name("ones", span=one.span), *others), span=node.span)
+        case t.Negative(body) if (inner := _ones_first(body)) is not None:
+            return t.Negative(inner, span=node.span)
+        case t.Quotient(over, under) if (inner := _ones_first(over)) is not None:
+            return t.Quotient(inner, under, span=node.span)
+        case t.Product((t.Number(1) as one, *others)):
+            return t.Product((t.Name("ones", span=one.span), *others), span=node.span)
     return None
 
 
-def is_zero(node: Node) -> bool:
+def is_zero(node: t.Node) -> bool:
     """A written 0, which fits any shape."""
-    return isinstance(node, Number) and node.value == 0
+    return isinstance(node, t.Number) and node.value == 0
 
 
-def product(factors: Sequence[Term], typer: Typer, node: Node) -> Term:
+def product(factors: Sequence[Term], typer: Typer, node: t.Node) -> Term:
     """The product from left to right; where that fails, an inner product such as x^T y is the number it is."""
     terms = list(factors)
     while True:
         saved = dict(typer.sizes.found)
         whole = _chained(terms, typer)
         if isinstance(whole, Term):
-            new = Product(tuple(term.node for term in terms), span=node.span)
+            new = t.Product(tuple(term.node for term in terms), span=node.span)
             return Term(new, whole.rows, whole.columns)
         typer.sizes.found = saved
         closed = _with_a_number_closed(terms, typer)
@@ -262,7 +229,7 @@ def _with_a_number_closed(terms: list[Term], typer: Typer) -> list[Term] | None:
             saved = dict(typer.sizes.found)
             whole = _chained(terms[start:stop], typer)
             if isinstance(whole, Term) and typer.is_scalar(whole):
-                inside = Product(tuple(term.node for term in terms[start:stop]), span=terms[start].node.span)
+                inside = t.Product(tuple(term.node for term in terms[start:stop]), span=terms[start].node.span)
                 return [*terms[:start], Term(inside, 1, 1), *terms[stop:]]
             typer.sizes.found = saved
     return None
@@ -276,13 +243,13 @@ def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> Formula
     if left.columns == right.columns == 1 and known(left.rows) == known(right.rows):
         said = "two columns have no product"
         one, other = (
-            plain(term.node) if isinstance(term.node, Name) else name for term, name in ((left, "k_i"), (right, "q"))
+            shown(term.node) if isinstance(term.node, t.Name) else name for term, name in ((left, "k_i"), (right, "q"))
         )
         fix = rf"write {one}^\top {other} for the inner product"
     elif known(left.rows) == known(right.rows):
-        fix = rf"is {plain(left.node)}^\top meant?"
+        fix = rf"is {shown(left.node)}^\top meant?"
     elif known(left.columns) == known(right.columns):
-        fix = rf"is {plain(right.node)}^\top meant?"
+        fix = rf"is {shown(right.node)}^\top meant?"
     said = f"{typer.text(left)} times {typer.text(right)}: {said}"
     return unfit(said, left.node.span.to(right.node.span), fix)
 
@@ -290,17 +257,17 @@ def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> Formula
 _OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
 
 
-def typed_call(node: Call, typer: Typer) -> Term:
+def typed_call(node: t.Call, typer: Typer) -> Term:
     """A call with its arguments typed; P(X) is a product where P is a known matrix."""
-    name = Name(node.function, span=node.span)
+    name = t.Name(node.function, span=node.span)
     if node.function in ("P", "E") and typer.known(name) is not None and len(node.arguments) == 1:
         return product([typer.name(name), typer.term(node.arguments[0])], typer, node)
     if node.function == "P":
-        return Term(Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
+        return Term(t.Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
     match node:
-        case Call("diag", (BigSum(), Name("I", size))) if size is not None:  # it is typed already
-            return Term(node, plain(size), plain(size))
-        case Call("diag", arguments) if has_dots(arguments):
+        case t.Call("diag", (t.BigSum(), t.Name("I", size))) if size is not None:  # it is typed already
+            return Term(node, spelt(size), spelt(size))
+        case t.Call("diag", arguments) if t.has_dots(arguments):
             return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
@@ -310,35 +277,35 @@ def typed_call(node: Call, typer: Typer) -> Term:
     return _single(node, terms[0], typer)
 
 
-def _run(node: Call, typer: Typer) -> Term:
+def _run(node: t.Call, typer: Typer) -> Term:
     """diag(s_1, ..., s_m, 0, ..., 0) as diag of the sum over s_i, whose terms are the entries, and an I of its size."""
-    place = next(place for place, part in enumerate(node.arguments) if isinstance(part, Dots))
+    place = next(place for place, part in enumerate(node.arguments) if isinstance(part, t.Dots))
     run, rest = written_out(node.arguments[: place + 2], node.span), node.arguments[place + 2 :]
     entries = typer.term(run)
-    if not isinstance(entries.node, BigSum) or entries.node.upper is None or not typer.is_scalar(entries):
+    if not isinstance(entries.node, t.BigSum) or entries.node.upper is None or not typer.is_scalar(entries):
         raise misfit("diag takes numbers, or one vector", node.span)
-    if rest and not (all(is_zero(part) or isinstance(part, Dots) for part in rest) and is_zero(rest[0])):
+    if rest and not (all(is_zero(part) or isinstance(part, t.Dots) for part in rest) and is_zero(rest[0])):
         raise misfit("what stands after the dots of a diagonal matrix is not understood", node.span)
-    size: Size | Hole = typer.sizes.hole() if rest else plain(entries.node.upper)
+    size: Size | Hole = typer.sizes.hole() if rest else spelt(entries.node.upper)
     index = size if isinstance(size, Hole) else entries.node.upper
-    return Term(Call("diag", (entries.node, Name("I", index)), span=node.span), size, size)
+    return Term(t.Call("diag", (entries.node, t.Name("I", index)), span=node.span), size, size)
 
 
-def _several(node: Call, terms: list[Term], typer: Typer) -> Term:
-    new = Call(node.function, tuple(term.node for term in terms), span=node.span)
+def _several(node: t.Call, terms: list[Term], typer: Typer) -> Term:
+    new = t.Call(node.function, tuple(term.node for term in terms), span=node.span)
     vector = len(terms) == 1 and 1 in (terms[0].rows, terms[0].columns)
     if not terms or not (vector or all(typer.is_scalar(term) for term in terms)):
         raise misfit(f"{node.function} takes numbers, or one vector", node.span)
     return Term(new, len(terms), len(terms)) if node.function == "diag" else Term(new, 1, 1)
 
 
-def _single(node: Call, body: Term, typer: Typer) -> Term:
-    new = Call(node.function, (body.node,), span=node.span)
+def _single(node: t.Call, body: Term, typer: Typer) -> Term:
+    new = t.Call(node.function, (body.node,), span=node.span)
     scalar = typer.is_scalar(body)
     vector = 1 in (body.rows, body.columns)
     match node.function:
         case "abs" if vector and not scalar:
-            return Term(Norm(body.node, span=node.span), 1, 1)
+            return Term(t.Norm(body.node, span=node.span), 1, 1)
         case function if function in _OF_NUMBERS:
             if not scalar:
                 fix = "write softmax(...) if that is meant" if function == "exp" else ""
@@ -347,8 +314,8 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
             if scalar:
                 raise misfit("softmax takes a vector or a matrix, not a number", node.span)
             if body.columns == 1:  # over the entries of a column; a matrix of one column would be taken row by row
-                row = Transpose(body.node, span=body.node.span)
-                return Term(Transpose(Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
+                row = t.Transpose(body.node, span=body.node.span)
+                return Term(t.Transpose(t.Call("softmax", (row,), span=node.span), span=node.span), body.rows, 1)
             return Term(new, body.rows, body.columns)
         case "relu" | "E":
             return Term(new, body.rows, body.columns)
@@ -364,9 +331,9 @@ def _single(node: Call, body: Term, typer: Typer) -> Term:
     return Term(new, 1, 1)
 
 
-def is_kronecker(name: Name) -> bool:
+def is_kronecker(name: t.Name) -> bool:
     """delta_{i,j}: 1 where the two are the same, 0 elsewhere."""
-    return name.base == "delta" and isinstance(name.index, Listing) and len(name.index.items) == 2
+    return name.base == "delta" and isinstance(name.index, t.Listing) and len(name.index.items) == 2
 
 
 CONSTANTS = ("pi", "e", "oo", "infinity", "infty")
@@ -384,7 +351,7 @@ class Typer:
         """The same, inside a sum over an index or a statement for all values of a name: those are numbers."""
         return Typer(self.shape_of, self.sizes, self.bound | set(names))
 
-    def known(self, name: Name) -> Shape | None:
+    def known(self, name: t.Name) -> Shape | None:
         """The shape of a name, if it has one."""
         if name.index is None and not name.primes and name.base in self.bound:
             return SCALAR
@@ -394,33 +361,33 @@ class Typer:
 
     # Statements
 
-    def statement(self, node: Node) -> Node:
+    def statement(self, node: t.Node) -> t.Node:
         """A statement, a listing or a term, typed."""
         match node:
-            case Relation():
+            case t.Relation():
                 return self.relation(node)
-            case Logic():
-                return mapped(node, self.statement)
-            case Quantified(body, conditions) | Exists(body, conditions):
+            case t.Logic():
+                return t.mapped(node, self.statement)
+            case t.Quantified(body, conditions) | t.Exists(body, conditions):
                 inner = self.within(*(name for part in conditions for name in self._new_names(part)))
-                said = tuple(part if isinstance(part, Name) else inner.statement(part) for part in conditions)
+                said = tuple(part if isinstance(part, t.Name) else inner.statement(part) for part in conditions)
                 return type(node)(inner.statement(body), said, span=node.span)
-            case Bond(word, left, right):
+            case t.Bond(word, left, right):
                 return self.bond(word, self.statement(left), right, node)
-            case Listing():
-                return mapped(node, self.statement)
+            case t.Listing():
+                return t.mapped(node, self.statement)
             case _:
                 return self.term(node).node
 
-    def bond(self, word: str, left: Node, right: Node, node: Node) -> Node:
+    def bond(self, word: str, left: t.Node, right: t.Node, node: t.Node) -> t.Node:
         """q in R^d, with what is said of it; for a proportion both sides have one shape."""
-        base = right.base if isinstance(right, Power) else right
-        if word == "in" and isinstance(base, Domain):
-            return mapped(node, lambda part: left if part is not right else part)
+        base = right.base if isinstance(right, t.Power) else right
+        if word == "in" and isinstance(base, t.Domain):
+            return t.mapped(node, lambda part: left if part is not right else part)
         if word == "propto":
             terms = agreed([self.term(left), self.term(right)], "compared with", self)
-            return Bond("propto", terms[0].node, terms[1].node, span=node.span)
-        if word == "drawn" and isinstance(right, Call):
+            return t.Bond("propto", terms[0].node, terms[1].node, span=node.span)
+        if word == "drawn" and isinstance(right, t.Call):
             mean, spread = (self.term(part) for part in right.arguments) if len(right.arguments) == 2 else (None, None)
             if mean is None or spread is None:
                 raise misfit("a normal distribution has a mean and a covariance", right.span)
@@ -428,17 +395,24 @@ class Typer:
             if not (self.sizes.same(mean.rows, spread.rows) and self.sizes.same(mean.rows, spread.columns)):
                 said = f"{self.text(spread)} is no covariance of {self.text(mean)}"
                 raise unfit(said, spread.node.span, "write \\sigma^2 I for the same variance in all directions")
-            return Bond("drawn", left, Call("N", (mean.node, spread.node), span=right.span), span=node.span)
-        items = right.items if isinstance(right, Listing) else (right,)
-        return Bond("in", left, Listing(tuple(self.term(item).node for item in items), span=right.span), span=node.span)
+            return t.Bond("drawn", left, t.Call("N", (mean.node, spread.node), span=right.span), span=node.span)
+        items = right.items if isinstance(right, t.Listing) else (right,)
+        return t.Bond(
+            "in", left, t.Listing(tuple(self.term(item).node for item in items), span=right.span), span=node.span
+        )
 
-    def _new_names(self, condition: Node) -> list[str]:
-        names = [part for part in walk(condition) if isinstance(part, Name) and part.index is None and not part.primes]
+    def _new_names(self, condition: t.Node) -> list[str]:
+        names = [
+            part for part in t.walk(condition) if isinstance(part, t.Name) and part.index is None and not part.primes
+        ]
         return [name.base for name in names if name.base != "I" and self.known(name) is None]
 
-    def relation(self, node: Relation) -> Relation:
+    def relation(self, node: t.Relation) -> t.Relation:
         """A chain of comparisons: all terms of one shape, listings item by item."""
-        columns = [[self.term(item) for item in (t.items if isinstance(t, Listing) else (t,))] for t in node.terms]
+        columns = [
+            [self.term(item) for item in (part.items if isinstance(part, t.Listing) else (part,))]
+            for part in node.terms
+        ]
         count = max(len(items) for items in columns)
         for items, term in zip(columns, node.terms, strict=True):
             if len(items) not in (1, count):
@@ -453,55 +427,57 @@ class Typer:
             if tall is not None and any(sign not in ("=", "!=", "~", "->") for sign in node.comparisons):
                 raise misfit(f"{self.text(tall)} has no order: only numbers are larger or smaller", node.span)
         terms = tuple(
-            Listing(tuple(item.node for item in items), span=term.span) if isinstance(term, Listing) else items[0].node
+            t.Listing(tuple(item.node for item in items), span=term.span)
+            if isinstance(term, t.Listing)
+            else items[0].node
             for items, term in zip(columns, node.terms, strict=True)
         )
-        return Relation(terms, node.comparisons, span=node.span)
+        return t.Relation(terms, node.comparisons, span=node.span)
 
     # Terms
 
-    def term(self, node: Node) -> Term:
+    def term(self, node: t.Node) -> Term:
         """Anything that has a shape."""
         match node:
-            case Number():
+            case t.Number():
                 return Term(node, 1, 1)
-            case Name():
+            case t.Name():
                 return self.name(node)
-            case Sum(terms):
+            case t.Sum(terms):
                 parts = agreed([self.term(part) for part in terms], "added to", self)
                 kept = next((part for part in parts if not is_zero(part.node)), parts[0])
-                return Term(Sum(tuple(part.node for part in parts), span=node.span), kept.rows, kept.columns)
-            case Negative(body):
+                return Term(t.Sum(tuple(part.node for part in parts), span=node.span), kept.rows, kept.columns)
+            case t.Negative(body):
                 inside = self.term(body)
-                return Term(Negative(inside.node, span=node.span), inside.rows, inside.columns)
-            case Transpose(body):
+                return Term(t.Negative(inside.node, span=node.span), inside.rows, inside.columns)
+            case t.Transpose(body):
                 inside = self.term(body)
-                return Term(Transpose(inside.node, span=node.span), inside.columns, inside.rows)
-            case Product(factors):
+                return Term(t.Transpose(inside.node, span=node.span), inside.columns, inside.rows)
+            case t.Product(factors):
                 return product([self.term(part) for part in factors], self, node)
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self.inner(self.term(left), self.term(right), node)
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 above, below = self.term(over), self.scalar(under, "what is divided by")
-                return Term(Quotient(above.node, below, span=node.span), above.rows, above.columns)
-            case Power(base, exponent):
+                return Term(t.Quotient(above.node, below, span=node.span), above.rows, above.columns)
+            case t.Power(base, exponent):
                 return self.power(self.term(base), exponent, node)
-            case Norm(body, kind):
+            case t.Norm(body, kind):
                 return self.norm(self.term(body), kind, node)
-            case Call():
+            case t.Call():
                 return typed_call(node, self)
-            case BigSum() | BigCall():
+            case t.BigSum() | t.BigCall():
                 return self.big(node)
-            case Cases(branches):
+            case t.Cases(branches):
                 return self.cases(branches, node)
-            case Matrix(rows):
+            case t.Matrix(rows):
                 return self.matrix([[self.term(entry) for entry in row.items] for row in rows], node)
-            case Listing(items) if len(items) == 1:
+            case t.Listing(items) if len(items) == 1:
                 return self.term(items[0])
             case _:
-                raise misfit(f"{called(node)} stands where a number, a vector or a matrix is needed", node.span)
+                raise misfit(f"{t.called(node)} stands where a number, a vector or a matrix is needed", node.span)
 
-    def name(self, node: Name) -> Term:
+    def name(self, node: t.Name) -> Term:
         """A known name; I; a prime that means a transpose."""
         shape = self.known(node)
         if shape is not None:
@@ -509,18 +485,18 @@ class Typer:
         if node.base == "I" and not node.primes:
             if node.index is None:
                 hole = self.sizes.hole()
-                return Term(Name("I", hole, span=node.span), hole, hole)
-            if isinstance(node.index, Number) and node.index.value.denominator == 1 and node.index.value >= 1:
+                return Term(t.Name("I", hole, span=node.span), hole, hole)
+            if isinstance(node.index, t.Number) and node.index.value.denominator == 1 and node.index.value >= 1:
                 return Term(node, int(node.index.value), int(node.index.value))
-            return Term(node, plain(node.index), plain(node.index))
+            return Term(node, spelt(node.index), spelt(node.index))
         if node.primes == 1:
-            shape = self.known(Name(node.base, node.index))
+            shape = self.known(t.Name(node.base, node.index))
             if shape is not None and shape != SCALAR:
-                inside = Name(node.base, node.index, span=node.span)
-                return Term(Transpose(inside, span=node.span), shape.columns, shape.rows)
-        raise misfit(f"{plain(node)} is not known", node.span, "use the names that are given")
+                inside = t.Name(node.base, node.index, span=node.span)
+                return Term(t.Transpose(inside, span=node.span), shape.columns, shape.rows)
+        raise misfit(f"{shown(node)} is not known", node.span, "use the names that are given")
 
-    def inner(self, left: Term, right: Term, node: Node) -> Term:
+    def inner(self, left: Term, right: Term, node: t.Node) -> Term:
         """<a, b> of two vectors; an ordinary product if one of them is a number, or a matrix meets a vector."""
         if self.is_scalar(left) or self.is_scalar(right):
             return product([left, right], self, node)
@@ -529,32 +505,32 @@ class Typer:
             if not self.sizes.same(self.length(left), self.length(right)):
                 said = f"{self.text(left)} and {self.text(right)} differ in length: they have no inner product"
                 raise misfit(said, node.span)
-            return Term(Inner(left.node, right.node, span=node.span), 1, 1)
+            return Term(t.Inner(left.node, right.node, span=node.span), 1, 1)
         if any(vectors):
             return product([left, right], self, node)
         fix = r"write A B for the product, or trace(A^\top B)"
         raise misfit("a dot between two matrices may mean two things", node.span, fix)
 
-    def power(self, base: Term, exponent: Node, node: Node) -> Term:
+    def power(self, base: Term, exponent: t.Node, node: t.Node) -> Term:
         """Numbers to any power; square matrices to whole ones, -1 being the inverse."""
         if self.is_scalar(base):
-            return Term(Power(base.node, self.scalar(exponent, "an exponent"), span=node.span), 1, 1)
-        size = exponent.body if isinstance(exponent, Negative) else exponent
-        if not (isinstance(size, Number) and size.value.denominator == 1):
+            return Term(t.Power(base.node, self.scalar(exponent, "an exponent"), span=node.span), 1, 1)
+        size = exponent.body if isinstance(exponent, t.Negative) else exponent
+        if not (isinstance(size, t.Number) and size.value.denominator == 1):
             raise misfit(f"{self.text(base)} is raised to what is not a whole number", node.span)
         if not self.sizes.same(base.rows, base.columns):
             vector = 1 in (base.rows, base.columns)
             fix = r"write \|v\|^2 or v^\top v" if vector else "only square matrices have powers"
             raise unfit(f"{self.text(base)} has no powers", node.span, fix)
-        return Term(Power(base.node, exponent, span=node.span), base.rows, base.columns)
+        return Term(t.Power(base.node, exponent, span=node.span), base.rows, base.columns)
 
-    def norm(self, body: Term, kind: str, node: Node) -> Term:
+    def norm(self, body: Term, kind: str, node: t.Node) -> Term:
         """|v|, |A|_F, |A|_2: a number."""
         if kind == "" and 1 not in (body.rows, body.columns):
             raise misfit(f"a norm of {self.text(body)} may mean two things", node.span, r"write \|A\|_F or \|A\|_2")
-        return Term(mapped(node, lambda _: body.node), 1, 1)
+        return Term(t.mapped(node, lambda _: body.node), 1, 1)
 
-    def big(self, node: BigSum | BigCall) -> Term:
+    def big(self, node: t.BigSum | t.BigCall) -> Term:
         """The index is a number inside."""
         lower = None if node.lower is None else self.scalar(node.lower, "the lower end of a sum")
         upper = None if node.upper is None else self.scalar(node.upper, "the upper end of a sum")
@@ -562,32 +538,32 @@ class Typer:
         labels = [name for condition in node.conditions for name in inside._new_names(condition)]
         conditions = tuple(inside.within(*labels).statement(condition) for condition in node.conditions)
         body = inside.term(node.body)
-        if isinstance(node, BigSum):
-            new = BigSum(node.index, body.node, lower, upper, conditions, span=node.span)
+        if isinstance(node, t.BigSum):
+            new = t.BigSum(node.index, body.node, lower, upper, conditions, span=node.span)
             return Term(new, body.rows, body.columns)
         if not self.is_scalar(body):
             raise misfit(f"{node.word} is taken of numbers, not of {self.text(body)}", node.span)
-        return Term(BigCall(node.word, node.index, body.node, lower, upper, conditions, span=node.span), 1, 1)
+        return Term(t.BigCall(node.word, node.index, body.node, lower, upper, conditions, span=node.span), 1, 1)
 
-    def cases(self, branches: tuple[Quantified, ...], node: Node) -> Term:
+    def cases(self, branches: tuple[t.Quantified, ...], node: t.Node) -> Term:
         """All values of one shape."""
         labels = [name for row in branches for part in row.conditions for name in self._new_names(part)]
         inside = self.within(*labels)
         values = agreed([inside.term(row.body) for row in branches], "an alternative to", self)
         rows = [
-            Quantified(value.node, tuple(inside.statement(part) for part in row.conditions), span=row.span)
+            t.Quantified(value.node, tuple(inside.statement(part) for part in row.conditions), span=row.span)
             for value, row in zip(values, branches, strict=True)
         ]
         kept = next((value for value in values if not is_zero(value.node)), values[0])
-        return Term(Cases(tuple(rows), span=node.span), kept.rows, kept.columns)
+        return Term(t.Cases(tuple(rows), span=node.span), kept.rows, kept.columns)
 
-    def matrix(self, rows: Sequence[Sequence[Term]], node: Node) -> Term:
+    def matrix(self, rows: Sequence[Sequence[Term]], node: t.Node) -> Term:
         """Numbers in rows, columns side by side, or rows one below the other."""
         width = len(rows[0]) if rows else 0
         if not width or any(len(row) != width for row in rows):
             raise misfit("the rows of a matrix differ in length", node.span)
         entries = [entry for row in rows for entry in row]
-        new = Matrix(tuple(Listing(tuple(e.node for e in row)) for row in rows), span=node.span)
+        new = t.Matrix(tuple(t.Listing(tuple(e.node for e in row)) for row in rows), span=node.span)
         if all(self.is_scalar(entry) for entry in entries):
             return Term(new, len(rows), width)
         if len(rows) == 1 and all(entry.columns == 1 for entry in entries):
@@ -600,7 +576,7 @@ class Typer:
 
     # What they share
 
-    def scalar(self, node: Node, what: str) -> Node:
+    def scalar(self, node: t.Node, what: str) -> t.Node:
         """A number, or the error that says what should have been one."""
         term = self.term(node)
         if not self.is_scalar(term):
@@ -619,17 +595,17 @@ class Typer:
         """What it is called and its shape."""
         rows, columns = (self.sizes.known(size) for size in (term.rows, term.columns))
         if self.is_scalar(term):
-            return f"the number {plain(term.node)}"
+            return f"the number {shown(term.node)}"
         sizes = " x ".join("?" if isinstance(size, Hole) else str(size) for size in (rows, columns))
-        return f"{plain(term.node)} ({sizes})"
+        return f"{shown(term.node)} ({sizes})"
 
 
-def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
+def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
     """The tree with its products given their meaning; FormulaError, with the place, where shapes do not fit.
 
     The source, if given, is shown in errors.
 
-    >>> from headwright.formula.tree import Sum
+    >>> from headwright.formula.tree import Name, Sum
     >>> known = {"A": Shape("n", "n"), "q": Shape("n", 1)}
     >>> typed(Sum((Name("I"), Name("A"))), lambda name: known.get(name.base)).terms[0]
     Name(span=Span(start=0, stop=0), base='I', index=Name(span=..., base='n', index=None, primes=0), primes=0)
@@ -643,10 +619,10 @@ def typed(node: Node, shape_of: ShapeOf, *, source: str = "") -> Node:
         raise error.having_read(source) from error
 
 
-def shape(node: Node, shape_of: ShapeOf) -> Shape:
+def shape(node: t.Node, shape_of: ShapeOf) -> Shape:
     """The shape of what a tree stands for, typed or not.
 
-    >>> from headwright.formula.tree import Product
+    >>> from headwright.formula.tree import Name, Product
     >>> shape(Product((Name("q", primes=1), Name("q"))), lambda name: None if name.primes else Shape("d", 1))
     Shape(rows=1, columns=1)
     """
@@ -658,15 +634,15 @@ def shape(node: Node, shape_of: ShapeOf) -> Shape:
     return Shape(rows, columns)
 
 
-def _filled(node: Node, typer: Typer) -> Node:
-    if isinstance(node, Name) and isinstance(node.index, Hole):
+def _filled(node: t.Node, typer: Typer) -> t.Node:
+    if isinstance(node, t.Name) and isinstance(node.index, Hole):
         size = typer.sizes.known(node.index)
         if isinstance(size, Hole):
             raise _unknown_identity(node)
-        index: Node = Name(size) if isinstance(size, str) else Number(Fraction(size))
-        return Name(node.base, index, node.primes, span=node.span)
-    return mapped(node, lambda part: _filled(part, typer))
+        index: t.Node = t.Name(size) if isinstance(size, str) else t.Number(Fraction(size))
+        return t.Name(node.base, index, node.primes, span=node.span)
+    return t.mapped(node, lambda part: _filled(part, typer))
 
 
-def _unknown_identity(node: Node) -> FormulaError:
+def _unknown_identity(node: t.Node) -> FormulaError:
     return misfit("nothing here says how large I is", node.span, "write I_d for the d x d identity")

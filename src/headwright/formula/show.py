@@ -8,38 +8,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.reading.parser import candidates
 from headwright.formula.reading.spellings import FUNCTIONS, GREEK
-from headwright.formula.tree import (
-    STATEMENTS,
-    BigCall,
-    BigSum,
-    Bond,
-    Call,
-    Cases,
-    Comparison,
-    Domain,
-    Dots,
-    Exists,
-    Gap,
-    Inner,
-    Listing,
-    Logic,
-    Matrix,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-)
 
 _SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
 
@@ -49,14 +20,14 @@ class Notation:
     """How signs and words are spelt; whether fractions and exponents are set with braces."""
 
     is_latex: bool
-    signs: Mapping[Comparison, str]
+    signs: Mapping[t.Comparison, str]
     words: Mapping[str, str]
     times: str
     dot: str
     calls: Mapping[str, str]
 
 
-_SIGNS: Final[dict[Comparison, str]] = {
+_SIGNS: Final[dict[t.Comparison, str]] = {
     "=": "=", "!=": r"\neq", "<": "<", ">": ">", "<=": r"\leq", ">=": r"\geq", "~": r"\approx", "<<": r"\ll",
     ">>": r"\gg", "->": r"\to",
 }  # fmt: skip
@@ -122,7 +93,7 @@ class _Writer:
         self.notation = notation
         self.latex = notation.is_latex
 
-    def at(self, node: Node, level: int) -> str:
+    def at(self, node: t.Node, level: int) -> str:
         """The node, in brackets if it joins looser than its place allows."""
         text: str = getattr(self, type(node).__name__.lower())(node)
         return text if self.level(node) >= level else self.bracketed(text)
@@ -132,34 +103,34 @@ class _Writer:
             return rf"\left({text}\right)"
         return f"({text})"
 
-    def level(self, node: Node) -> int:
+    def level(self, node: t.Node) -> int:
         """How tightly the text of a node holds together."""
-        if isinstance(node, STATEMENTS):
-            return RELATION if isinstance(node, Relation | Bond) else STATEMENT
-        if isinstance(node, Sum | Negative) or (isinstance(node, Number) and node.value < 0):
+        if isinstance(node, t.STATEMENTS):
+            return RELATION if isinstance(node, t.Relation | t.Bond) else STATEMENT
+        if isinstance(node, t.Sum | t.Negative) or (isinstance(node, t.Number) and node.value < 0):
             return SUM
-        if isinstance(node, BigSum | BigCall) or (isinstance(node, Product) and _is_open(node.factors[-1])):
+        if isinstance(node, t.BigSum | t.BigCall) or (isinstance(node, t.Product) and _is_open(node.factors[-1])):
             return DOT
-        if isinstance(node, Inner):
+        if isinstance(node, t.Inner):
             return DOT if _has_number(node) else ATOM
-        if isinstance(node, Product) or (isinstance(node, Number) and "/" in number(node.value)):
+        if isinstance(node, t.Product) or (isinstance(node, t.Number) and "/" in number(node.value)):
             return PRODUCT
-        if isinstance(node, Quotient):
+        if isinstance(node, t.Quotient):
             return FACTOR if self.latex else PRODUCT
-        if isinstance(node, Power | Transpose) or (self.latex and self.is_exponential(node)):
+        if isinstance(node, t.Power | t.Transpose) or (self.latex and self.is_exponential(node)):
             return FACTOR
         return ATOM
 
-    def is_exponential(self, node: Node) -> bool:
+    def is_exponential(self, node: t.Node) -> bool:
         """Whether it is written e^{x}; e^{T} would be a transpose."""
-        return isinstance(node, Call) and node.function == "exp" and node.arguments != (Name("T"),)
+        return isinstance(node, t.Call) and node.function == "exp" and node.arguments != (t.Name("T"),)
 
     # -- leaves
 
-    def number(self, node: Number) -> str:
+    def number(self, node: t.Number) -> str:
         return number(node.value)
 
-    def name(self, node: Name) -> str:
+    def name(self, node: t.Name) -> str:
         return self.base(node.base) + self.index(node.index) + "'" * node.primes
 
     def base(self, name: str) -> str:
@@ -177,44 +148,44 @@ class _Writer:
                 return f"{{{inner}^{{*}}}}" if accent == "star" else rf"\{accent}{{{inner}}}"
         return rf"\mathrm{{{name}}}"
 
-    def dots(self, _: Dots) -> str:
+    def dots(self, _: t.Dots) -> str:
         return r"\dots" if self.latex else "..."
 
-    def gap(self, _: Gap) -> str:
+    def gap(self, _: t.Gap) -> str:
         return ""
 
-    def domain(self, node: Domain) -> str:
+    def domain(self, node: t.Domain) -> str:
         return rf"\mathbb{{{node.letter}}}" if self.latex else {"R": "ℝ", "Z": "ℤ", "N": "ℕ"}[node.letter]
 
-    def index(self, node: Node | None) -> str:
+    def index(self, node: t.Node | None) -> str:
         if node is None:
             return ""
-        if isinstance(node, Listing):
+        if isinstance(node, t.Listing):
             return "_{" + ",".join(self.inside_index(item) for item in node.items) + "}"
         text = self.inside_index(node)
-        short = isinstance(node, Name) and node.index is None and not node.primes and len(text) == 1
+        short = isinstance(node, t.Name) and node.index is None and not node.primes and len(text) == 1
         return f"_{text}" if not self.latex and (short or text.isdigit()) else f"_{{{text}}}"
 
-    def inside_index(self, node: Node) -> str:
-        if isinstance(node, Name) and node.index is None and not node.primes:
+    def inside_index(self, node: t.Node) -> str:
+        if isinstance(node, t.Name) and node.index is None and not node.primes:
             is_label = self.latex and node.base in FUNCTIONS  # k_{max}
             return rf"\text{{{node.base}}}" if is_label else self.base(node.base)
         return self.at(node, SUM)
 
     # -- arithmetic
 
-    def negative(self, node: Negative) -> str:
+    def negative(self, node: t.Negative) -> str:
         return "-" + self.at(node.body, DOT)
 
-    def sum(self, node: Sum) -> str:
-        signs = ["-" if isinstance(term, Negative) else "+" for term in node.terms]
-        texts = [self.at(term.body if isinstance(term, Negative) else term, DOT) for term in node.terms]
+    def sum(self, node: t.Sum) -> str:
+        signs = ["-" if isinstance(term, t.Negative) else "+" for term in node.terms]
+        texts = [self.at(term.body if isinstance(term, t.Negative) else term, DOT) for term in node.terms]
         others = "".join(f" {sign} {text}" for sign, text in zip(signs[1:], texts[1:], strict=True))
         return ("-" if signs[0] == "-" else "") + texts[0] + others
 
-    def product(self, node: Product) -> str:
+    def product(self, node: t.Product) -> str:
         text = ""
-        last: Node | None = None
+        last: t.Node | None = None
         for place, factor in enumerate(node.factors):
             ends = place == len(node.factors) - 1 and _is_open(factor)
             part = self.at(factor, DOT if ends else FACTOR)
@@ -224,33 +195,33 @@ class _Writer:
             last = factor
         return text
 
-    def quotient(self, node: Quotient) -> str:
+    def quotient(self, node: t.Quotient) -> str:
         if self.latex:
             return rf"\frac{{{self.at(node.over, SUM)}}}{{{self.at(node.under, SUM)}}}"
         return f"{self.at(node.over, PRODUCT)}/{self.at(node.under, FACTOR)}"
 
-    def power(self, node: Power) -> str:
-        if isinstance(node.base, Domain) and isinstance(node.exponent, Product):  # R^{T x d}
+    def power(self, node: t.Power) -> str:
+        if isinstance(node.base, t.Domain) and isinstance(node.exponent, t.Product):  # R^{T x d}
             sizes = self.notation.times.join(self.at(part, FACTOR) for part in node.exponent.factors)
             return self.at(node.base, ATOM) + (f"^{{{sizes}}}" if self.latex else f"^({sizes})")
         return self.at(node.base, ATOM) + self.upper(node.exponent)
 
-    def upper(self, node: Node) -> str:
+    def upper(self, node: t.Node) -> str:
         text = self.at(node, SUM)
-        if node == Name("T"):
+        if node == t.Name("T"):
             text = "(T)"
         if self.latex:
             return f"^{{{text}}}"
-        alone = isinstance(node, Number) or (isinstance(node, Name) and node.index is None and not node.primes)
+        alone = isinstance(node, t.Number) or (isinstance(node, t.Name) and node.index is None and not node.primes)
         return f"^{text}" if alone or text == "(T)" else f"^({text})"
 
-    def transpose(self, node: Transpose) -> str:
+    def transpose(self, node: t.Transpose) -> str:
         body = self.at(node.body, ATOM)
         if self.latex:
             return rf"{body}^\top"
-        return f"{body}.T" if node.body == Name("e") else f"{body}^T"
+        return f"{body}.T" if node.body == t.Name("e") else f"{body}^T"
 
-    def inner(self, node: Inner) -> str:
+    def inner(self, node: t.Inner) -> str:
         if _has_number(node):
             return self.at(node.left, PRODUCT) + self.notation.dot + self.at(node.right, PRODUCT)
         inside = f"{self.at(node.left, SUM)}, {self.at(node.right, SUM)}"
@@ -260,12 +231,12 @@ class _Writer:
 
     # -- functions
 
-    def norm(self, node: Norm) -> str:
+    def norm(self, node: t.Norm) -> str:
         inside = self.at(node.body, SUM)
         kind = f"_{node.kind}" if node.kind else ""
         return rf"\lVert {inside} \rVert{kind}" if self.latex else f"norm{kind}({inside})"
 
-    def call(self, node: Call) -> str:
+    def call(self, node: t.Call) -> str:
         level = STATEMENT if node.function == "P" else SUM
         inside = ", ".join(self.at(argument, level) for argument in node.arguments)
         if self.latex and self.is_exponential(node):
@@ -280,8 +251,8 @@ class _Writer:
         word = rf"\operatorname{{{function}}}" if self.latex else function
         return self.notation.calls.get(function, word)
 
-    def bigsum(self, node: BigSum | BigCall) -> str:
-        sign = self.called("sum" if isinstance(node, BigSum) else node.word)
+    def bigsum(self, node: t.BigSum | t.BigCall) -> str:
+        sign = self.called("sum" if isinstance(node, t.BigSum) else node.word)
         index = self.base(node.index.rstrip("'")) + "'" * node.index.count("'")
         ranges = [self.at(condition, RELATION) for condition in node.conditions]
         if node.lower is not None:
@@ -293,7 +264,7 @@ class _Writer:
 
     bigcall = bigsum
 
-    def cases(self, node: Cases) -> str:
+    def cases(self, node: t.Cases) -> str:
         write = partial(self.at, level=RELATION)
         words = self.notation.words
         rows = [(self.at(row.body, SUM), words["and"].join(map(write, row.conditions))) for row in node.branches]
@@ -301,13 +272,13 @@ class _Writer:
             return r"\begin{cases} " + r" \\ ".join(f"{body} & {where}" for body, where in rows) + r" \end{cases}"
         return "cases(" + "; ".join(f"{body} for {where}" for body, where in rows) + ")"
 
-    def listing(self, node: Listing) -> str:
+    def listing(self, node: t.Listing) -> str:
         return self.bracketed(self.listed(node))
 
-    def listed(self, node: Listing) -> str:
+    def listed(self, node: t.Listing) -> str:
         return ", ".join(self.at(item, SUM) for item in node.items)
 
-    def matrix(self, node: Matrix) -> str:
+    def matrix(self, node: t.Matrix) -> str:
         rows = [[self.at(item, SUM) for item in row.items] for row in node.rows]
         if self.latex:
             return r"\begin{pmatrix} " + r" \\ ".join(" & ".join(row) for row in rows) + r" \end{pmatrix}"
@@ -315,50 +286,52 @@ class _Writer:
 
     # -- statements
 
-    def relation(self, node: Relation) -> str:
+    def relation(self, node: t.Relation) -> str:
         text = self.at(node.terms[0], SUM)
         for sign, term in zip(node.comparisons, node.terms[1:], strict=True):
             text += f" {self.notation.signs[sign]} {self.at(term, SUM)}"
         return text.lstrip()
 
-    def bond(self, node: Bond) -> str:
+    def bond(self, node: t.Bond) -> str:
         right = self.at(node.right, SUM)
-        if isinstance(node.right, Listing) and node.word == "in":
+        if isinstance(node.right, t.Listing) and node.word == "in":
             right = rf"\{{{self.listed(node.right)}\}}" if self.latex else f"{{{self.listed(node.right)}}}"
         return self.at(node.left, SUM) + self.notation.words[node.word] + right
 
-    def logic(self, node: Logic) -> str:
+    def logic(self, node: t.Logic) -> str:
         items = [self.at(item, RELATION) for item in node.items]
         word = self.notation.words[node.word]
         return word + items[0] if node.word == "not" else word.join(items).lstrip()
 
-    def quantified(self, node: Quantified | Exists) -> str:
+    def quantified(self, node: t.Quantified | t.Exists) -> str:
         write = partial(self.at, level=RELATION)
         words = self.notation.words
-        word = words["some" if isinstance(node, Exists) else "for"]
-        between = word if isinstance(node.body, Gap) else words["and"]  # 'for a and b' alone would say b of a
+        word = words["some" if isinstance(node, t.Exists) else "for"]
+        between = word if isinstance(node.body, t.Gap) else words["and"]  # 'for a and b' alone would say b of a
         return (write(node.body) + word + between.join(map(write, node.conditions))).lstrip()
 
     exists = quantified
 
 
-def _is_open(node: Node) -> bool:
+def _is_open(node: t.Node) -> bool:
     """Whether what follows would be read as a part of it."""
-    return isinstance(node, BigSum | BigCall)
+    return isinstance(node, t.BigSum | t.BigCall)
 
 
-def _has_number(node: Inner) -> bool:
+def _has_number(node: t.Inner) -> bool:
     """Whether a dot between numbers was meant: 2 · 3."""
-    return isinstance(node.left, Number) or isinstance(node.right, Number)
+    return isinstance(node.left, t.Number) or isinstance(node.right, t.Number)
 
 
-def _needs_sign(last: Node, factor: Node, text: str) -> bool:
+def _needs_sign(last: t.Node, factor: t.Node, text: str) -> bool:
     """Whether two factors side by side would be read as something else."""
-    fraction = isinstance(factor, Quotient) and isinstance(factor.over, Number) and isinstance(factor.under, Number)
-    return text[0].isdigit() or (isinstance(last, Number) and fraction)
+    fraction = (
+        isinstance(factor, t.Quotient) and isinstance(factor.over, t.Number) and isinstance(factor.under, t.Number)
+    )
+    return text[0].isdigit() or (isinstance(last, t.Number) and fraction)
 
 
-def latex(node: Node) -> str:
+def latex(node: t.Node) -> str:
     r"""The formula in LaTeX.
 
     >>> from headwright.formula.parse import parse
@@ -368,7 +341,7 @@ def latex(node: Node) -> str:
     return _Writer(LATEX).at(node, STATEMENT)
 
 
-def plain(node: Node) -> str:
+def plain(node: t.Node) -> str:
     r"""The formula on one line, with Greek letters spelt out.
 
     >>> from headwright.formula.parse import parse
@@ -376,17 +349,3 @@ def plain(node: Node) -> str:
     lambda (k_a + k_b) for a != b
     """
     return _Writer(PLAIN).at(node, STATEMENT)
-
-
-def mathml(node: Node) -> str:
-    r"""The formula in MathML, for a browser.
-
-    >>> from headwright.formula.parse import parse
-    >>> mathml(parse(r"\lambda k_a"))[:6]
-    '<math '
-    """
-    try:
-        from latex2mathml.converter import convert
-    except ModuleNotFoundError as error:
-        raise InputError("MathML needs the package latex2mathml, which is not installed: use latex or plain") from error
-    return str(convert(latex(node)))

@@ -12,3 +12,8 @@ serving   the application on a port
 
 static/ holds the pages, one style and hand-written modules: no build step, nothing fetched from elsewhere.
 """
+
+from importlib.resources import files
+from pathlib import Path
+
+STATIC = Path(str(files(__name__) / "static"))

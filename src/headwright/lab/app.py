@@ -6,8 +6,6 @@ import asyncio
 import html
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -20,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from headwright import __version__, theme
+from headwright.lab import STATIC
 from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import described
@@ -28,7 +27,6 @@ from headwright.lab.room import Call, Room
 from headwright.lab.rooms import ROOMS
 
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
-STATIC = Path(str(files("headwright.lab") / "static"))
 
 
 def create_app(

@@ -32,6 +32,11 @@ _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _FONTS = re.compile(r' font-family="[^"]*"')
 
 
+# What a notebook shows is drawn here, as SVG: Altair's own default fetches scripts. Whoever chose another keeps it.
+if alt.renderers.active == "default":
+    alt.renderers.enable("svg")
+
+
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Rows of data inside the chart itself, so that a picture is one file."""
     return alt.InlineData(values=[dict(row) for row in values])
@@ -51,6 +56,18 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
         return chart.properties(description=told)
     words: dict[str, Any] = {"subtitle": more} if more else {}
     return chart.properties(title=alt.Title(lines, **words), description=told)
+
+
+def stacked(*charts: Chart) -> Chart:
+    """Several pictures as one, each below the other, told one after the other.
+
+    >>> import altair as alt
+    >>> dot = alt.Chart(rows([]), description="A dot.").mark_point()
+    >>> told(stacked(dot, dot))
+    'A dot. A dot.'
+    """
+    words = " ".join(told(chart) for chart in charts)
+    return alt.vconcat(*charts, spacing=28).properties(description=words)
 
 
 def told(chart: Chart) -> str:

@@ -29,8 +29,10 @@ def chapters(out: Path) -> Iterator[Chapter]:
     "'Choose q large enough': how large?"
     """
     for number, chapter in enumerate(_story(out), 1):
-        command = chapter.command.replace(f"{out}/", shlex.quote(f"{out}/"))  # to be copied into a shell
-        yield replace(chapter, name=f"{number}-{chapter.name}", command=command)
+        commands = tuple(
+            command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands
+        )  # for a shell
+        yield replace(chapter, name=f"{number}-{chapter.name}", commands=commands)
 
 
 def _story(out: Path) -> Iterator[Chapter]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import transformers
 
 from headwright.audit.models import load_model
-from headwright.audit.texts.certificate import Statement, read, statement_of, written
+from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.certificate import Statement, pairs_statement, read, statement_of, written
 from headwright.audit.texts.checker import DoubtError, check
 from headwright.audit.texts.every_text import every_text
 from headwright.audit.texts.reading import first_layer
@@ -85,7 +88,7 @@ def test_words_change_with_every_field() -> None:
     statement = statements()[0]
     changes: dict[str, object] = {
         "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
-        "choices": 30, "places": (1, 2), "query": 5, "extreme": "most", "bound": "0.123",
+        "choices": 30, "places": (1, 2), "query": 5, "pairs": ((3, 4),), "extreme": "most", "bound": "0.123",
     }  # fmt: skip
     assert set(changes) == set(vars(statement))
     for name, value in changes.items():
@@ -102,17 +105,25 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
     statement = statements()[0]
     assert read(written(statement)) == statement
     document = json.loads(written(statement))
-    spoilt: list[dict[str, object]] = [{"version": 2}, {"statement": {}}, {"extra": 1}]
+    spoilt: list[dict[str, object]] = [{"version": 1}, {"statement": {}}, {"extra": 1}]
     for spoil in spoilt:
         with pytest.raises(InputError):
             read(json.dumps(document | spoil))
     odd: dict[str, object] = {
         "head": "0", "held": [], "bound": 0.5, "extreme": "none", "places": 3, "length": -1, "model": "x. Proved.",
+        "pairs": [[1]],
     }  # fmt: skip
     for name, value in odd.items():
         with pytest.raises(InputError):
             read(json.dumps(document | {"statement": document["statement"] | {name: value}}))
-    for field, value in {"held": None, "query": True, "head": True, "places": None, "weights": None}.items():
+    for field, value in {
+        "held": None,
+        "query": True,
+        "head": True,
+        "places": None,
+        "weights": None,
+        "pairs": None,
+    }.items():
         with pytest.raises(InputError, match=f"^{field} (is|has) (null|true): expected"):
             read(json.dumps(document | {"statement": document["statement"] | {field: value}}))
     for bound in ("1/0", "nan", "-0.5", "1e99999", ""):
@@ -122,9 +133,87 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
         read("not json")
     text = written(statement)
     for spoilt_text in (
-        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 1', '"version": true'),
+        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 2', '"version": true'),
         text.replace('"0": 0', '"00": 0'), text.replace('"0": 0', '"0": 0, "00": 5'), text.replace('"0": 0', '" 0": 0'),
     ):  # fmt: skip
         assert spoilt_text != text
         with pytest.raises(InputError):
             read(spoilt_text)
+
+
+def of_pairs(model: Model, length: int, text: Tokens) -> list[Statement]:
+    """For each head, all pairs of a text that keep anything: their common floor."""
+    layer, found = first_layer(model), []
+    for one in every_text(model, length, text=text):
+        assert one.guarantee is not None
+        pairs = one.guarantee.firm + one.guarantee.broken
+        least = min(floor for *_, floor in pairs)
+        found.append(pairs_statement("a-model", layer, one, [(a, b) for a, b, _ in pairs], 1, least))
+    return found
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma3", "qwen3", "gpt2"])
+def test_what_pairs_keep_is_accepted_and_nothing_more(family: str, tmp_path: Path) -> None:
+    model, _ = tiny(family, tmp_path)
+    layer = first_layer(model)
+    for statement in of_pairs(model, 5, np.array([0, 3, 3, 1, 6, 2])):
+        check(read(written(statement)), layer)
+        better = float(statement.bound) * (1 + 1e-6)
+        with pytest.raises(DoubtError, match="may be less"):
+            check(Statement(**(vars(statement) | {"bound": repr(better)})), layer)
+
+
+def test_pairs_of_an_encoder_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]))
+    transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    model, _ = tiny("bert", tmp_path)
+    for statement in of_pairs(model, 6, np.array([2, 4, 5, 6, 6, 3])):
+        assert statement.held == {0: 2, 5: 3} and statement.places == (3,) and statement.place == 4
+        check(statement, first_layer(model))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"pairs": ((1, 2), (0, 3))}, "token 0 is not one"),
+        ({"pairs": ((1, 99),)}, "token 99 is not one"),
+        ({"query": 5}, "one of these"),
+        ({"places": (5,)}, "any token"),
+        ({"places": (0,)}, "any token"),
+        ({"places": (3, 4)}, "any token"),
+        ({"places": (3,)}, "may be less"),
+        ({"head": 1}, "may be less"),
+        ({"pairs": ()}, "may be less"),
+        ({"bound": "0.99"}, "may be less"),
+    ],
+)
+def test_a_changed_statement_about_pairs_is_rejected(change: dict[str, object], reason: str) -> None:
+    model = load_model("builtin:induction")
+    one = every_text(model, 6, heads=[0], text=model.encode("th"))[0]
+    assert one.guarantee is not None
+    ((a, b, floor),) = one.guarantee.firm
+    statement = pairs_statement("a-model", first_layer(model), one, [(a, b)], 1, floor)
+    check(statement, first_layer(model))
+    assert f"{a} after {b}" in statement.words()
+    with pytest.raises(DoubtError, match=reason):
+        check(Statement(**(vars(statement) | change)), first_layer(model))
+
+
+def test_words_about_many_pairs_have_a_digest_of_all() -> None:
+    statement = statements()[0]
+    many = tuple((a, 5) for a in range(1, 20))
+    words = Statement(**(vars(statement) | {"pairs": many})).words()
+    assert "any of 19 pairs" in words and "and 11 more; digest" in words
+    assert words != Statement(**(vars(statement) | {"pairs": (*many[:-1], (40, 5))})).words()
+
+
+def test_one_query_token_has_a_statement_of_its_own_and_some_have_none() -> None:
+    model = load_model("builtin:induction")
+    layer = first_layer(model)
+    one = every_text(model, 6, heads=[0], queries=[7])[0]
+    statement = statement_of("a-model", layer, one, one.places[1], "least")
+    assert statement.query == 7
+    check(statement, layer)
+    some = every_text(model, 6, heads=[0], queries=[7, 8])[0]
+    with pytest.raises(InputError, match="expected all, or one"):
+        statement_of("a-model", layer, some, some.places[1], "least")

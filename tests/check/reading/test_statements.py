@@ -101,7 +101,7 @@ def test_words_that_turn_nothing(text: str) -> None:
     assert statements(text)[0].why == ""
 
 
-@pytest.mark.parametrize("text", ["so $c$ is not $v$", "hence $c$ is $v$", "$c$ never equals $v$"])
+@pytest.mark.parametrize("text", ["so $c$ is not $v$", "hence $d$ is $v$", "$c$ never equals $v$"])
 def test_what_is_said_of_terms_in_words_is_not_dropped(text: str) -> None:
     assert [one.role for one in statements(text)] == ["unclear"]
 

@@ -15,7 +15,8 @@ from headwright.errors import InputError
 EXERCISES = load_exercises()
 DRAWN = [
     "averaging-all-but-one", "averaging-gaussian", "averaging-many", "averaging-three", "averaging-two",
-    "averaging-two-bounded", "temperature-cold", "temperature-hot", "two-heads",
+    "averaging-two-bounded", "copying-separated", "temperature-cold", "temperature-hot", "two-heads",
+    "two-heads-discrete",
 ]  # fmt: skip
 OTHERS = {"epsilon": Fraction(1, 10), "m": Fraction(3)}
 
@@ -40,7 +41,10 @@ def test_right_answers_meet_the_goal_wherever_they_are_drawn(exercise: str) -> N
         assert all(_meets(found, found.right.left))
 
 
-@pytest.mark.parametrize("exercise", ["averaging-two", "averaging-three", "temperature-cold", "two-heads"])
+@pytest.mark.parametrize(
+    "exercise",
+    ["averaging-two", "averaging-three", "temperature-cold", "two-heads", "copying-separated", "two-heads-discrete"],
+)
 def test_wrong_answers_miss_it_somewhere(exercise: str) -> None:
     found = _beside(exercise, *EXERCISES[exercise].samples.wrong[0], n=40)
     assert not all(_meets(found, found.yours.left))
@@ -86,3 +90,30 @@ def test_what_has_no_picture_says_so(exercise: str, text: str) -> None:
 def test_rejects_a_number_of_keys_that_cannot_be(n: int) -> None:
     with pytest.raises(InputError, match=f"n is {n}"):
         _beside("averaging-many", "q = k_1", n=n)  # m is 3
+
+
+@pytest.mark.parametrize("length", [Fraction(1, 2), Fraction(3, 2)])
+def test_a_formula_for_a_weight_is_drawn_beside_the_truth(length: Fraction) -> None:
+    exercise = EXERCISES["averaging-scaled-discrete"]
+    others = {**OTHERS, "c": length}
+    for formulas, same in ((exercise.samples.right[0], True), (exercise.samples.wrong[0], False)):
+        given = [Formula(text, 1) for text in formulas]
+        found = beside(exercise, given, n=10, others=others, large=Fraction(5))
+        assert found.sign == "="
+        assert (found.yours.left == pytest.approx(found.right.left)) is same
+        assert found.yours.pattern == found.right.pattern
+
+
+def test_a_key_of_uncertain_length_is_as_long_as_is_said() -> None:
+    drawn = [
+        beside(
+            EXERCISES["averaging-scaled"], [Formula(r"q = \lambda(\mu_a + \mu_b)", 1)], n=4, others={"g": length},
+            large=Fraction(8),
+        )
+        for length in (Fraction(1, 2), Fraction(1), Fraction(3, 2))
+    ]  # fmt: skip
+    assert [found.sign for found in drawn] == ["", "", ""]
+    short, even, long = (found.yours.pattern[0] or 0.0 for found in drawn)
+    assert short < 0.05
+    assert even == pytest.approx(0.5, abs=0.01)
+    assert long > 0.95

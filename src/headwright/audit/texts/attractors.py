@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,9 +36,14 @@ def attractors(
     rows = np.arange(head.free) if rows is None else np.asarray(rows)
     rows = rows[:: -(-len(rows) // MOST_ROWS)]
     places = [texts.place - 2**k for k in range(texts.place.bit_length()) if texts.place - 2**k in texts.free]
-    counts: Counter[int] = Counter()
-    for at in places:
-        scores = head.queries(texts.place, at, rows).rows @ head.keys(at).rows[: head.free].T
-        counts.update(scores.argmax(axis=1).tolist())
-    total = len(places) * len(rows)
-    return [Attractor(token, wins, total) for token, wins in counts.most_common(most)]
+    winners = [
+        (head.queries(texts.place, at, rows).rows @ head.keys(at).rows[: head.free].T).argmax(axis=1) for at in places
+    ]
+    return most_often(np.array(winners, dtype=np.int64), most)
+
+
+def most_often(winners: Int[np.ndarray, "places queries"], most: int = 5) -> list[Attractor]:
+    """The tokens that win most often; of those that win alike, the one counted first."""
+    tokens, wins = np.unique(winners, return_counts=True)
+    first = np.argsort(-wins, kind="stable")[:most]
+    return [Attractor(int(tokens[index]), int(wins[index]), winners.size) for index in first]

@@ -1,7 +1,8 @@
 """A statement about every text, as a document that a small checker accepts or not.
 
 The statement names the weights by the digest of their numbers, the head, the length and place, the tokens that a text
-may hold, what is held fixed, the places asked about, the query token or all, and the bound. There is no evidence but
+may hold, what is held fixed, the places asked about, the query token or all (or pairs of one with the token at the
+place asked about), and the bound. There is no evidence but
 the weights themselves: the checker looks at every token at every place again, by arithmetic of its own (`checker`).
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +23,15 @@ from headwright.audit.texts.witness import Extreme
 from headwright.enclosure import shown_above, shown_below
 from headwright.errors import InputError
 
-FORMAT, VERSION = "headwright every-text certificate", 1
+FORMAT, VERSION = "headwright every-text certificate", 2
 DIGITS = 8
+LISTED = 8  # pairs that the words have; the digest stands for all
+MOST_PAIRS = 2**16
 NAME = re.compile(r"[\w./:-]{1,200}", re.ASCII)  # a name, not a sentence: words repeat it
 DECIMAL = re.compile(r"\d{1,20}(\.\d{1,40})?(e-?\d{1,3})?", re.ASCII)
 NAMES = {
-    "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "extreme", "bound",
+    "model", "weights", "head", "length", "place", "held", "tokens", "choices", "places", "query", "pairs", "extreme",
+    "bound",
 }  # fmt: skip
 
 
@@ -44,6 +49,7 @@ class Statement:
     choices: int  # how many these are
     places: tuple[int, ...]
     query: int | None  # the token id at `place`, or any
+    pairs: tuple[tuple[int, int], ...]  # or: token ids at `place` and at the one of `places`; it holds for each pair
     extreme: Extreme
     bound: str  # a decimal: the weight is at least, or at most, this
 
@@ -51,6 +57,7 @@ class Statement:
         """All that it says."""
         side = "at least" if self.extreme == "least" else "at most"
         query = "whatever token is there" if self.query is None else f"with token {self.query} there"
+        query = self._pairs() if self.pairs else query
         held = ", ".join(f"token {token} at place {place}" for place, token in sorted(self.held.items()))
         where = " and ".join(str(place) for place in self.places)
         given = f"place {where}" if len(self.places) == 1 else f"places {where} together"
@@ -60,6 +67,16 @@ class Statement:
             f"Places are counted from 0; any other place holds any of {self.choices} tokens "
             f"(digest {self.tokens[:16]}). For the weights with digest {self.weights[:16]}, called {self.model} "
             "where this was written, in exact arithmetic"
+        )
+
+    def _pairs(self) -> str:
+        """Which pairs it is about."""
+        shown = ", ".join(f"{a} after {b}" for a, b in self.pairs[:LISTED])
+        more = "" if len(self.pairs) <= LISTED else f" and {len(self.pairs) - LISTED} more"
+        digest = hashlib.sha256(json.dumps(self.pairs).encode()).hexdigest()[:16]
+        return (
+            f"with any of {len(self.pairs)} pairs of a token at place {self.place} and one at place "
+            f"{self.places[0] if self.places else '?'} ({shown}{more}; digest {digest})"
         )
 
 
@@ -105,17 +122,36 @@ def tokens_digest(layer: FirstLayer) -> str:
 def statement_of(
     model: str, layer: FirstLayer, found: HeadOnEveryText, places: OnPlaces, extreme: Extreme
 ) -> Statement:
-    """What was found about all query tokens, with the bound rounded to the safe side."""
+    """What was found about all query tokens, or one, with the bound rounded to the safe side."""
     free = len(layer.tokens) - layer.only_held
-    if found.queries != free:
-        raise InputError(f"{found.queries} of {free} query tokens were looked at: expected all for a certificate")
+    if found.queries not in (1, free):
+        raise InputError(f"{found.queries} of {free} query tokens were looked at: expected all, or one, for a "
+                         "certificate; or pairs of a text, --text FILE")  # fmt: skip
     bound = shown_below(places.least.bound, DIGITS) if extreme == "least" else shown_above(places.most.bound, DIGITS)
+    one = None if found.queries == free else places.least.query
+    return _statement(model, layer, found, places.places, one, (), extreme, bound)
+
+
+def pairs_statement(
+    model: str, layer: FirstLayer, found: HeadOnEveryText, pairs: Sequence[tuple[int, int]], distance: int, least: float
+) -> Statement:
+    """Pairs (query token, token so many places before it), each of which keeps no less than `least` there."""
+    if not pairs:
+        raise InputError(f"head {found.head}: no pair keeps what is asked for, so there is nothing to certify")
+    place = found.place - distance
+    return _statement(model, layer, found, (place,), None, tuple(pairs), "least", shown_below(least, DIGITS))
+
+
+def _statement(
+    model: str, layer: FirstLayer, found: HeadOnEveryText, places: tuple[int, ...], query: int | None,
+    pairs: tuple[tuple[int, int], ...], extreme: Extreme, bound: str,
+) -> Statement:  # fmt: skip
     ending = found.length - len(layer.closing)
     held = dict(enumerate(layer.opening)) | {ending + at: token for at, token in enumerate(layer.closing)}
     name = re.sub(r"[^\w./:-]", "_", model, flags=re.ASCII)[-200:]
     return Statement(
         name, weights_digest(layer), found.head, found.length, found.place, held, tokens_digest(layer),
-        free, places.places, None, extreme, bound,
+        len(layer.tokens) - layer.only_held, places, query, pairs, extreme, bound,
     )  # fmt: skip
 
 
@@ -123,6 +159,7 @@ def written(statement: Statement) -> str:
     """The document."""
     said = vars(statement) | {
         "held": {str(place): token for place, token in statement.held.items()}, "places": list(statement.places),
+        "pairs": [list(pair) for pair in statement.pairs],
     }  # fmt: skip
     return json.dumps({"format": FORMAT, "version": VERSION, "statement": said}, indent=1, sort_keys=True) + "\n"
 
@@ -152,7 +189,8 @@ def read(text: str) -> Statement:
         held = {int(place): token for place, token in said["held"].items()}
         if {str(place) for place in held} != set(said["held"]):
             raise InputError(f"held has the places {sorted(said['held'])}: expected plain numbers")
-        return Statement(**(said | {"held": held, "places": tuple(said["places"])}))
+        pairs = tuple((a, b) for a, b in said["pairs"])
+        return Statement(**(said | {"held": held, "places": tuple(said["places"]), "pairs": pairs}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
@@ -164,9 +202,15 @@ def _shaped(said: dict[str, Any]) -> None:
     if type(said["places"]) is not list or type(said["held"]) is not dict:
         name, kind = ("places", "a list") if type(said["places"]) is not list else ("held", "places with their tokens")
         raise InputError(f"{name} is {json.dumps(said[name])[:40]}: expected {kind}")
+    pairs = said["pairs"]
+    if type(pairs) is not list or any(type(pair) is not list or len(pair) != 2 for pair in pairs):
+        raise InputError(f"pairs is {json.dumps(pairs)[:40]}: expected a list of two tokens each")
+    if len(pairs) > MOST_PAIRS:
+        raise InputError(f"pairs has {len(pairs)}: expected no more than {MOST_PAIRS}")
     numbers = [(name, said[name]) for name in ("head", "length", "place", "choices")]
     numbers += [("places", place) for place in said["places"]] + [("held", token) for token in said["held"].values()]
     numbers += [] if said["query"] is None else [("query", said["query"])]
+    numbers += [("pairs", token) for pair in pairs for token in pair]
     for name, value in numbers:
         if type(value) is not int or value < 0:
             raise InputError(f"{name} has {json.dumps(value)[:40]}: expected a whole number, 0 or more")

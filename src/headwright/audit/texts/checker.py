@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from headwright.audit.texts.certificate import Statement, tokens_digest, weights_digest
 from headwright.audit.texts.first import FirstLayer, Norm, Projection
@@ -24,6 +24,7 @@ BLOCK = 512  # query tokens at once
 LONGEST = 2**20  # tokens of a text: a certificate may ask for any number
 
 Array = Float[np.ndarray, "..."]
+Indices = Int[np.ndarray, " tokens"]
 
 
 class DoubtError(InputError):
@@ -75,7 +76,7 @@ class Known:
         mid = 1 / np.sqrt(self.mid)
         return Known(mid, (self.off / (2 * low * np.sqrt(low)) + 4 * UNIT * mid) * (1 + 16 * UNIT))
 
-    def rows(self, which: slice | Array) -> Known:
+    def rows(self, which: slice | Indices) -> Known:
         """Some of them."""
         return Known(self.mid[which], self.off[which])
 
@@ -88,33 +89,58 @@ def check(statement: Statement, layer: FirstLayer) -> None:
     if not 0 <= statement.head < len(layer.queries):
         raise DoubtError(f"there is no head {statement.head}")
     free = len(layer.tokens) - layer.only_held
+    seen, (asking, beside) = _seen(statement, layer), _rows(statement, layer, free)
     at = {int(token): index for index, token in enumerate(layer.tokens)}
-    seen = _seen(statement, layer)
-    queries = list(range(free)) if statement.query is None else [at.get(statement.query, -1)]
-    if queries[0] < 0 or queries[-1] >= free:
-        raise DoubtError(f"token {statement.query} is not one that a text may hold")
-    bound = Fraction(statement.bound)
-    own = layer.queries[statement.head]
+    query = _vectors(layer, statement.place, asking, layer.queries[statement.head])
     shared = layer.keys[statement.head * len(layer.keys) // len(layer.queries)]
-    for start in range(0, len(queries), BLOCK):
-        block = np.array(queries[start : start + BLOCK])
-        extremes = []
-        for place in seen:
-            query = _turned(
-                layer, _projected(_stream(layer, statement.place), own).rows(block), statement.place - place
-            )
-            key = _projected(_stream(layer, place), shared)
+    everyone, key = np.arange(len(layer.tokens)), None
+    low, high = np.empty((2, len(seen), len(asking)))
+    for line, place in enumerate(seen):
+        if key is None or layer.places is not None:  # without learned places, a key is the same everywhere
+            key = _vectors(layer, place, everyone, shared)
+        for start in range(0, len(asking), BLOCK):
+            some = slice(start, start + BLOCK)
+            turned = _turned(layer, query.rows(some), statement.place - place)
             if place == statement.place:
-                fixed = key.rows(block)
+                ends = _fixed(turned, key.rows(asking[some]), layer.scale)
             elif place in statement.held:
-                fixed = key.rows(np.full(len(block), at[statement.held[place]]))
+                ends = _fixed(turned, key.rows(np.full(len(turned.mid), at[statement.held[place]])), layer.scale)
+            elif beside is not None and place in statement.places:
+                ends = _fixed(turned, key.rows(beside[some]), layer.scale)
             else:
-                extremes.append(_over_all(query, key.rows(slice(0, free)), layer.scale))
-                continue
-            extremes.append(_fixed(query, fixed, layer.scale))
-        inside = [place in statement.places for place in seen]
-        for row in range(len(block)):
-            _look(statement, [(low[row], high[row]) for low, high in extremes], inside, bound)
+                ends = _over_all(turned, key.rows(slice(0, free)), layer.scale)
+            low[line, some], high[line, some] = ends
+    inside, bound = [place in statement.places for place in seen], Fraction(statement.bound)
+    for row in range(len(asking)):
+        _look(statement, list(zip(low[:, row], high[:, row], strict=True)), inside, bound)
+
+
+def _rows(statement: Statement, layer: FirstLayer, free: int) -> tuple[Indices, Indices | None]:
+    """The query tokens that it is about, as they are counted; and, for pairs, the tokens at the place asked about."""
+    at = {int(token): index for index, token in enumerate(layer.tokens[:free])}
+    for token in [
+        *([] if statement.query is None else [statement.query]),
+        *(t for pair in statement.pairs for t in pair),
+    ]:
+        if token not in at:
+            raise DoubtError(f"token {token} is not one that a text may hold")
+    if not statement.pairs:
+        return (np.arange(free) if statement.query is None else np.array([at[statement.query]])), None
+    if statement.query is not None:
+        raise DoubtError("it is about one query token and about pairs: expected one of these")
+    where = statement.places
+    if len(where) != 1 or where[0] == statement.place or where[0] in statement.held:
+        raise DoubtError(f"places {list(where)}: expected one that may hold any token, for pairs")
+    first, second = np.array([[at[a], at[b]] for a, b in statement.pairs]).T
+    return first, second
+
+
+def _vectors(layer: FirstLayer, place: int, which: Indices, by: Projection) -> Known:
+    """Queries or keys of some tokens, some at a time."""
+    parts = [
+        _projected(_stream(layer, place, which[start : start + BLOCK]), by) for start in range(0, len(which), BLOCK)
+    ]
+    return Known(np.concatenate([part.mid for part in parts]), np.concatenate([part.off for part in parts]))
 
 
 def _same(statement: Statement, layer: FirstLayer) -> None:
@@ -153,8 +179,8 @@ def _seen(statement: Statement, layer: FirstLayer) -> list[int]:
     return seen
 
 
-def _stream(layer: FirstLayer, place: int) -> Known:
-    x = Known.exactly(layer.embedding)
+def _stream(layer: FirstLayer, place: int, which: Indices) -> Known:
+    x = Known.exactly(layer.embedding[which])
     if layer.always is not None:
         x = x.plus(Known.exactly(layer.always[None]))
     if layer.places is not None:

@@ -61,6 +61,7 @@ class Guarantee:
     kept: int
     broken: tuple[tuple[int, int, float], ...]  # the query token, the one before it, and the least weight
     floors: tuple[float, ...]  # the least weight of every pair, the largest first
+    firm: tuple[tuple[int, int, float], ...]  # as `broken`, those that keep more than 1/2
 
 
 @dataclass(frozen=True)
@@ -221,10 +222,12 @@ def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Gua
         raise InputError("the text holds no adjacent pair of ordinary tokens: give it a longer one")
     floor = pair_band(head, swept, "previous", np.array(pairs)).least.lower
     kept = floor > HALF
-    worst = [index for index in np.argsort(floor, kind="stable") if not kept[index]][:NAMED]
-    ids = [(int(layer.tokens[pairs[index][0]]), int(layer.tokens[pairs[index][1]])) for index in worst]
-    broken = tuple((*pair, float(floor[index])) for pair, index in zip(ids, worst, strict=True))
-    return Guarantee(len(pairs), int(kept.sum()), broken, tuple(sorted(floor.tolist(), reverse=True)))
+    ids = [
+        (int(layer.tokens[a]), int(layer.tokens[b]), float(least)) for (a, b), least in zip(pairs, floor, strict=True)
+    ]
+    broken = sorted((each for each, held in zip(ids, kept, strict=True) if not held), key=lambda each: each[2])
+    firm = tuple(each for each, held in zip(ids, kept, strict=True) if held)
+    return Guarantee(len(pairs), len(firm), tuple(broken[:NAMED]), tuple(sorted(floor.tolist(), reverse=True)), firm)
 
 
 def counted(layer: FirstLayer, queries: Sequence[int]) -> Int[np.ndarray, " queries"]:

@@ -7,14 +7,13 @@ the texts that attain the extremes need no second pass.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from headwright.audit.texts.attractors import Attractor
+from headwright.audit.texts.attractors import Attractor, most_often
 from headwright.audit.texts.first import FirstLayer, head_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.sweep import Sums, Sweep, checked_sets, summed
@@ -65,8 +64,7 @@ class Extremes:
         """As those of `attractors`, of these query tokens."""
         far = [self.texts.place - 2**k for k in range(self.texts.place.bit_length())]
         lines = [line for line, at in enumerate(self.texts.seen) if at in far and at in self.texts.free]
-        counts = Counter(self.largest[lines].ravel().tolist())
-        return [Attractor(token, wins, len(lines) * len(self.rows)) for token, wins in counts.most_common(most)]
+        return most_often(self.largest[lines], most)
 
 
 def extremes(

@@ -18,9 +18,8 @@ from headwright.check.autograder.gradescope import apology, as_bytes, grade
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import run
 from headwright.check.sheets.document import read_document
-from headwright.check.sheets.folder import SUFFIXES, sheets
 from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.text import clean
+from headwright.check.sheets.text import SUFFIXES, clean, sheets
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import write_whole
 

@@ -15,8 +15,7 @@ from headwright.check.autograder.assignment import Assignment, Visibility, Worth
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
 from headwright.check.telling.hints import Hints, hinted
-from headwright.check.telling.results import as_json
-from headwright.check.telling.told import told
+from headwright.check.telling.told import as_json, told
 from headwright.check.verdict import Word, worst
 
 LONGEST_OUTPUT = 20_000  # characters of one text

@@ -17,6 +17,7 @@ _SIGN = r"\s*(?:[=<>≤≥≠]|\\(?:leq?|geq?|[lg]t|neq?)(?![a-zA-Z]))\s*"
 _GIVEN = r"(?:\\?(?!q(?![a-z]))[a-z]+|\\\|\s*k_\w\s*\\\||\\lVert\s*k_\w\s*\\rVert)"
 _CASE = re.compile(rf"\s*(?:{_NUMBER}{_SIGN})?{_GIVEN}{_SIGN}{_NUMBER}\s*")
 GIVES = frozenset({"gives", "yields", "means", "implies", "makes"})
+IMPLIES = frozenset({"implies", "forces"})
 OPENS = frozenset({"if", "when", "for", "whenever", "in", "case", "once"})
 MOST_WORDS = 7  # that name a case
 
@@ -37,7 +38,7 @@ def as_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
     >>> [token.text for token in as_cases(said)]
     ['for', 'g > 1', ',', 'c = 1']
     """
-    found = list(_named(tokens))
+    found = list(_named(_implied(tokens)))
     at = 0
     while at < len(found):
         token = found[at]
@@ -57,18 +58,33 @@ _EQUATION = re.compile(r"([^=<>≤≥≈]+)(=|\\approx|≈)([^=<>≤≥≈]+)")
 
 
 def _both_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """'$x = a$ for $c = 1$ and $b$ for $c = 2$' says x = b in the second case."""
+    """'$x = a$ for $c = 1$ and $b$ for $c = 2$', '... and $b$ otherwise' says x = b in the second case."""
     found = list(tokens)
-    for at in range(len(found) - 6):
-        first, word, case, joined, other, again, second = found[at : at + 7]
+    for at in range(len(found) - 5):
+        first, word, case, joined, other, again = found[at : at + 6]
         equation = _EQUATION.fullmatch(first.text) if first.kind == "formula" else None
-        cases = (
-            case.kind == second.kind == "formula" and looks_like_a_case(case.text) and looks_like_a_case(second.text)
-        )
-        marked = word.text in ("for", "if", "when") and again.text == word.text and joined.text == "and"
-        if equation and cases and marked and other.kind == "term":
+        marked = word.text in ("for", "if", "when") and joined.text in ("and", "while") and _is_case(case)
+        second = found[at + 6] if at + 6 < len(found) else None
+        told = second is not None and again.text == word.text and _is_case(second)
+        if equation and marked and other.kind == "term" and (told or again.text in ("otherwise", "else")):
             found[at + 4] = replace(other, kind="formula", text=f"{equation[1].strip()} {equation[2]} {other.text}")
     return tuple(found)
+
+
+_INDICES = re.compile(r"\s*[ij]\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z])).{1,20}")
+
+
+def _is_case(token: Token) -> bool:
+    case = looks_like_a_case(token.text) or _INDICES.fullmatch(token.text) is not None
+    return token.kind == "formula" and case
+
+
+def _implied(tokens: Sequence[Token]) -> Sequence[Token]:
+    """'$a = b$ implies $c = d$' does not claim a = b: it says 'for $a = b$, $c = d$'."""
+    if len(tokens) > 2 and tokens[0].kind == "formula" and tokens[1].text in IMPLIES and _formula_next(tokens, 2):
+        line = tokens[0].line
+        return [Token("word", "for", line), tokens[0], Token("mark", ",", line), *tokens[2:]]
+    return tokens
 
 
 def _begins(tokens: Sequence[Token], at: int) -> bool:

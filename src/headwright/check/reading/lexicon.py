@@ -59,6 +59,12 @@ class Lexicon:
     nouns: frozenset[str]
     between: frozenset[str]
     abbreviations: frozenset[str]
+    nearly: Mapping[tuple[str, ...], str]
+    grammar: Mapping[str, tuple[str, ...]]
+
+    def table(self, name: str) -> tuple[str, ...]:
+        """The phrases of one table of the grammar."""
+        return self.grammar[name]
 
     def part(self, words: Sequence[str]) -> Phrase | None:
         """The longest phrase at the start of these words, and the part it plays; 'turning' where it may turn a meaning.
@@ -279,4 +285,6 @@ def lexicon() -> Lexicon:
         nouns=frozenset(given["fillers"]["nouns"]),
         between=frozenset(given["fillers"]["between"]),
         abbreviations=frozenset(given["abbreviations"]["words"]),
+        nearly=_table(given["nearly"]),
+        grammar={name: tuple(phrases) for name, phrases in given["grammar"].items()},
     )

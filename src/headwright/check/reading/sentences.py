@@ -7,7 +7,7 @@ large'. Formulas without marks, as people type them in plain text, are found by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +29,8 @@ Kind = Literal["word", "mark", "formula", "term"]
 # How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
 # for doubt, and it is never called false.
 Loose = Literal["", "nearly", "room"]
+# With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
+GoesOn = Literal["", "end", "instead", "aside"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Token:
     line: int
     display: bool = False
     loose: Loose = ""
+    goes_on: GoesOn = ""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,9 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
         yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
+        ended = piece.text.endswith(".") and not _GOES_ON.match(text, stop)  # '$$q = k_a.$$ Then ...'
+        if ended or (display and _ANEW.match(text, stop)):
+            yield Token("mark", ".", at + piece.text.count("\n"))
         line += text.count("\n", done, stop)
         done = stop
     yield from _words(text[done:], line, typed=not pieces)
@@ -170,13 +176,15 @@ def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
     return (reach + before.start() if before else start), (stop + after.end() if after else stop)
 
 
-_WORD = re.compile(r"\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
+_ANEW = re.compile(r"\s*[A-Z][a-z]+ ")
+_GOES_ON = re.compile(r"\s*[a-z,;:(.]")
+_WORD = re.compile(r"\d+/\d+|\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
 
 
 def _words(text: str, line: int, *, typed: bool) -> Iterator[Token]:
     """The words and marks of prose; with `typed`, formulas in it that have no marks of their own."""
     for number, row in enumerate(text.split("\n")):
-        if typed and _SIGNED.search(row):
+        if typed and (_SIGNED.search(row) or _TYPED.search(row)):
             yield from _typed(row, line + number)
             continue
         for found in _WORD.finditer(re.sub(r"`[^`]*`", " ", row).replace("**", " ")):
@@ -200,6 +208,7 @@ def _word(word: str, line: int) -> Iterator[Token]:
 
 # What is typed without marks: formulas are what does not look like English.
 _SIGNED = re.compile(r"[=<>≤≥≠≈≫≪→~]")
+_TYPED = re.compile(r"\w_\w|\w\^|\b(?:ln|exp|sqrt|log)\(|\b(?:lambda|epsilon|alpha|beta|tau|mu)\b|\d/\d")
 _ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:'[a-z]+)?[.,;:]?|[aAI]")
 _MATHEMATICAL = re.compile(
     r"(?:exp|ln|log|sqrt|sin|cos|max|min|abs|tr|trace|softmax|relu|ReLU|rank|diag|sum|norm|norm_F|eps|epsilon|lambda|beta"
@@ -254,7 +263,10 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     """
     run: list[str] = []
     for part in [*row.split(), ""]:
-        words = bool(part) and (_is_english(part) or part.rstrip(".,;:").lower() in _LITTLE)
+        bare = part.rstrip(".,;:")
+        unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "a", "i")  # K = I
+        little = _LITTLE.fullmatch(bare) is not None and bare != "i"
+        words = bool(part) and not unfinished and (_is_english(part) or little)
         if part and not words:
             run.append(part)
             continue
@@ -264,31 +276,13 @@ def _typed(row: str, line: int) -> Iterator[Token]:
             yield from _word(found[0].lower(), line)
 
 
-_LITTLE = {
-    "a",
-    "i",
-    "is",
-    "so",
-    "we",
-    "if",
-    "as",
-    "to",
-    "by",
-    "in",
-    "of",
-    "or",
-    "no",
-    "it",
-    "at",
-    "be",
-    "an",
-    "on",
-    "do",
-}
+_LITTLE = re.compile(
+    r"(?:[aI]|is|so|we|if|as|to|by|in|of|or|no|it|at|be|an|on|do|my|me|us|up|go|he|ok|vs|am)", re.IGNORECASE
+)
 
 
 def _run(run: str, line: int) -> Iterator[Token]:
-    for part in re.split(r"(?<=[,;.:])\s+|(?<=[,;.:])$", run):
+    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", run):
         bare = part.rstrip(",;.:")
         if bare.strip():
             yield Token("formula" if compares(bare) else "term", bare.strip(), line)
@@ -300,7 +294,10 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
     """Cut at full stops, question marks and semicolons."""
     held: list[Token] = []
     first = True
-    for token in block.tokens:
+    for place, token in enumerate(block.tokens):
+        if held and held[-1].display and _between_steps(held[-1], block.tokens[place:]):
+            yield Sentence(tuple(held), number, block.item and first, block.heading, "")
+            held, first = [], False
         if token.kind == "mark" and token.text in ".!?;":
             if held:
                 yield Sentence(tuple(held), number, block.item and first, block.heading, token.text)
@@ -317,6 +314,18 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
         yield Sentence(tuple(held), number, block.item and first, block.heading, end)
 
 
+def _between_steps(display: Token, after: Sequence[Token]) -> bool:
+    """Words on a line of their own between a display and one that begins with a relation: how the step is made."""
+    opening = after[0]
+    if opening.kind == "formula" or opening.line <= display.line + display.text.count("\n"):
+        return False
+    phrase = lexicon().part([opening.text])
+    if opening.kind == "mark" or (phrase is not None and phrase.part in ("if", "where", "otherwise", "only")):
+        return False
+    following = next((one for one in after if one.kind == "formula"), None)
+    return following is not None and following.display and leads_on(following.text)
+
+
 def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     """Whether a sentence goes on in the block that follows."""
     if last.paragraph == sentence.paragraph or last.heading or sentence.heading or last.end not in ("", ":"):
@@ -326,6 +335,8 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
         return False
     ending, opening = last.tokens[-1], sentence.tokens[0]
+    if ending.display and _between_steps(ending, sentence.tokens):
+        return False
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
         return False  # two displays, one below the other
     if last.end == ":" or ending.text == ",":

@@ -2,7 +2,6 @@
 
     worlds    explicit keys, tokens, rows of position embeddings: names and their values, from the definitions
     matrices  explicit matrices, and formulas evaluated on them entry by entry
-    moments   means and variances of scores, from keys that are moved one by one
     saying    whether a statement holds in a world: certain, or not known
     trying    proofs at random admissible instances, refutations at theirs, limits along a growing sequence
 

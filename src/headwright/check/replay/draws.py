@@ -19,22 +19,8 @@ from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
 from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
 from headwright.check.scalars.numbers import Symbol
+from headwright.formula import tree as t
 from headwright.formula.evaluate import ball, precision
-from headwright.formula.shapes import mapped
-from headwright.formula.tree import (
-    BigSum,
-    Call,
-    Listing,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Number,
-    Product,
-    Relation,
-    Sum,
-    walk,
-)
 
 STAGES = 3  # of a sequence
 MOST_KEYS = 40  # that are written out
@@ -52,13 +38,13 @@ class Question:
 
     exercise: Exercise
     answer: Answer
-    node: Node
-    under: tuple[Node, ...]
+    node: t.Node
+    under: tuple[t.Node, ...]
     values: Mapping[str, Fraction] = field(default_factory=dict)  # of a counterexample
     along: Mapping[str, Path] = field(default_factory=dict)  # names that grow with others there
 
     @cached_property
-    def definitions(self) -> dict[str, Node]:
+    def definitions(self) -> dict[str, t.Node]:
         """What is given, and what the answer defines."""
         tokens = self.exercise.tokens
         given: dict[str, str] = {} if tokens is None else {**tokens.tokens, **tokens.weights}  # type: ignore[dict-item]
@@ -67,28 +53,28 @@ class Question:
         return known | {name: part.terms[1] for name, part in redefined(self.under, self.exercise).items()}
 
     @cached_property
-    def conditions(self) -> list[Node]:
+    def conditions(self) -> list[t.Node]:
         """What must hold where the claim is looked at, but for what grows and which keys are meant."""
         instead = redefined(self.under, self.exercise).values()
         said = [part for part in self.under if part not in instead] + [one.node for one in self.answer.conditions]
         if self.exercise.keys is not None and self.exercise.keys.are == "any":
             said += [one.node for one in self.answer.claims if _about_scores(one.node)]
         said += self._set_aside()
-        return [node for node in said if not isinstance(node, Name) and not _tends(node) and not self._places(node)]
+        return [node for node in said if not isinstance(node, t.Name) and not _tends(node) and not self._places(node)]
 
-    def _set_aside(self) -> list[Node]:
+    def _set_aside(self) -> list[t.Node]:
         """Where a length is random and nothing is said of it, the cases that the exercise sets aside do not count."""
         setting = self.exercise.keys
         if setting is None or self.comparison not in ("~", "->") or self.under:
             return []
         return [parsed(source) for source in setting.given]
 
-    def _places(self, node: Node) -> bool:
+    def _places(self, node: t.Node) -> bool:
         return (
-            isinstance(node, Relation)
+            isinstance(node, t.Relation)
             and node.comparisons == ("!=",)
             and self.exercise.keys is not None
-            and all(isinstance(t, Number) or (isinstance(t, Name) and t.index is None) for t in node.terms)
+            and all(isinstance(x, t.Number) or (isinstance(x, t.Name) and x.index is None) for x in node.terms)
         )
 
     @cached_property
@@ -102,16 +88,16 @@ class Question:
         return frozenset(_name(name) for part in self.much for name in names_in(part)) & self.own
 
     @cached_property
-    def much(self) -> list[Relation]:
+    def much(self) -> list[t.Relation]:
         """What is said to be much larger than something else."""
-        said = (part for condition in self.conditions for part in walk(condition) if isinstance(part, Relation))
+        said = (part for condition in self.conditions for part in t.walk(condition) if isinstance(part, t.Relation))
         return [part for part in said if set(part.comparisons) & {">>", "<<"}]
 
     @cached_property
-    def _going(self) -> list[Relation]:
+    def _going(self) -> list[t.Relation]:
         """What is said of where names go."""
         said = (*self.under, *(one.node for one in self.answer.conditions))
-        return [part for one in said for part in walk(one) if isinstance(part, Relation) and _tends(part)]
+        return [part for one in said for part in t.walk(one) if isinstance(part, t.Relation) and _tends(part)]
 
     @cached_property
     def tending(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -123,7 +109,7 @@ class Question:
         shrinks: set[str] = set()
         for part in self._going:
             big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
-            (shrinks if isinstance(other, Number) and part.comparisons[0] == "->" else grows).add(_name(big))
+            (shrinks if isinstance(other, t.Number) and part.comparisons[0] == "->" else grows).add(_name(big))
         held = {_name(n) for one in self.conditions for n in names_in(one)}
         if self.comparison not in ("=", "!="):
             grows |= self.own - held
@@ -138,7 +124,7 @@ class Question:
     @property
     def comparison(self) -> str:
         """The sign of the claim."""
-        return self.node.comparisons[0] if isinstance(self.node, Relation) and self.node.comparisons else ""
+        return self.node.comparisons[0] if isinstance(self.node, t.Relation) and self.node.comparisons else ""
 
     @cached_property
     def own(self) -> set[str]:
@@ -155,7 +141,7 @@ class Question:
         under = [node for node in self.under if not self._places(node)]
         nodes = [self.node, *under, *defined.values(), *(one.node for one in self.answer.conditions)]
         found = [name for node in nodes for name in names_in(node)]
-        bound = {part.index for node in nodes for part in walk(node) if isinstance(part, BigSum)}
+        bound = {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum)}
         given = known | bound | self.letters(exercise.keys)
         return {_name(n) for n in found if _name(n) not in given and not (n.base in letters and n.index is not None)}
 
@@ -163,21 +149,21 @@ class Question:
         """The letters that stand for keys without a name."""
         if setting is None:
             return set()
-        bound = {part.index for part in walk(self.node) if isinstance(part, BigSum)}
+        bound = {part.index for part in t.walk(self.node) if isinstance(part, t.BigSum)}
         bases = ("k", "v", "alpha", *setting.also)
         found: set[str] = set()
-        for part in walk(self.node):
-            if isinstance(part, Name) and part.base in bases and part.index is not None:
-                last = part.index.items[-1] if isinstance(part.index, Listing) else part.index
-                found |= {label(last)} if isinstance(last, Name) else set()
+        for part in t.walk(self.node):
+            if isinstance(part, t.Name) and part.base in bases and part.index is not None:
+                last = part.index.items[-1] if isinstance(part.index, t.Listing) else part.index
+                found |= {label(last)} if isinstance(last, t.Name) else set()
         return found - set(setting.named) - bound
 
 
-def names_in(node: Node) -> Iterator[Name]:
+def names_in(node: t.Node) -> Iterator[t.Name]:
     """The names in a formula, but for those in an index, and those that say over which keys a sum runs."""
-    if isinstance(node, Name):
+    if isinstance(node, t.Name):
         yield node
-    elif isinstance(node, BigSum):
+    elif isinstance(node, t.BigSum):
         for part in (node.body, node.lower, node.upper):
             yield from names_in(part) if part is not None else ()
     else:
@@ -185,24 +171,24 @@ def names_in(node: Node) -> Iterator[Name]:
             yield from names_in(part)
 
 
-def _name(node: Node) -> str:
+def _name(node: t.Node) -> str:
     """The name that a node is, perhaps with a minus in front."""
-    if isinstance(node, Negative) and isinstance(node.body, Name):
+    if isinstance(node, t.Negative) and isinstance(node.body, t.Name):
         return f"-{full_name(node.body)}"
-    return full_name(node) if isinstance(node, Name) else ""
+    return full_name(node) if isinstance(node, t.Name) else ""
 
 
-def _tends(node: Node) -> bool:
+def _tends(node: t.Node) -> bool:
     """x -> infinity, t >> n; a condition on scores with >> is another thing."""
-    if not isinstance(node, Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
+    if not isinstance(node, t.Relation) or not node.comparisons or node.comparisons[0] not in ("->", ">>", "<<"):
         return False
     big = node.terms[1] if node.comparisons[0] == "<<" else node.terms[0]
-    return isinstance(big, Name)
+    return isinstance(big, t.Name)
 
 
-def _about_scores(node: Node) -> bool:
+def _about_scores(node: t.Node) -> bool:
     names = {name.base for name in names_in(node)}
-    return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, Name | Negative)
+    return {"k", "q"} <= names and not names & {"alpha", "c", "v"} and not isinstance(node, t.Name | t.Negative)
 
 
 def sequences(question: Question, random: Random, count: int) -> Iterator[list[World]]:
@@ -280,7 +266,7 @@ def _keys(
         keys[places[which] - 1] = keys[places[which] - 1] * ball(numbers[scale.name])
     queries: dict[str, arb_mat] = {}
     if setting.are == "separated":
-        keys = [_apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
+        keys = [apart(size, place, _closeness(numbers, letters, place, random)) for place in range(size)]
     if setting.are == "any":
         usual = (Fraction(0), Fraction(-1), Fraction(1, 3), Fraction(2), -much, much)
         alike, one = random.random() < 0.5, random.choice(usual)
@@ -302,7 +288,7 @@ def _closeness(numbers: Mapping[str, Fraction], letters: list[str], place: int, 
     return numbers.get(mine, numbers.get(Symbol("closeness"), drawn))
 
 
-def _apart(size: int, place: int, closeness: Fraction) -> arb_mat:
+def apart(size: int, place: int, closeness: Fraction) -> arb_mat:
     """A unit vector with this inner product with the first."""
     if place == 0:
         return unit(size, 0)
@@ -325,10 +311,10 @@ def idle(question: Question, world: World, random: Random) -> World:
     if isinstance(world, TokensWorld) and world.setting is not None and world.setting.mask == "causal":
         return replace(world, setting=world.setting.model_copy(update={"mask": "none"}), _values={})
     if isinstance(world, TokensWorld) and world.setting is not None:
-        single: list[Node] = [Name(world.setting.letter, Name(which)) for which in world.setting.directions]
-        some = [*single, *(Product((Number(Fraction(2)), one)) for one in single), Sum((single[0], single[-1]))]
+        single: list[t.Node] = [t.Name(world.setting.letter, t.Name(which)) for which in world.setting.directions]
+        some = [*single, *(t.Product((t.Number(Fraction(2)), one)) for one in single), t.Sum((single[0], single[-1]))]
         same, alike = random.choice(some), random.random() < 0.5
-        other: dict[str, Node] = {token: same if alike else random.choice(some) for token in world.tokens}
+        other: dict[str, t.Node] = {token: same if alike else random.choice(some) for token in world.tokens}
         return replace(world, definitions={**question.definitions, **other}, _values={})
     return world
 
@@ -349,16 +335,16 @@ def integers(question: Question, random: Random, count: int, *, same: bool = Fal
         yield IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)
 
 
-def waveless(node: Node) -> Node:
+def waveless(node: t.Node) -> t.Node:
     """Where the question is idle, every sine is 0 and every cosine 1."""
-    if isinstance(node, Call) and node.function in ("sin", "cos"):
-        return Number(Fraction(int(node.function == "cos")))
-    return mapped(node, waveless)
+    if isinstance(node, t.Call) and node.function in ("sin", "cos"):
+        return t.Number(Fraction(int(node.function == "cos")))
+    return t.mapped(node, waveless)
 
 
-def existential(node: Node, some: tuple[str, ...]) -> set[str]:
+def existential(node: t.Node, some: tuple[str, ...]) -> set[str]:
     """The integers that only a conclusion names: one such is claimed to exist."""
-    if not isinstance(node, Logic) or node.word != "implies":
+    if not isinstance(node, t.Logic) or node.word != "implies":
         return set()
     before, after = ({_name(n) for n in names_in(side)} for side in node.items)
     return {name for name in after - before if name in some}

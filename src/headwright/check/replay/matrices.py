@@ -18,28 +18,11 @@ from headwright.check.decision import Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.replay.saying import EQUAL
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
 from headwright.formula.evaluate import NoValue, Undefined, ball, precision, softmax, spectral
 from headwright.formula.evaluate import power as real_power
-from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
-from headwright.formula.tree import (
-    BigSum,
-    Call,
-    Inner,
-    Listing,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    walk,
-)
+from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
 Rows = Sequence[Sequence[Fraction]]
 MOST_ENTRIES = 2_000_000  # written down for one statement
@@ -120,7 +103,7 @@ class MatricesWorld:
 
     exercise: Exercise
     setting: Matrices
-    definitions: Mapping[str, Node]
+    definitions: Mapping[str, t.Node]
     example: Example
     written: int = 0  # entries so far
     _values: dict[str, Table] = field(default_factory=dict)
@@ -137,7 +120,7 @@ class MatricesWorld:
                 found[letter.removesuffix("_*")] = matrix
         return found
 
-    def shape_of(self, name: Name) -> Shape | None:
+    def shape_of(self, name: t.Name) -> Shape | None:
         """The shape of a name, in names of sizes."""
         full, given = full_name(name), self.setting.shapes
         if full in given:
@@ -147,13 +130,13 @@ class MatricesWorld:
                 self._shapes[full] = shape(self.definitions[full], self.shape_of)
             return self._shapes[full]
         if name.index is not None and not name.primes:
-            whole = self.shape_of(Name(name.base))
-            if isinstance(name.index, Listing) and whole is not None:
+            whole = self.shape_of(t.Name(name.base))
+            if isinstance(name.index, t.Listing) and whole is not None:
                 return SCALAR
             if f"{name.base}_*" in given:
                 return Shape(*given[f"{name.base}_*"])
             if whole is not None and whole != SCALAR:
-                size = plain(name.index)
+                size = spelt(name.index)
                 return Shape(size if "diagonal" in self.setting.facts.get(name.base, ()) else whole.rows, size)
         sizes = {size for one in given.values() for size in one if isinstance(size, str)}
         return SCALAR if full in sizes or full in self.example.sizes else None
@@ -164,7 +147,7 @@ class MatricesWorld:
 
     # Values
 
-    def value(self, node: Node, bound: Mapping[str, int] | None = None) -> Table:
+    def value(self, node: t.Node, bound: Mapping[str, int] | None = None) -> Table:
         """The value of a typed term; InputError where it has none."""
         found = self._value(node, bound or {})
         self.written += len(found.entries) + 1
@@ -172,47 +155,47 @@ class MatricesWorld:
             raise NoValue("more entries than are worth writing down")
         return found
 
-    def _value(self, node: Node, bound: Mapping[str, int]) -> Table:
+    def _value(self, node: t.Node, bound: Mapping[str, int]) -> Table:
         match node:
-            case Number(exactly):
+            case t.Number(exactly):
                 return single(ball(exactly)) if exactly else NOTHING
-            case Name():
+            case t.Name():
                 return self._name(node, bound)
-            case Sum(terms):
+            case t.Sum(terms):
                 return _total([self.value(term, bound) for term in terms])
-            case Negative(body):
+            case t.Negative(body):
                 return self.value(body, bound).mapped(lambda entry: -entry)
-            case Product(factors):
+            case t.Product(factors):
                 found = self.value(factors[0], bound)
                 for factor in factors[1:]:
                     found = _times(found, self.value(factor, bound))
                 return found
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 divisor = self.value(under, bound).number
                 if divisor.contains(0):
                     raise Undefined("a division by what may be 0")
                 return self.value(over, bound).mapped(lambda entry: entry / divisor)
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return _power(self.value(base, bound), self.value(exponent, bound).number)
-            case Transpose(body):
+            case t.Transpose(body):
                 return _turned(self.value(body, bound))
-            case Inner(left, right):
+            case t.Inner(left, right):
                 first, second = (self.value(side, bound) for side in (left, right))
                 return _times(
                     _turned(first) if first.columns == 1 else first, _turned(second) if second.rows == 1 else second
                 )
-            case Norm(body, kind):
+            case t.Norm(body, kind):
                 return single(_norm(self.value(body, bound), kind))
-            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
+            case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
                 return self._diagonal(run, self._integer(size, bound), bound)
-            case Call(function, arguments):
+            case t.Call(function, arguments):
                 return _call(function, [self.value(part, bound) for part in arguments])
-            case BigSum():
+            case t.BigSum():
                 return self._sum(node, bound)
             case _:
                 raise NoValue("this has no value")
 
-    def _name(self, node: Name, bound: Mapping[str, int]) -> Table:
+    def _name(self, node: t.Name, bound: Mapping[str, int]) -> Table:
         if node.index is None and not node.primes and node.base in bound:
             return single(arb(bound[node.base]))
         full = full_name(node)
@@ -227,10 +210,10 @@ class MatricesWorld:
         if node.base == "I":
             size = self._integer(node.index, bound)
             return Table(size, size, {(i, i): arb(1) for i in range(1, size + 1)})
-        places = node.index.items if isinstance(node.index, Listing) else (node.index,)
+        places = node.index.items if isinstance(node.index, t.Listing) else (node.index,)
         return self._part(node.base, [self._integer(place, bound) for place in places])
 
-    def _given(self, full: str, node: Name) -> Table | None:
+    def _given(self, full: str, node: t.Name) -> Table | None:
         """What is written out, and what is defined."""
         if full in self.example.sizes:
             return single(arb(self.example.sizes[full]))
@@ -238,8 +221,8 @@ class MatricesWorld:
         if full in self.example.matrices:
             return table([[ball(entry) for entry in row] for row in self.example.matrices[full]])
         if full in self.definitions:
-            equation = _typed(Relation((node, self.definitions[full]), ("=",)), self)  # it says how large an I is
-            value = self.value(equation.terms[1] if isinstance(equation, Relation) else node)
+            equation = _typed(t.Relation((node, self.definitions[full]), ("=",)), self)  # it says how large an I is
+            value = self.value(equation.terms[1] if isinstance(equation, t.Relation) else node)
             if known is not None and value == NOTHING:
                 return Table(self.size(known.rows), self.size(known.columns), {})
             return value
@@ -256,7 +239,7 @@ class MatricesWorld:
     def _part(self, base: str, places: Sequence[int]) -> Table:
         """A column, a singular value, an entry, or the first columns."""
         values, columns = self.families("singular values"), self.families("columns")
-        whole = self._name(Name(values.get(base, columns.get(base, base))), {})
+        whole = self._name(t.Name(values.get(base, columns.get(base, base))), {})
         if len(places) == 2 or base in values:
             i, j = places[0], places[-1]
             if not (1 <= i <= whole.rows and 1 <= j <= whole.columns):
@@ -273,19 +256,19 @@ class MatricesWorld:
         kept = {(i, j): entry for (i, j), entry in whole.entries.items() if j <= place and i <= rows}
         return Table(rows, place, kept)
 
-    def _integer(self, node: Node, bound: Mapping[str, int]) -> int:
+    def _integer(self, node: t.Node, bound: Mapping[str, int]) -> int:
         found = self.value(node, bound).number
         whole = found.unique_fmpz() if found.is_exact() else None
         if whole is None:
             raise NoValue("an index that is no integer")
         return int(whole)
 
-    def _sum(self, node: BigSum, bound: Mapping[str, int]) -> Table:
+    def _sum(self, node: t.BigSum, bound: Mapping[str, int]) -> Table:
         first = 1 if node.lower is None else self._integer(node.lower, bound)
         last = self._last(node) if node.upper is None else self._integer(node.upper, bound)
         total = NOTHING
         collected: dict[tuple[int, int], arb] = {}
-        conditions = [condition for condition in node.conditions if isinstance(condition, Relation)]
+        conditions = [condition for condition in node.conditions if isinstance(condition, t.Relation)]
         if len(conditions) < len(node.conditions):
             raise NoValue("a sum over a set")
         for place in range(first, last + 1):
@@ -297,7 +280,7 @@ class MatricesWorld:
                     collected[where] = collected[where] + entry if where in collected else entry
         return Table(total.rows, total.columns, collected)
 
-    def _diagonal(self, run: BigSum, size: int, bound: Mapping[str, int]) -> Table:
+    def _diagonal(self, run: t.BigSum, size: int, bound: Mapping[str, int]) -> Table:
         """The terms of a sum along the diagonal, then zeros."""
         last = 0 if run.upper is None else self._integer(run.upper, bound)
         if last > size:
@@ -305,27 +288,27 @@ class MatricesWorld:
         entries = {i: self.value(run.body, {**bound, run.index: i}).number for i in range(1, last + 1)}
         return Table(size, size, {(i, i): entry for i, entry in entries.items() if not entry.is_zero()})
 
-    def _last(self, node: BigSum) -> int:
+    def _last(self, node: t.BigSum) -> int:
         """A sum without an end runs over all columns or singular values that its index counts."""
         families = {**self.families("columns"), **self.families("singular values")}
         counted = {
             families[part.base]
-            for part in walk(node.body)
-            if isinstance(part, Name) and part.base in families and part.index == Name(node.index)
+            for part in t.walk(node.body)
+            if isinstance(part, t.Name) and part.base in families and part.index == t.Name(node.index)
         }
         ends = {self.size(self.setting.shapes[matrix][1]) for matrix in counted}
-        for part in walk(node.body):
-            if isinstance(part, Name) and isinstance(part.index, Listing):
-                whole = self._name(Name(part.base), {})
+        for part in t.walk(node.body):
+            if isinstance(part, t.Name) and isinstance(part.index, t.Listing):
+                whole = self._name(t.Name(part.base), {})
                 sides = zip(part.index.items, (whole.rows, whole.columns), strict=False)
-                ends |= {size for item, size in sides if item == Name(node.index)}
+                ends |= {size for item, size in sides if item == t.Name(node.index)}
         if len(ends) != 1:
             raise NoValue("a sum without an end")
         return ends.pop()
 
     # Statements
 
-    def holds(self, relation: Relation, bound: Mapping[str, int] | None = None) -> bool | None:
+    def holds(self, relation: t.Relation, bound: Mapping[str, int] | None = None) -> bool | None:
         """Whether a chain of typed comparisons is true: certain, or None; equal up to rounding counts as equal."""
         values = [self.value(term, bound) for term in relation.terms]
         said = [
@@ -334,19 +317,19 @@ class MatricesWorld:
         ]
         return False if False in said else None if None in said else True
 
-    def says(self, relation: Relation) -> bool | None:
+    def says(self, relation: t.Relation) -> bool | None:
         """The same of a statement as it was written; None where it has no value here."""
         try:
             with precision(BITS):
                 known = _typed(relation, self)
-                return self.holds(known) if isinstance(known, Relation) else None
+                return self.holds(known) if isinstance(known, t.Relation) else None
         except (InputError, ValueError, OverflowError, ZeroDivisionError):
             return None
 
-    def misshapen(self, relation: Relation) -> bool:
+    def misshapen(self, relation: t.Relation) -> bool:
         """Whether sizes do not fit: in the statement, or in a definition that it rests on."""
-        spoken = {full_name(part) for part in walk(relation) if isinstance(part, Name)}
-        defined = [Relation((named(n), self.definitions[n]), ("=",)) for n in spoken if n in self.definitions]
+        spoken = {full_name(part) for part in t.walk(relation) if isinstance(part, t.Name)}
+        defined = [t.Relation((named(n), self.definitions[n]), ("=",)) for n in spoken if n in self.definitions]
         try:
             for statement in (relation, *defined):
                 _typed(statement, self)
@@ -358,7 +341,7 @@ class MatricesWorld:
         """Whether all that is given holds: facts, sizes, differences."""
         if any(self.says(parsed(source)) is not True for source in self.setting.assume):  # type: ignore[arg-type]
             return False
-        different = (Relation((parsed(x), parsed(y)), ("!=",)) for x, y in self.setting.different)
+        different = (t.Relation((parsed(x), parsed(y)), ("!=",)) for x, y in self.setting.different)
         if any(self.says(one) is not True for one in different):
             return False
         return self.example.ones is not None or all(
@@ -366,7 +349,7 @@ class MatricesWorld:
         )
 
 
-def _typed(node: Node, world: MatricesWorld) -> Node:
+def _typed(node: t.Node, world: MatricesWorld) -> t.Node:
     return typed(node, world.shape_of)
 
 
@@ -543,13 +526,13 @@ def drawn(
                 return
 
 
-def free_names(relation: Relation, exercise: Exercise) -> frozenset[str]:
+def free_names(relation: t.Relation, exercise: Exercise) -> frozenset[str]:
     """The names in indices that nothing counts: A v_i = sigma_i u_i is said for every i."""
-    bound = {part.index for part in walk(relation) if isinstance(part, BigSum)}
+    bound = {part.index for part in t.walk(relation) if isinstance(part, t.BigSum)}
     given = {*(exercise.matrices.shapes if exercise.matrices else ()), *exercise.definitions}
-    places = [part.index for part in walk(relation) if isinstance(part, Name) and f"{part.base}_*" in given
+    places = [part.index for part in t.walk(relation) if isinstance(part, t.Name) and f"{part.base}_*" in given
               and full_name(part) not in given]  # fmt: skip
-    spoken = {part.base for place in places if place is not None for part in walk(place) if isinstance(part, Name)}
+    spoken = {part.base for place in places if place is not None for part in t.walk(place) if isinstance(part, t.Name)}
     return frozenset(spoken - bound - given)
 
 
@@ -557,7 +540,7 @@ def _sizes(exercise: Exercise, random: Random, free: frozenset[str], *, large: b
     setting = exercise.matrices or Matrices(shapes={}, sizes={})
     names = {size for one in setting.shapes.values() for size in one if isinstance(size, str)} | set(setting.sizes)
     names |= {name for name, known in exercise.parameters.items() if known.integer}
-    names |= {part.base for source in setting.assume for part in walk(parsed(source)) if isinstance(part, Name)}
+    names |= {part.base for source in setting.assume for part in t.walk(parsed(source)) if isinstance(part, t.Name)}
     sizes = {name: random.randint(1, LARGE if large else 3) for name in sorted(names | free)}
     for about, facts in setting.facts.items():  # room for all columns
         if "orthonormal columns" in facts or "orthogonal ranges" in facts:
@@ -567,7 +550,9 @@ def _sizes(exercise: Exercise, random: Random, free: frozenset[str], *, large: b
                 sizes[shapes[0][0]] = max(sizes[shapes[0][0]], wide)
     for source in setting.assume:  # 1 <= k <= d, d <= n: in order
         chain = parsed(source)
-        named_ = [term.base for term in chain.terms if isinstance(term, Name)] if isinstance(chain, Relation) else []
+        named_ = (
+            [term.base for term in chain.terms if isinstance(term, t.Name)] if isinstance(chain, t.Relation) else []
+        )
         for name, value in zip(named_, sorted(sizes[name] for name in named_), strict=True):
             sizes[name] = value
     return sizes

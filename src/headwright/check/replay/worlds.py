@@ -1,11 +1,14 @@
 """Explicit worlds: n keys written out, tokens written out, rows of position embeddings, integers.
 
 Everything is from the definitions: a pattern is the softmax of inner products, an output a sum of weighted values.
+Means and covariances of what is linear in the keys are seen on keys that are moved one by one: a linear function of
+independent normal variables has its value at their means as its mean, and the sum of (slope in one variable)^2 times
+that variable's variance as its variance. Slopes are differences of explicit values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, Self
@@ -14,10 +17,11 @@ from flint import arb, arb_mat, ctx
 
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys, Tokens
-from headwright.check.replay.saying import value
-from headwright.formula.evaluate import ball, softmax
+from headwright.check.replay.saying import gap, holds, value
+from headwright.errors import InputError
+from headwright.formula.evaluate import ball, precision, softmax
 from headwright.formula.shapes import SCALAR, Shape
-from headwright.formula.tree import Listing, Name, Node
+from headwright.formula.tree import Call, Listing, Name, Node, Relation, mapped
 
 DEEPEST = 20  # definitions inside definitions
 VARIANCE = "a"  # of noise that vanishes
@@ -276,3 +280,80 @@ def heads_of(exercise: Exercise) -> tuple[str, ...]:
     """The names of the queries, one for each head."""
     named = [name for name in (*exercise.answer, *exercise.definitions) if name.split("_")[0] == "q"]
     return tuple(sorted(named)) or ("q",)
+
+
+MOMENTS = ("E", "Var", "Cov")
+IDENTITY = "I"
+CLOSE = arb("1e-20")
+
+
+def holds_on_average(claim: Relation, world: KeysWorld, setting: Keys, variance: Fraction) -> bool | None:
+    """Whether a comparison of moments is true in a world; None where that cannot be seen."""
+    found: dict[str, arb_mat] = {}
+
+    def computed(node: Node) -> Node:
+        if not (isinstance(node, Call) and node.function in MOMENTS):
+            return mapped(node, computed)
+        found[name := f"moment{len(found)}"] = _moment(node, world, setting, variance)
+        return Name(name)
+
+    size = world.keys[0].nrows()
+    try:
+        with precision():
+            plainly = computed(claim)
+            identity = arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+            there = replace(world, numbers={**world.numbers, VARIANCE: variance}, _values={**found, IDENTITY: identity})
+            return holds(plainly, there)
+    except (InputError, ValueError, OverflowError):  # it has no value here, or is not linear
+        return None
+
+
+def _moment(call: Call, world: KeysWorld, setting: Keys, variance: Fraction) -> arb_mat:
+    middle = _with_lengths(world, setting, {})
+    if call.function == "E":
+        return value(call.arguments[0], middle)
+    first, last = call.arguments[0], call.arguments[-1]
+    total: arb_mat | None = None
+    for moved, weight in _moves(middle, world, setting, variance):
+        one, other = (_slope(node, middle, *moved) for node in (first, last))
+        part = one * other.transpose() * ball(weight)
+        total = part if total is None else total + part
+    if total is None:
+        raise InputError("nothing is random")
+    return total
+
+
+def _slope(node: Node, middle: KeysWorld, once: KeysWorld, twice: KeysWorld) -> arb_mat:
+    start, one, two = (value(node, world.afresh()) for world in (middle, once, twice))
+    if not gap(two - one, one - start) < CLOSE:
+        raise InputError("this is not linear in the keys")
+    return one - start
+
+
+def _moves(
+    middle: KeysWorld, world: KeysWorld, setting: Keys, variance: Fraction
+) -> Iterator[tuple[tuple[KeysWorld, KeysWorld], Fraction]]:
+    """Each variable that chance moves, by one step and by two, with its variance."""
+    size = middle.keys[0].nrows()
+    for place, key in enumerate(middle.keys):
+        for axis in range(size):
+            moved = [[*middle.keys[:place], key + unit(size, axis, step), *middle.keys[place + 1 :]] for step in (1, 2)]
+            yield (replace(middle, keys=moved[0], _values={}), replace(middle, keys=moved[1], _values={})), variance
+    for which, scale in setting.scales.items():
+        if scale.normal is not None:
+            once, twice = (_with_lengths(world, setting, {which: step}) for step in (1, 2))
+            yield (once, twice), scale.normal.variance
+
+
+def _with_lengths(world: KeysWorld, setting: Keys, beyond: Mapping[str, int]) -> KeysWorld:
+    """The keys at their means, but for lengths that are so much beyond theirs."""
+    size = world.keys[0].nrows()
+    keys = [unit(size, place) for place in range(len(world.keys))]
+    numbers = dict(world.numbers)
+    for which, scale in setting.scales.items():
+        if scale.normal is None:
+            raise InputError("a length is not normal")
+        place = world.places[which] - 1
+        length = scale.normal.mean + beyond.get(which, 0)
+        keys[place], numbers[scale.name] = unit(size, place) * ball(length), length
+    return replace(world, keys=keys, numbers=numbers, _values={})

@@ -107,27 +107,27 @@ def rational_power(base: Fraction, exponent: int) -> Fraction:
 
 
 class Symbol(str):
-    """A name of the checker's own. It has a space in it, so no formula can mean it; `told` is what a person reads.
+    """A name of the checker's own. It has a space in it, so no formula can mean it; `shown` is what a person reads.
 
     >>> score = Symbol("score", "a", "k_a^T q")
-    >>> score, told(score), told("lambda")
+    >>> score, shown_name(score), shown_name("lambda")
     ('score of a', 'k_a^T q', 'lambda')
     """
 
     kind: str
     of: str
-    told: str
+    shown: str
 
-    def __new__(cls, kind: str, of: str = "", told: str = "") -> Symbol:
+    def __new__(cls, kind: str, of: str = "", shown: str = "") -> Symbol:
         """Which kind, and of what: a key, another name."""
         symbol = super().__new__(cls, f"{kind} of {of or 'all'}")
-        symbol.kind, symbol.of, symbol.told = kind, of, told or f"{kind} of {of or 'all'}"
+        symbol.kind, symbol.of, symbol.shown = kind, of, shown or f"{kind} of {of or 'all'}"
         return symbol
 
 
-def told(name: str) -> str:
+def shown_name(name: str) -> str:
     """A name as a person reads it."""
-    return name.told if isinstance(name, Symbol) else name
+    return name.shown if isinstance(name, Symbol) else name
 
 
 @dataclass(frozen=True)

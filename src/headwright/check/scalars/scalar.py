@@ -191,11 +191,6 @@ def times(left: Monomial, right: Monomial) -> Monomial:
     return monomial_of(powers)
 
 
-def raised(monomial: Monomial, exponent: Fraction) -> Monomial:
-    """The monomial to a power; only for factors that are not negative, or whole exponents."""
-    return tuple((atom, small_exponent(power * exponent)) for atom, power in monomial if exponent)
-
-
 def atoms_in(terms: Terms) -> Iterator[Atom]:
     """All atoms that occur, once each, in order of appearance; not those inside others."""
     seen: set[Atom] = set()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import told
+from headwright.check.scalars.numbers import shown_name
 from headwright.check.scalars.scalar import (
     ONE,
     UNIT,
@@ -40,9 +40,6 @@ class Piece:
 
     text: str
     level: int = ATOM
-
-    def __len__(self) -> int:
-        return len(self.text)
 
 
 def held(piece: Piece, level: int) -> str:
@@ -355,7 +352,7 @@ def _exponentials(exponents: list[tuple[Exp, Fraction]]) -> list[Piece]:
 
 def _atom(atom: Atom) -> Piece:
     if isinstance(atom, Parameter):
-        return Piece(told(atom.name))
+        return Piece(shown_name(atom.name))
     if isinstance(atom, Thing):
         return Piece("x")
     if isinstance(atom, Prime):

@@ -47,9 +47,6 @@ class Where:
     hypotheses: tuple[Hypothesis, ...] = ()
     hints: tuple[int, ...] = ()  # further integers that are worth a try where a counterexample is sought
 
-    def __hash__(self) -> int:
-        return hash((tuple(sorted(self.ranges)), self.hypotheses))
-
     def range(self, name: str) -> Range:
         """What is known of one name."""
         return self.ranges.get(name, REAL)

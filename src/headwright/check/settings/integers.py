@@ -26,30 +26,10 @@ from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.scalar import Function, interval, of_atom
 from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import (
-    Bond,
-    Call,
-    Comparison,
-    Domain,
-    Exists,
-    Inner,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Sum,
-    walk,
-)
 
-NEAR = Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
+NEAR = t.Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
 
 
 @dataclass
@@ -60,48 +40,48 @@ class Encoder:
     integers: Mapping[str, Range]
     rows: str
 
-    def statement(self, node: Node) -> Any:
+    def statement(self, node: t.Node) -> Any:
         """A statement as a z3 formula."""
         z3 = self.whole.z3
         match node:
-            case Logic("and", items):
+            case t.Logic("and", items):
                 return z3.And(*(self.statement(item) for item in items))
-            case Logic("or", items):
+            case t.Logic("or", items):
                 return z3.Or(*(self.statement(item) for item in items))
-            case Logic("not", (item,)):
+            case t.Logic("not", (item,)):
                 return z3.Not(self.statement(item))
-            case Logic("implies", (condition, conclusion)):
+            case t.Logic("implies", (condition, conclusion)):
                 return self._implies(condition, conclusion)
-            case Logic("iff", (left, right)):
+            case t.Logic("iff", (left, right)):
                 return self.statement(left) == self.statement(right)
-            case Quantified(body, conditions):
-                given = [self.statement(c) for c in conditions if not isinstance(c, Name)]
+            case t.Quantified(body, conditions):
+                given = [self.statement(c) for c in conditions if not isinstance(c, t.Name)]
                 return z3.Implies(z3.And(*given), self.statement(body))
-            case Exists(body, conditions):
+            case t.Exists(body, conditions):
                 return self._some(body, conditions, node)
-            case Relation():
+            case t.Relation():
                 return z3.And(*(self._link(link) for link in comparisons(node)))
             case _:
                 raise MisfitError("this is not a statement", node, fix="write a comparison, or ... \\Rightarrow ...")
 
-    def _implies(self, condition: Node, conclusion: Node) -> Any:
+    def _implies(self, condition: t.Node, conclusion: t.Node) -> Any:
         """An integer that only the conclusion names is claimed to exist: t = t' + 2 pi k for some k."""
         given, claimed = self.statement(condition), self.statement(conclusion)
         new = sorted((_names(conclusion) - _names(condition)) & set(self.integers) & {"k", "m"})
         z3 = self.whole.z3
         return z3.Implies(given, z3.Exists([self.whole.name(name) for name in new], claimed) if new else claimed)
 
-    def _some(self, body: Node, conditions: tuple[Node, ...], node: Node) -> Any:
+    def _some(self, body: t.Node, conditions: tuple[t.Node, ...], node: t.Node) -> Any:
         """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
         some = []
         for condition in conditions:
-            name = condition.left if isinstance(condition, Bond) and condition.right == Domain("Z") else condition
-            if name not in (Name("k"), Name("m")) or not isinstance(name, Name) or name.base not in self.integers:
+            name = condition.left if isinstance(condition, t.Bond) and condition.right == t.Domain("Z") else condition
+            if name not in (t.Name("k"), t.Name("m")) or not isinstance(name, t.Name) or name.base not in self.integers:
                 raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
             some.append(self.whole.name(name.base))
         return self.whole.z3.Exists(some, self.statement(body))
 
-    def _link(self, link: Relation) -> Any:
+    def _link(self, link: t.Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons
         if sign == "~" and _names(link) <= {"pi"}:  # 2 pi ~ 6.28: numbers are near within 1/20
             gap, near = self.value(left) - self.value(right), self.value(NEAR)
@@ -113,14 +93,14 @@ class Encoder:
         except NotWhole as error:
             raise MisfitError("this is not understood about integers", link) from error
 
-    def _compared(self, left: Node, sign: Comparison, right: Node) -> Any:
+    def _compared(self, left: t.Node, sign: t.Comparison, right: t.Node) -> Any:
         z3 = self.whole.z3
         if sign not in ("=", "!="):
             return self._ordered(left, sign, right)
         items = pairs(left, right)
         if items:  # (a, b) != (c, d): in one place at least
             return z3.Not(z3.And(*(self._compared(a, "=", b) for a, b in items)))
-        nought = Number(Fraction(0))
+        nought = t.Number(Fraction(0))
         one = left if right == nought else right if left == nought else None
         squares = _squares(one) if one is not None else []
         if self._is_row(left) and self._is_row(right):
@@ -133,31 +113,36 @@ class Encoder:
             equal = self._vanishes(self.value(left) - self.value(right))
         return equal if sign == "=" else z3.Not(equal)
 
-    def _is_nought(self, node: Node) -> Any:
+    def _is_nought(self, node: t.Node) -> Any:
         """That a number is 0, or the difference of two rows, which is so where they are equal."""
         match node:
-            case Sum((one, Negative(other))) if self._is_row(one) and self._is_row(other):
+            case t.Sum((one, t.Negative(other))) if self._is_row(one) and self._is_row(other):
                 return self._place(one) == self._place(other)
-            case Norm(body):
+            case t.Norm(body):
                 return self._is_nought(body)
             case _:
                 return self._vanishes(self.value(node))
 
-    def _ordered(self, left: Node, sign: Comparison, right: Node) -> Any:
+    def _ordered(self, left: t.Node, sign: t.Comparison, right: t.Node) -> Any:
         big, small = (left, right) if sign in (">", ">=") else (right, left)
-        squares = _squares(big) if sign in ("<", ">") and small == Number(Fraction(0)) else []
+        squares = _squares(big) if sign in ("<", ">") and small == t.Number(Fraction(0)) else []
         if squares:  # a sum of squares is positive where one of them is not 0
             return self.whole.z3.Not(self.whole.z3.And(*(self._is_nought(one) for one in squares)))
         gap = self.value(big) - self.value(small)
-        if sign in ("<", ">") and big == Number(Fraction(1)) and isinstance(small, Call) and small.function == "cos":
+        if (
+            sign in ("<", ">")
+            and big == t.Number(Fraction(1))
+            and isinstance(small, t.Call)
+            and small.function == "cos"
+        ):
             return self.whole.z3.Not(self._vanishes(gap))  # no cosine is above 1
         return self.whole.compared(gap, ">" if sign in ("<", ">") else ">=")
 
-    def _is_row(self, node: Node) -> bool:
-        return isinstance(node, Name) and node.base == self.rows and node.index is not None
+    def _is_row(self, node: t.Node) -> bool:
+        return isinstance(node, t.Name) and node.base == self.rows and node.index is not None
 
-    def _place(self, node: Node) -> Any:
-        return self.whole.whole(self.value(node.index)) if isinstance(node, Name) and node.index is not None else None
+    def _place(self, node: t.Node) -> Any:
+        return self.whole.whole(self.value(node.index)) if isinstance(node, t.Name) and node.index is not None else None
 
     def _vanishes(self, value: Scalar) -> Any:
         """That a number is 0; cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m."""
@@ -187,44 +172,44 @@ class Encoder:
         turns = self.whole.names.pop(next(iter(m.names())))
         return self.whole.z3.Exists([turns], self.whole.z3.Or(*found))
 
-    def value(self, node: Node) -> Scalar:
+    def value(self, node: t.Node) -> Scalar:
         """The value of a formula."""
         match node:
-            case Number(value):
+            case t.Number(value):
                 return number(value)
-            case Name():
+            case t.Name():
                 return self._name(node)
-            case Negative(body):
+            case t.Negative(body):
                 return -self.value(body)
-            case Sum(terms):
+            case t.Sum(terms):
                 return sum((self.value(term) for term in terms), number(0))
-            case Product(factors):
+            case t.Product(factors):
                 return prod((self.value(factor) for factor in factors), start=number(1))
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self.value(left) * self.value(right)
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 return self.value(over) / self._defined(under)
-            case Power(base, Number(value)) if value.denominator == 1 and value >= 0:
+            case t.Power(base, t.Number(value)) if value.denominator == 1 and value >= 0:
                 return self.value(base) ** value
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return self._defined(base) ** self.value(exponent)
-            case Norm(body):
+            case t.Norm(body):
                 return absolute(self.value(body))
-            case Call("sin" | "cos" | "exp" as function, (argument,)):
+            case t.Call("sin" | "cos" | "exp" as function, (argument,)):
                 return {"sin": sin, "cos": cos, "exp": exp}[function](self.value(argument))
-            case Call("ln" | "sqrt" as function, (argument,)):
+            case t.Call("ln" | "sqrt" as function, (argument,)):
                 return {"ln": ln, "sqrt": sqrt}[function](self._defined(argument))
             case _:
                 raise MisfitError("this is not understood about integers", node)
 
-    def _defined(self, node: Node) -> Scalar:
+    def _defined(self, node: t.Node) -> Scalar:
         """What is divided by, or under a root: simplifying must not hide where that has no value."""
         value = self.value(node)
         if not interval(value).positive:
             raise MisfitError("this need not be above 0", node)
         return value
 
-    def _name(self, node: Name) -> Scalar:
+    def _name(self, node: t.Name) -> Scalar:
         full = full_name(node)
         if full in ("pi", "e", "w_0"):
             return {"pi": pi(), "e": exp(1), "w_0": number(1)}[full]
@@ -242,14 +227,14 @@ QUARTERS: Mapping[str, Mapping[Fraction | None, int]] = {  # of half a turn, whe
 }
 
 
-def _squares(node: Node) -> list[Node]:
+def _squares(node: t.Node) -> list[t.Node]:
     """What is squared, or stands between bars, in a sum of nothing else."""
-    found: list[Node] = []
-    for term in node.terms if isinstance(node, Sum) else (node,):
+    found: list[t.Node] = []
+    for term in node.terms if isinstance(node, t.Sum) else (node,):
         match term:
-            case Power(base, Number(value)) if value.denominator == 1 and value > 0 and value.numerator % 2 == 0:
+            case t.Power(base, t.Number(value)) if value.denominator == 1 and value > 0 and value.numerator % 2 == 0:
                 found.append(base)
-            case Norm(body):
+            case t.Norm(body):
                 found.append(body)
             case _:
                 return []
@@ -271,7 +256,7 @@ class IntegersSetting:
     setting: Integers
     whole = True
 
-    def knows(self, name: Name) -> bool:
+    def knows(self, name: t.Name) -> bool:
         """Every name is given here, or bound by a statement."""
         del name
         return True
@@ -290,7 +275,7 @@ class IntegersCourt:
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
 
-    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """There is nothing to add."""
         del judgements
         return verdict
@@ -304,13 +289,13 @@ class IntegersCourt:
             decision = next((one for one in further if one.word == "refuted"), decision)
         return [judged(claim, decision, self._words(claim.node, decision))]
 
-    def _encoded(self, node: Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
+    def _encoded(self, node: t.Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = dict.fromkeys(self.setting.integers, Range(integer=True))
         integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
         encoder = Encoder(Whole(values), integers, self.setting.rows)
         return encoder, encoder.statement(node)
 
-    def _decision(self, node: Node, values: Mapping[str, int], scope: Node) -> Decision:
+    def _decision(self, node: t.Node, values: Mapping[str, int], scope: t.Node) -> Decision:
         encoder, claim = self._encoded(node, values)
         own = set(encoder.whole.names)
         given = [*self._given(node, encoder, scope), *self._ranges(encoder.whole)]
@@ -322,14 +307,14 @@ class IntegersCourt:
         shown = {name: value for name, value in found.values.items() if name in own}
         return replace(found, values={**shown, **{n: Fraction(v) for n, v in values.items()}})
 
-    def _given(self, node: Node, encoder: Encoder, scope: Node) -> list[Any]:
+    def _given(self, node: t.Node, encoder: Encoder, scope: t.Node) -> list[Any]:
         """What is given about what the statement speaks of: different integers, unless it says what were if not."""
         given: list[Any] = []
         for source in self.setting.given:
             condition = parsed(source)
             if _names(condition) <= _names(scope):
                 given.append(encoder.statement(condition))
-        if isinstance(node, Logic) and node.word == "iff" and not _claims_difference(node):
+        if isinstance(node, t.Logic) and node.word == "iff" and not _claims_difference(node):
             return given
         names = encoder.whole.names
         apart = [names[x] != names[y] for x, y in self.setting.different if x in names and y in names]
@@ -347,15 +332,15 @@ class IntegersCourt:
                 given += [] if limits.upper is None else [variable <= int(limits.upper)]  # type: ignore[arg-type]
         return given
 
-    def _words(self, node: Node, decision: Decision) -> str:
+    def _words(self, node: t.Node, decision: Decision) -> str:
         if decision.word == "proved":
-            if self.setting.rows in {n.base for n in walk(node) if isinstance(n, Name)}:
+            if self.setting.rows in {n.base for n in t.walk(node) if isinstance(n, t.Name)}:
                 return (
                     "equal rows would make t - t' a multiple of 2 pi, as the first frequency is 1, and pi is irrational"
                 )
-            if any(isinstance(n, Call) and n.function in ("sin", "cos") for n in walk(node)):
+            if any(isinstance(n, t.Call) and n.function in ("sin", "cos") for n in t.walk(node)):
                 return "equal sines and cosines mean a difference of 2 pi m with an integer m"
-            if isinstance(node, Relation) and node.comparisons[0] not in ("=", "!="):
+            if isinstance(node, t.Relation) and node.comparisons[0] not in ("=", "!="):
                 return "it follows from what is given"
             return "an equation between integers and multiples of pi splits, since pi is transcendental"
         if decision.word == "refuted":
@@ -371,31 +356,31 @@ def _values_of(names: list[str]) -> Iterator[dict[str, int]]:
         yield dict(zip(names, (value, 0), strict=True))
 
 
-def _names(node: Node) -> set[str]:
-    return {full_name(n) for n in walk(node) if isinstance(n, Name)}
+def _names(node: t.Node) -> set[str]:
+    return {full_name(n) for n in t.walk(node) if isinstance(n, t.Name)}
 
 
-def _premises(node: Node) -> list[Node]:
+def _premises(node: t.Node) -> list[t.Node]:
     match node:
-        case Logic("implies", (condition, conclusion)):
+        case t.Logic("implies", (condition, conclusion)):
             return [condition, *_premises(conclusion)]
-        case Quantified(body, conditions):
-            return [*(part for part in conditions if not isinstance(part, Name)), *_premises(body)]
+        case t.Quantified(body, conditions):
+            return [*(part for part in conditions if not isinstance(part, t.Name)), *_premises(body)]
         case _:
             return []
 
 
-def _claims_difference(node: Node) -> bool:
+def _claims_difference(node: t.Node) -> bool:
     match node:
-        case Relation(_, signs):
+        case t.Relation(_, signs):
             return signs[-1] == "!="
-        case Logic("not", (Relation(_, signs),)):
+        case t.Logic("not", (t.Relation(_, signs),)):
             return signs[-1] == "="
-        case Logic("implies", (_, conclusion)):
+        case t.Logic("implies", (_, conclusion)):
             return _claims_difference(conclusion)
-        case Logic("iff" | "and", items):
+        case t.Logic("iff" | "and", items):
             return any(_claims_difference(item) for item in items)
-        case Quantified(body, _):
+        case t.Quantified(body, _):
             return _claims_difference(body)
         case _:
             return False

@@ -10,19 +10,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import arb_mat
+
 from headwright.check.answer import Answer, MisfitError, label, of_formulas, read_answer
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.reading.statements import read
 from headwright.check.reading.written import Formula, Written
-from headwright.check.replay.draws import Question
+from headwright.check.replay.draws import Question, apart
 from headwright.check.replay.saying import holds, value
-from headwright.check.replay.worlds import KeysWorld, heads_of, unit
+from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, unit
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.errors import InputError
-from headwright.formula.evaluate import precision
+from headwright.formula.evaluate import ball, precision
+from headwright.formula.show import latex
 from headwright.formula.tree import Listing, Name, Node, Number, Quantified, Relation, walk
 
 MOST_KEYS = 40
+VARIANCE_DRAWN = Fraction(1, 100)  # of noise that vanishes, where a claim speaks of it
+OTHER = "this is not about the weights of n keys: where an answer fails is told in numbers, not drawn"
+ANY = "the keys may be any here, so none can be drawn for all of them: a counterexample names its own"
+NOTHING = "this answer gives no query, and no number as a formula, that could be drawn beside the right one"
 DRAWN = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36, 40)
 
 
@@ -51,8 +58,10 @@ class Beside:
     (2,)
     """
 
-    goal: str  # as the exercise writes it
-    sign: str  # >= or <=
+    goal: (
+        str  # as the exercise writes it; or the answer's own claim; or the weight that is drawn, where no goal has one
+    )
+    sign: str  # >= or <=; = for a claim, of which `yours` is the formula and `right` the truth; "" without a goal
     numbers: tuple[int, ...]  # of keys
     wanted: tuple[float | None, ...]  # the other side of the goal
     yours: Traced
@@ -72,30 +81,53 @@ def beside(
     ([0.366, 0.366, 0.134, 0.134], 0.5)
     """
     keys = exercise.keys
-    if keys is None or keys.are != "orthonormal" or keys.scales:
-        raise NoPictureError("there is no picture of answers to this exercise")
-    goals = [(source, node) for source in exercise.goals for node in _goals(parsed(source))]
-    if not goals:
-        raise NoPictureError("there is no picture of answers to this exercise")
-    missing = [name for name in exercise.parameters if name != "n" and name not in others]
-    if missing:
-        raise InputError(f"others: {missing[0]} is missing")
-    others = {name: number for name, number in others.items() if name in exercise.parameters}
-    least = max(len(keys.named), 1 if keys.first is None else int(others[keys.first.size]) + 1)
+    if keys is None or keys.are == "any":
+        raise NoPictureError(OTHER if keys is None else ANY)
+    known = {name: others.get(name, large) for name in exercise.parameters if name != "n"}
+    known |= {scale.name: others.get(scale.name, Fraction(1, 2)) for scale in keys.scales.values()}
+    least = max(len(keys.named), 1 if keys.first is None else int(known[keys.first.size]) + 1)
     if not max(2, least) <= n <= MOST_KEYS:
         raise InputError(f"n is {n}: expected {max(2, least)} to {MOST_KEYS}")
     numbers = tuple(sorted({n, *(each for each in DRAWN if each >= least)}))
-    right = [Formula(text, line + 1) for line, text in enumerate(exercise.samples.right[0])]
     yours = _answer(exercise, keys, given)
     if yours.by_cases or yours.elsewhere:
         raise NoPictureError("there is no picture of an answer by cases")
+    right = _answer(exercise, keys, [Formula(text, i + 1) for i, text in enumerate(exercise.samples.right[0])])
+    goals = [(source, node) for source in exercise.goals for node in _goals(parsed(source))]
     with precision():
-        tried = [
-            (source, goal, *_traced(yours, exercise, keys, goal, numbers, n, others, large)) for source, goal in goals
-        ]
-        source, goal, traced, wanted = max(tried, key=lambda one: _short(one[1], one[2], one[3], numbers.index(n)))
-        other, _ = _traced(_answer(exercise, keys, right), exercise, keys, goal, numbers, n, others, large)
-    return Beside(source, _comparison(goal), numbers, wanted, traced, other)
+        if goals:
+            tried = [
+                (source, goal, *_traced(yours, exercise, keys, goal, numbers, n, known, large))
+                for source, goal in goals
+            ]
+            source, goal, traced, wanted = max(tried, key=lambda one: _short(one[1], one[2], one[3], numbers.index(n)))
+            other, _ = _traced(right, exercise, keys, goal, numbers, n, known, large)
+            return Beside(source, _comparison(goal), numbers, wanted, traced, other)
+        if not set(heads_of(exercise)) <= {*exercise.answer, *exercise.definitions}:
+            raise NoPictureError(NOTHING)
+        if set(heads_of(exercise)) <= set(exercise.answer):
+            weight = Name("alpha", Name(keys.named[0]))
+            traced, wanted = _traced(yours, exercise, keys, weight, numbers, n, known, large)
+            other, _ = _traced(right, exercise, keys, weight, numbers, n, known, large)
+            return Beside(latex(weight), "", numbers, wanted, traced, other)
+        return _claimed(yours, exercise, keys, numbers, n, known, large)
+
+
+def _claimed(
+    answer: Answer, exercise: Exercise, keys: Keys, numbers: tuple[int, ...], n: int,
+    others: Mapping[str, Fraction], large: Fraction,
+) -> Beside:  # fmt: skip
+    """The first claim of an answer that equates what is asked about with a formula: the truth beside the formula."""
+    for claim in answer.claims:
+        node = claim.node
+        if not isinstance(node, Relation) or node.comparisons != ("=",):
+            continue
+        traced, formula = _traced(answer, exercise, keys, node, numbers, n, others, large)
+        here = numbers.index(n)
+        if traced.left[here] is not None and formula[here] is not None:
+            mine = Traced(traced.names, traced.pattern, formula)
+            return Beside(latex(node), "=", numbers, (None,) * len(numbers), mine, traced)
+    raise NoPictureError(NOTHING)
 
 
 def _short(goal: Relation | Quantified, traced: Traced, wanted: Sequence[float | None], place: int) -> float:
@@ -130,7 +162,7 @@ def _answer(exercise: Exercise, keys: Keys, given: Sequence[Formula] | Written) 
 
 
 def _traced(
-    answer: Answer, exercise: Exercise, keys: Keys, goal: Relation | Quantified, numbers: Sequence[int], n: int,
+    answer: Answer, exercise: Exercise, keys: Keys, goal: Relation | Quantified | Name, numbers: Sequence[int], n: int,
     others: Mapping[str, Fraction], large: Fraction,
 ) -> tuple[Traced, tuple[float | None, ...]]:  # fmt: skip
     question = Question(exercise, answer, goal, ())
@@ -144,10 +176,12 @@ def _traced(
     pattern: tuple[float | None, ...] = ()
     for size in numbers:
         known = {**others, **dict.fromkeys(own, large), "n": Fraction(size)}
+        if keys.noise == "vanishing":
+            known.setdefault(VARIANCE, VARIANCE_DRAWN)
         places = {name: place + 1 for place, name in enumerate(keys.named)}
         world = KeysWorld(
-            question.definitions, known, setting=keys, keys=[unit(size, place) for place in range(size)],
-            places=places, heads=heads,
+            question.definitions, known, setting=keys, keys=_explicit(keys, size, places, known), places=places,
+            heads=heads,
         )  # fmt: skip
         sides = _sides(goal, world, size)
         left.append(sides[0])
@@ -157,8 +191,20 @@ def _traced(
     return Traced(tuple(own), pattern, tuple(left)), tuple(wanted)
 
 
-def _sides(goal: Relation | Quantified, world: KeysWorld, size: int) -> tuple[float | None, float | None]:
-    """Both sides of a goal; of one about many keys, those of the key that does worst."""
+def _explicit(keys: Keys, size: int, places: Mapping[str, int], known: Mapping[str, Fraction]) -> list[arb_mat]:
+    """The keys written out: along the axes, as long as is said; where they are only kept apart, as near as may be."""
+    if keys.are == "separated":
+        return [apart(size, place, Fraction(1, 2)) for place in range(size)]
+    found = [unit(size, place) for place in range(size)]
+    for which, scale in keys.scales.items():
+        found[places[which] - 1] = found[places[which] - 1] * ball(known[scale.name])
+    return found
+
+
+def _sides(goal: Relation | Quantified | Name, world: KeysWorld, size: int) -> tuple[float | None, float | None]:
+    """Both sides of a goal, and a weight without one; of a goal about many keys, those of the key that does worst."""
+    if isinstance(goal, Name):
+        return _number(goal, world), None
     if isinstance(goal, Relation):
         return _number(goal.terms[0], world), _number(goal.terms[1], world)
     body = _comparing(goal)

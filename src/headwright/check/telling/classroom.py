@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwright.check.running.run import Checked
-from headwright.check.sheets.folder import student_of
 from headwright.check.sheets.handed import Complaint
-from headwright.check.sheets.text import gist
+from headwright.check.sheets.text import gist, student_of
 from headwright.check.telling.report import MEANINGS, SIGNS, badge, complaints_listed, page
 from headwright.check.telling.spelling import readable
 from headwright.check.telling.typeset import typeset

@@ -66,6 +66,7 @@ class AskedToCompare(Asked):
     m: int = Field(2, ge=1, le=39, description="How many of them are meant, where the exercise says so.")
     epsilon: Number = Field("0.1", description="The tolerance.")
     large: Number = Field("10", description="What an answer's own names are, such as lambda.")
+    length: Number = Field("1/2", description="How long the key of uncertain length is, where there is one.")
 
 
 def exercises(asked: AskedForExercises) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
 
 def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
     from headwright.check.telling.hints import hinted
-    from headwright.check.telling.results import results
+    from headwright.check.telling.told import results
 
     told = [hinted(each, asked.hints) for each in checked]
     found = results(told, sheet.complaints, asked.seed, sheet.notes)
@@ -231,7 +232,11 @@ def compare(asked: AskedToCompare) -> dict[str, Any]:
         raise InputError(f"epsilon is {asked.epsilon}: expected more than 0 and less than 1")
     if not 0 < large <= 10**6:
         raise InputError(f"large is {asked.large}: expected more than 0, and at most 1000000")
-    others = {"epsilon": epsilon, "m": Fraction(asked.m)}
+    length = exact(asked.length, "length")
+    if not -10 <= length <= 10:
+        raise InputError(f"length is {asked.length}: expected -10 to 10")
+    lengths = {scale.name: length for scale in exercise.keys.scales.values()} if exercise.keys is not None else {}
+    others = {"epsilon": epsilon, "m": Fraction(asked.m), **lengths}
     try:
         found = beside(exercise, _given(answer), n=asked.n, others=others, large=large)
     except NoPictureError as nothing:
@@ -247,6 +252,7 @@ def compare(asked: AskedToCompare) -> dict[str, Any]:
             "keys": list(keys.named) if keys is not None else [],
             "noisy": keys is not None and keys.noise != "none",
             "parameters": list(exercise.parameters),
+            "lengths": list(lengths),
             **{
                 name: {"names": traced.names, "pattern": traced.pattern, "left": traced.left}
                 for name, traced in (("yours", found.yours), ("right", found.right))
@@ -286,8 +292,9 @@ ROOM = Room(
             compare,
             {
                 "why": "why there is no picture, or null",
-                "picture": "the goal that is missed most and its sign, the numbers of keys, what is wanted at each of "
-                "them, and for the answer (yours) and a right one: its own names, its pattern, its side of the goal",
+                "picture": "the goal that is missed most and its sign (= for a claim: yours is the formula and "
+                "right the truth; none where a weight is drawn without a goal), the numbers of keys, what is wanted at "
+                "each of them, and for the answer (yours) and a right one: its own names, its pattern, its side of it",
             },
         ),
     ),

@@ -50,14 +50,32 @@ def design(asked: AskedForDesign) -> dict[str, Any]:
     >>> found["verdict"], found["checker"]
     ('designed', 'trusted')
     """
-    from headwright.design import design as find
-    from headwright.design.wire import to_json
+    return answered(find(asked))
+
+
+def find(asked: AskedForDesign) -> Design:
+    """The design that is asked for, verified by the trusted checker.
+
+    >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).verdict
+    'designed'
+    """
+    from headwright.design import design as designed
 
     keys = matrix(asked.keys, "keys")
-    found = find(
-        keys, _wish(asked), world=world_of(asked.world), scale=asked.scale, heads=asked.heads,
+    return designed(
+        keys, wish_of(asked), world=world_of(asked.world), scale=asked.scale, heads=asked.heads,
         confidence=asked.confidence,
     )  # fmt: skip
+
+
+def answered(found: Design) -> dict[str, Any]:
+    """A design as the page is told it.
+
+    >>> answered(find(AskedForDesign(keys=[[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], copy=2)))["mixing"]["of"]
+    {'0': 0.75, '1': 0.25}
+    """
+    from headwright.design.wire import to_json
+
     return {**to_json(found, found.certificate), "mixing": _mixing(found)}
 
 
@@ -77,7 +95,12 @@ def matrix(rows: list[list[float]], what: str) -> Float[np.ndarray, "n d"]:
     return found
 
 
-def _wish(asked: AskedForDesign) -> Wish:
+def wish_of(asked: AskedForDesign) -> Wish:
+    """The wish that is asked for.
+
+    >>> wish_of(AskedForDesign(keys=[[1.0], [2.0]], average=[0, 1])).targets
+    [0, 1]
+    """
     from headwright.design import at_least, average, copy
 
     given = [name for name in ("copy_", "average", "at_least") if getattr(asked, name) is not None]

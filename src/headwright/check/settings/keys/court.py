@@ -14,7 +14,7 @@ from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Judged, at, contrasted, judged, plain_number, shown
 from headwright.check.reading.statements import Read
 from headwright.check.scalars import Scalar
-from headwright.check.scalars.numbers import Symbol, told
+from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
@@ -93,7 +93,7 @@ def _free(finding: Finding) -> list[str]:
     if not finding.decision.values and finding.decision.left is None:
         return []
     known = set(finding.scene.ranges) | set(finding.decision.values)
-    return [told(name) for name in sorted(_spoken(finding) - known)]
+    return [shown_name(name) for name in sorted(_spoken(finding) - known)]
 
 
 def _spoken(finding: Finding) -> set[str]:
@@ -262,7 +262,7 @@ class KeysCourt:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
         return [_judged(finding, claim) for finding in findings]
 
-    def told(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
+    def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
         if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
             return verdict
@@ -285,7 +285,7 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         there = explicit(finding, known.values)
         sides = {name: found[name] for name in ("left", "right") if name in found}
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
-    found = {told(name): value for name, value in found.items()}
+    found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
 
 

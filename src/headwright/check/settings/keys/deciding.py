@@ -113,7 +113,7 @@ def _number(node: Node) -> Fraction | None:
 
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
 NAME, SCORE = closeness_name(REST), score_name(REST)
-BENT = Symbol("exponential", told="e^(k_i^T q)")
+BENT = Symbol("exponential", shown="e^(k_i^T q)")
 
 
 def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:

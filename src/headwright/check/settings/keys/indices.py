@@ -15,8 +15,7 @@ from itertools import product
 from headwright.check.answer import MisfitError, label
 from headwright.check.exercise import parsed
 from headwright.check.settings.keys.scene import FIRST, REST, Scene
-from headwright.formula.shapes import mapped
-from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, walk
+from headwright.formula.tree import BigSum, Listing, Logic, Name, Node, Number, Relation, mapped, walk
 
 MOST_INDICES = 3  # that range over all keys in one statement
 PLACES = {
@@ -36,7 +35,9 @@ def about_indices(link: Relation, scene: Scene) -> bool:
 def _is_index(term: Node, scene: Scene) -> bool:
     if isinstance(term, Number):
         return label(term) in scene.classes.singles
-    return isinstance(term, Name) and term.index is None and not scene.gives(term)
+    if not isinstance(term, Name) or term.index is not None:
+        return False
+    return label(term) in scene.classes.singles or not scene.gives(term)  # of three keys one is c, as the output is
 
 
 def free_indices(link: Node, scene: Scene) -> list[str]:

@@ -19,24 +19,7 @@ from headwright.check.scalars import Range, Scalar, Where, number
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
 from headwright.check.settings.matrices.known import names_in
-from headwright.formula.tree import (
-    Bond,
-    Call,
-    Inner,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    mapped,
-    walk,
-)
+from headwright.formula import tree as t
 
 MOMENTS = ("E", "Var", "Cov")
 NOT_LINEAR = "means and variances are known exactly of what is linear in the keys, and of weights as queries grow"
@@ -45,7 +28,7 @@ NOT_NOTHING = "it leaves out the noise, whose variance is small and not 0: the e
 DEPENDS = "it depends on how small the noise is beside the query"
 DEEPEST = 20  # definitions inside definitions
 SMALL = Range(0, 1, lower_open=True, upper_open=True)  # where the variance of the noise lies
-ROOT = Call("sqrt", (Name(VARIANCE),))
+ROOT = t.Call("sqrt", (t.Name(VARIANCE),))
 
 
 @dataclass(frozen=True)
@@ -163,39 +146,39 @@ class Laws:
         """The query of a head; none, where no formula defines it."""
         return self.reader.query(head) if head in self.scene.definitions else Vec("key", {})
 
-    def form(self, node: Node, depth: int = 0) -> Form:
+    def form(self, node: t.Node, depth: int = 0) -> Form:
         """A term as a linear form; moments in it are numbers, vectors and matrices."""
         if depth > DEEPEST:
             raise MisfitError("this is defined by itself", node)
         match node:
-            case Call(function) if function in MOMENTS:
+            case t.Call(function) if function in MOMENTS:
                 return Form(self.moment(node))
-            case Name("I", _, 0):
+            case t.Name("I", _, 0):
                 return Form(Spread(ONE))
-            case Name() if self._random(node, depth):
+            case t.Name() if self._random(node, depth):
                 return self._name(node, depth)
-            case Sum(terms):
+            case t.Sum(terms):
                 return reduce(Form.plus, (self.form(term, depth) for term in terms))
-            case Negative(body):
+            case t.Negative(body):
                 return self.form(body, depth).times(number(-1))
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 below = self.form(under, depth).number
                 if below == ZERO:
                     raise MisfitError("this is 0, and something is divided by it", under)
                 return self.form(over, depth).times(ONE / below)
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return Form(self.form(base, depth).number ** self.form(exponent, depth).number)
-            case Transpose(body):
+            case t.Transpose(body):
                 return self.form(body, depth).turned()
-            case Product(factors):
+            case t.Product(factors):
                 return reduce(self._product, (self.form(factor, depth) for factor in factors))
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self._product(self.form(left, depth).turned(), self.form(right, depth))
         if any(self._random(name, depth) for name in names_in(node)):
             raise UndeterminedError(NOT_LINEAR)
         return Form(self.reader.value(node))
 
-    def _random(self, name: Name, depth: int) -> bool:
+    def _random(self, name: t.Name, depth: int) -> bool:
         """Whether this is a key, a length, or something made of them."""
         defined = self.scene.definitions.get(full_name(name))
         if defined is not None:
@@ -203,7 +186,7 @@ class Laws:
         indexed = name.base in ("k", "alpha", "c") and name.index is not None
         return indexed or full_name(name) in (*self.scene.random, "c")
 
-    def _name(self, node: Name, depth: int) -> Form:
+    def _name(self, node: t.Name, depth: int) -> Form:
         defined, full = self.scene.definitions.get(full_name(node)), full_name(node)
         if defined is not None:
             return self.form(defined, depth + 1)
@@ -229,7 +212,7 @@ class Laws:
         if right.row and not (left.row or x.random or y.random):
             return Form(self._outer(left, right))
         if not left.row or right.row:
-            raise MisfitError("two vectors are multiplied", Name("k"), fix="write k_i^\\top q for an inner product")
+            raise MisfitError("two vectors are multiplied", t.Name("k"), fix="write k_i^\\top q for an inner product")
         still, moving = (right, x) if x.random else (left, y)
         noise = {name: still.times(w) for name, w in moving.noise.items() if isinstance(w, Scalar)}
         swing = {name: self._inner(part, still) for name, part in moving.swing.items()}
@@ -243,7 +226,7 @@ class Laws:
     def _outer(self, x: Vec, y: Vec) -> Spread:
         if {*x.coordinates, *y.coordinates} - set(self.scene.classes.singles) or {x.space, y.space} != {"key"}:
             raise UndeterminedError("products of sums of directions are not compared")
-        return Spread(ZERO, {(c, d): s * t for c, s in x.coordinates.items() for d, t in y.coordinates.items()})
+        return Spread(ZERO, {(c, d): s * r for c, s in x.coordinates.items() for d, r in y.coordinates.items()})
 
     def covariance(self, x: Form, y: Form) -> Known:
         """Of two numbers a number, of two vectors a matrix."""
@@ -266,7 +249,7 @@ class Laws:
                 total = _plus(total, spread * one * other)
         return total
 
-    def moment(self, call: Call) -> Known:
+    def moment(self, call: t.Call) -> Known:
         """The value of E[x], Var(x) or Cov(x, y)."""
         forms = [self.form(argument) for argument in call.arguments]
         match call.function, forms:
@@ -278,7 +261,7 @@ class Laws:
                 return self.covariance(one, other)
         raise MisfitError("this is not understood", call, fix="write \\operatorname{Cov}(x, y)")
 
-    def side(self, node: Node) -> Known:
+    def side(self, node: t.Node) -> Known:
         """The value of a side of a comparison, which must not be left to chance."""
         found = self.form(node)
         if found.random:
@@ -286,12 +269,12 @@ class Laws:
         return found.constant
 
 
-def speaks_of_moments(node: Node) -> bool:
+def speaks_of_moments(node: t.Node) -> bool:
     """Whether means, variances or covariances occur."""
-    return any(isinstance(part, Call) and part.function in MOMENTS for part in walk(node))
+    return any(isinstance(part, t.Call) and part.function in MOMENTS for part in t.walk(node))
 
 
-def speaks_of_variance(node: Node, scene: Scene) -> bool:
+def speaks_of_variance(node: t.Node, scene: Scene) -> bool:
     """Whether the variance of the noise occurs, under the name that the exercise or the answer gives it."""
     if scene.setting.noise != "vanishing":
         return False
@@ -299,16 +282,18 @@ def speaks_of_variance(node: Node, scene: Scene) -> bool:
     return any(name == VARIANCE or _stands_for_variance(scene.definitions.get(name)) for name in names)
 
 
-def _stands_for_variance(defined: Node | None) -> bool:
-    return defined in (Name(VARIANCE), ROOT)
+def _stands_for_variance(defined: t.Node | None) -> bool:
+    return defined in (t.Name(VARIANCE), ROOT)
 
 
-def is_vanishing_noise(link: Relation, scene: Scene) -> bool:
+def is_vanishing_noise(link: t.Relation, scene: Scene) -> bool:
     """a -> 0, under whatever name: that is given."""
-    return link.comparisons == ("->",) and isinstance(link.terms[0], Name) and speaks_of_variance(link.terms[0], scene)
+    return (
+        link.comparisons == ("->",) and isinstance(link.terms[0], t.Name) and speaks_of_variance(link.terms[0], scene)
+    )
 
 
-def decide_exactly(scene: Scene, link: Relation, given: Sequence[Hypothesis], where: Where) -> Decision:
+def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], where: Where) -> Decision:
     """Decide what is said of means and variances of linear forms, for every length of the query and of the noise."""
     (left, right), (sign,) = link.terms, link.comparisons
     if scene.setting.noise != "vanishing":
@@ -345,7 +330,7 @@ def _without_noise(pairs: Mapping[str, tuple[Scalar, Scalar]], where: Where) -> 
     return all(decide(x.put(none), "=", y.put(none), where).word == "proved" for x, y in pairs.values())
 
 
-def _pairs(x: Known, y: Known, link: Relation) -> dict[str, tuple[Scalar, Scalar]]:
+def _pairs(x: Known, y: Known, link: t.Relation) -> dict[str, tuple[Scalar, Scalar]]:
     if isinstance(x, Scalar) and isinstance(y, Scalar):
         return {"": (x, y)}
     if y == ZERO:  # a written 0 is that of vectors and matrices too
@@ -361,34 +346,34 @@ def _pairs(x: Known, y: Known, link: Relation) -> dict[str, tuple[Scalar, Scalar
     raise MisfitError("the two sides are of different kinds", link)
 
 
-def drawn_as_moments(node: Node) -> Node:
+def drawn_as_moments(node: t.Node) -> t.Node:
     """'x ~ N(m, C)' as what it says of the mean and the variance of x; that x is normal follows where it is linear."""
     match node:
-        case Bond("drawn", left, Call("N", (mean, spread))):
-            first = Relation((Call("E", (left,), span=left.span), mean), ("=",), span=node.span)
-            second = Relation((Call("Var", (left,), span=left.span), spread), ("=",), span=node.span)
-            return Logic("and", (first, second), span=node.span)
+        case t.Bond("drawn", left, t.Call("N", (mean, spread))):
+            first = t.Relation((t.Call("E", (left,), span=left.span), mean), ("=",), span=node.span)
+            second = t.Relation((t.Call("Var", (left,), span=left.span), spread), ("=",), span=node.span)
+            return t.Logic("and", (first, second), span=node.span)
         case _:
-            return mapped(node, drawn_as_moments)
+            return t.mapped(node, drawn_as_moments)
 
 
-def variance_named(nodes: Iterable[Node], scene: Scene) -> dict[str, Node]:
+def variance_named(nodes: Iterable[t.Node], scene: Scene) -> dict[str, t.Node]:
     """What an answer calls the variance of the noise: 'k_i ~ N(mu_i, sigma^2 I)' names its root sigma."""
     for node in nodes:
-        for part in walk(node):
+        for part in t.walk(node):
             match part:
-                case Bond("drawn", Name("k"), Call("N", (_, spread))):
+                case t.Bond("drawn", t.Name("k"), t.Call("N", (_, spread))):
                     names = set(names_in(spread))
                     own = [one for one in names if _own(one, scene)]
-                    if len(own) == 1 and Name(VARIANCE) not in names:
-                        squared = any(own[0] in _squared(one) for one in walk(spread))
-                        found: dict[str, Node] = {full_name(own[0]): ROOT if squared else Name(VARIANCE)}
+                    if len(own) == 1 and t.Name(VARIANCE) not in names:
+                        squared = any(own[0] in _squared(one) for one in t.walk(spread))
+                        found: dict[str, t.Node] = {full_name(own[0]): ROOT if squared else t.Name(VARIANCE)}
                         if _is_variance(spread, scene.defining(found)):
                             return found
     return {}
 
 
-def _is_variance(spread: Node, scene: Scene) -> bool:
+def _is_variance(spread: t.Node, scene: Scene) -> bool:
     """Whether a covariance has the variance of the noise in all directions."""
     laws = Laws(scene)
     try:
@@ -398,9 +383,9 @@ def _is_variance(spread: Node, scene: Scene) -> bool:
     return isinstance(value, Spread) and value.identity == laws.variance
 
 
-def _squared(node: Node) -> list[Node]:
-    return [node.base] if isinstance(node, Power) and node.exponent == Number(Fraction(2)) else []
+def _squared(node: t.Node) -> list[t.Node]:
+    return [node.base] if isinstance(node, t.Power) and node.exponent == t.Number(Fraction(2)) else []
 
 
-def _own(name: Name, scene: Scene) -> bool:
+def _own(name: t.Name, scene: Scene) -> bool:
     return not scene.gives(name) and full_name(name) not in scene.definitions and name.base != "I"

@@ -22,26 +22,7 @@ from headwright.check.settings.keys.scene import (
     closeness_name,
     score_name,
 )
-from headwright.formula.shapes import mapped
-from headwright.formula.tree import (
-    BigSum,
-    Call,
-    Inner,
-    Listing,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    called,
-    walk,
-)
+from headwright.formula import tree as t
 
 Value = Scalar | Vec
 DEEPEST = 20  # definitions inside definitions
@@ -63,45 +44,45 @@ class Reader:
     sums: int = 0  # around this place
     memo: dict[tuple[object, str], Value] = field(default_factory=dict, compare=False)  # definitions, once read
 
-    def scalar(self, node: Node) -> Scalar:
+    def scalar(self, node: t.Node) -> Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
         if isinstance(value, Vec):
             raise MisfitError("this is a vector, where a number was expected", node)
         return value
 
-    def value(self, node: Node) -> Value:
+    def value(self, node: t.Node) -> Value:
         """The value of a formula."""
         match node:
-            case Number(value):
+            case t.Number(value):
                 return number(value)
-            case Name():
+            case t.Name():
                 return self.name(node)
-            case Sum(terms):
+            case t.Sum(terms):
                 return self._sum(terms)
-            case Negative(body):
+            case t.Negative(body):
                 return _times(number(-1), self.value(body))
-            case Product(factors):
+            case t.Product(factors):
                 return self._product(factors)
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 return _times(ONE / self._nonzero(under), self.value(over))
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return self.scalar(base) ** self.scalar(exponent)
-            case Transpose(body):
+            case t.Transpose(body):
                 turned = self.value(body)
                 return turned.turned() if isinstance(turned, Vec) else turned
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
-            case Norm(body, kind):
+            case t.Norm(body, kind):
                 return self._norm(body, kind)
-            case Call(function, (argument,)) if function in ELEMENTARY:
+            case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return ELEMENTARY[function](self.scalar(argument))
-            case BigSum():
+            case t.BigSum():
                 return self._big_sum(node)
             case _:
-                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
+                raise MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
 
-    def name(self, node: Name) -> Value:
+    def name(self, node: t.Name) -> Value:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
@@ -124,7 +105,7 @@ class Reader:
                 return value
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
 
-    def _which(self, node: Name) -> str:
+    def _which(self, node: t.Name) -> str:
         index = label(node.index)
         which = self.bound.get(index, index)
         if which not in self.scene.classes.singles and which != MEMBER:
@@ -132,7 +113,7 @@ class Reader:
             raise MisfitError(f"{full_name(node)} is not a name of this exercise", node, fix=f"it has {known}")
         return which
 
-    def _direction(self, node: Name, full: str) -> Value | None:
+    def _direction(self, node: t.Name, full: str) -> Value | None:
         setting = self.scene.setting
         if full in setting.directions:
             return Vec("key", {setting.directions[full]: ONE})
@@ -147,10 +128,10 @@ class Reader:
             return Vec("key", {QUERY: ONE})
         return None
 
-    def _attention(self, node: Name, full: str) -> Value | None:
+    def _attention(self, node: t.Name, full: str) -> Value | None:
         heads = self.scene.queries
         if node.base == "alpha" and node.index is not None:
-            if isinstance(node.index, Listing) and len(node.index.items) == 2:
+            if isinstance(node.index, t.Listing) and len(node.index.items) == 2:
                 head, key = node.index.items
                 return self._weight((self._head(node, label(head)),), replace(node, index=key))
             return self._weight(heads, node)
@@ -158,7 +139,7 @@ class Reader:
             return self._output(heads if full == "c" else (f"q_{label(node.index)}",))
         return None
 
-    def _constant(self, node: Name, full: str) -> Value | None:
+    def _constant(self, node: t.Name, full: str) -> Value | None:
         if full == "pi":
             return pi()
         if full == "e":
@@ -171,7 +152,7 @@ class Reader:
             return parameter(full, self.scene.range_of(full))
         return None
 
-    def _head(self, node: Name, which: str) -> str:
+    def _head(self, node: t.Name, which: str) -> str:
         if f"q_{which}" not in self.scene.queries:
             raise MisfitError(f"there is no head {which}", node)
         return f"q_{which}"
@@ -187,10 +168,10 @@ class Reader:
             raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
 
-    def _written(self, name: str) -> Node:
+    def _written(self, name: str) -> t.Node:
         return self.scene.definitions.get(name, named(name))
 
-    def _weight(self, heads: tuple[str, ...], key: Name) -> Scalar:
+    def _weight(self, heads: tuple[str, ...], key: t.Name) -> Scalar:
         which = self._which(key)
         total = ZERO
         for head in heads:
@@ -209,7 +190,7 @@ class Reader:
         keys = [f"k_{name}" for name in setting.named] + list(setting.directions)
         return f"it has {', '.join([*keys, *self.scene.exercise.parameters])}, and free names such as \\lambda"
 
-    def _sum(self, terms: tuple[Node, ...]) -> Value:
+    def _sum(self, terms: tuple[t.Node, ...]) -> Value:
         total = self.value(terms[0])
         for term in terms[1:]:
             value = self.value(term)
@@ -223,7 +204,7 @@ class Reader:
                 total = total + value
         return total
 
-    def _product(self, factors: tuple[Node, ...]) -> Value:
+    def _product(self, factors: tuple[t.Node, ...]) -> Value:
         total: Value = ONE
         for factor in factors:
             value = self.value(factor)
@@ -237,7 +218,7 @@ class Reader:
                 total = _times(total, value) if isinstance(total, Scalar) else _times(_as_scalar(value), total)
         return total
 
-    def _inner(self, node: Node, left: Value, right: Value) -> Value:
+    def _inner(self, node: t.Node, left: Value, right: Value) -> Value:
         if isinstance(left, Scalar):
             return _times(left, right)
         if isinstance(right, Scalar):
@@ -246,7 +227,7 @@ class Reader:
             raise MisfitError("the values v_i may be any vectors: their inner products are not given", node)
         return self.scene.inner(left, right)
 
-    def _norm(self, body: Node, kind: str) -> Scalar:
+    def _norm(self, body: t.Node, kind: str) -> Scalar:
         value = self.value(body)
         if isinstance(value, Scalar):
             return absolute(value)
@@ -255,13 +236,13 @@ class Reader:
         del kind  # all norms of a vector are the same here
         return sqrt(self.scene.inner(value, value))
 
-    def _nonzero(self, node: Node) -> Scalar:
+    def _nonzero(self, node: t.Node) -> Scalar:
         value = self.scalar(node)
         if value == ZERO:
             raise MisfitError("this is 0, and something is divided by it", node)
         return value
 
-    def _big_sum(self, node: BigSum) -> Value:
+    def _big_sum(self, node: t.BigSum) -> Value:
         if self.sums >= MOST_SUMS:
             raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
@@ -275,10 +256,10 @@ class Reader:
                 total = total + value
         return ZERO if total is None else total
 
-    def _at(self, which: str, node: BigSum) -> Value:
+    def _at(self, which: str, node: t.BigSum) -> Value:
         return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
 
-    def _members(self, node: BigSum) -> list[str]:
+    def _members(self, node: t.BigSum) -> list[str]:
         members = list(self.scene.classes.all)
         for condition in node.conditions:
             members = [which for which in members if self._allowed(which, condition, node.index)]
@@ -299,7 +280,7 @@ class Reader:
         counted = self.scene.classes.named  # whoever has no number comes after those that have one
         return [which for which in members if which not in counted or int(which) >= first]
 
-    def _run(self, node: BigSum, members: list[str], size: str) -> list[str]:
+    def _run(self, node: t.BigSum, members: list[str], size: str) -> list[str]:
         """The keys from one place to another, where the first m play a part of their own."""
         first, last = (None if end is None else self.value(end) for end in (node.lower, node.upper))
         m, n = self.scene.scalar(size), self.scene.scalar("n")
@@ -309,18 +290,18 @@ class Reader:
             raise MisfitError("a sum over keys was expected", node, fix=f"write \\sum_{{i=1}}^{{{size}}}")
         return [which for which in members if self.scene.classes.home(which) in wanted]
 
-    def _allowed(self, which: str, condition: Node, index: str) -> bool:
+    def _allowed(self, which: str, condition: t.Node, index: str) -> bool:
         first = self.scene.setting.first
-        if first is not None and not (isinstance(condition, Relation) and condition.comparisons == ("!=",)):
+        if first is not None and not (isinstance(condition, t.Relation) and condition.comparisons == ("!=",)):
             return self.scene.classes.home(which) in among(condition, index, first.size)
         match condition:
-            case Relation((Name(base), other), ("!=",)) if base == index:
-                excluded = [label(item) for item in (other.items if isinstance(other, Listing) else (other,))]
+            case t.Relation((t.Name(base), other), ("!=",)) if base == index:
+                excluded = [label(item) for item in (other.items if isinstance(other, t.Listing) else (other,))]
                 return which not in [self.bound.get(name, name) for name in excluded]
             case _:
                 raise MisfitError("this condition on the index is not understood", condition, fix="write i \\ne a")
 
-    def _summed(self, node: BigSum, which: str) -> Value:
+    def _summed(self, node: t.BigSum, which: str) -> Value:
         """The sum over a class of keys without a name: as many equal terms."""
         scene = self.scene
         if scene.setting.are != "orthonormal":
@@ -338,7 +319,7 @@ class Reader:
         spread[which] = value.of(member) + (count - ONE) * value.of(which)
         return Vec(value.space, spread, value.row)
 
-    def _summed_unlike(self, node: BigSum) -> Value:
+    def _summed_unlike(self, node: t.BigSum) -> Value:
         """The same where the other keys may differ: only sums of exp(score), of weights and of constants are known."""
         weights = self._summed_weights(node)
         if weights is not None:
@@ -355,24 +336,24 @@ class Reader:
                 raise UndeterminedError("the other keys may have different scores")
         return self.scene.classes.rest * value
 
-    def _summed_weights(self, node: BigSum) -> Scalar | None:
+    def _summed_weights(self, node: t.BigSum) -> Scalar | None:
         """The sum over the other keys of something linear in their weights, which is all that it knows of them.
 
         Their scores may differ, but their weights add up to as many times the weight at the common score: see
         `score_name`.
         """
 
-        def speaks(part: Node) -> bool:
-            return isinstance(part, Name) and node.index in (full_name(part), label(part.index))
+        def speaks(part: t.Node) -> bool:
+            return isinstance(part, t.Name) and node.index in (full_name(part), label(part.index))
 
-        spoken = [part for part in walk(node.body) if speaks(part)]
-        own = [part for part in spoken if isinstance(part, Name) and part.base == "alpha"]
-        again = any(isinstance(part, BigSum) and part.index == node.index for part in walk(node.body))
+        spoken = [part for part in t.walk(node.body) if speaks(part)]
+        own = [part for part in spoken if isinstance(part, t.Name) and part.base == "alpha"]
+        again = any(isinstance(part, t.BigSum) and part.index == node.index for part in t.walk(node.body))
         if not own or len(spoken) != 2 * len(own) or again or len(self.scene.queries) > 1:
             return None  # the index stands elsewhere too than at a weight: i alpha_i, alpha_i k_i^T q
 
-        def stood_for(part: Node) -> Node:
-            return Name(WEIGHT) if part in own else mapped(part, stood_for)
+        def stood_for(part: t.Node) -> t.Node:
+            return t.Name(WEIGHT) if part in own else t.mapped(part, stood_for)
 
         inner = replace(self, scene=self.scene.knowing(**{WEIGHT: parameter(WEIGHT)}), sums=self.sums + 1, memo={})
         value = inner.value(stood_for(node.body))

@@ -48,32 +48,14 @@ from headwright.check.settings.matrices.forms import (
     word_form,
 )
 from headwright.check.settings.matrices.known import Known, NoForm
-from headwright.formula.shapes import SCALAR
-from headwright.formula.shapes import plain as written
-from headwright.formula.tree import (
-    BigSum,
-    Call,
-    Inner,
-    Listing,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    walk,
-)
+from headwright.formula import tree as t
+from headwright.formula.shapes import SCALAR, spelt
 
 MIRRORED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 ELEMENTARY = {"exp": exp, "ln": ln, "sin": sin, "cos": cos, "abs": absolute}
 
 
-def links(relation: Relation) -> list[tuple[Node, str, Node]]:
+def links(relation: t.Relation) -> list[tuple[t.Node, str, t.Node]]:
     """The comparisons of a chain, one by one."""
     return list(zip(relation.terms, relation.comparisons, relation.terms[1:], strict=False))
 
@@ -86,36 +68,36 @@ class Normal:
     algebra: Algebra
     bound: dict[str, Scalar] = field(default_factory=dict)
 
-    def of(self, node: Node) -> Form:
+    def of(self, node: t.Node) -> Form:
         """The form of a typed formula; NoForm where there is none."""
         algebra = self.algebra
         match node:
-            case Number(value):
+            case t.Number(value):
                 return numeral(value)
-            case Name():
+            case t.Name():
                 return self.name(node)
-            case Sum(terms):
+            case t.Sum(terms):
                 return self.sum([self.of(term) for term in terms])
-            case Negative(body):
+            case t.Negative(body):
                 return scaled(self.of(body), -1)
-            case Product(factors):
+            case t.Product(factors):
                 return algebra.product(*(self.of(factor) for factor in factors))
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 return algebra.times(self.of(over), algebra.power(self.of(under), Fraction(-1)))
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return self.power(self.of(base), self.of(exponent).scalar)
-            case Transpose(body):
+            case t.Transpose(body):
                 return algebra.transposed(self.of(body))
-            case Inner(left, right):
+            case t.Inner(left, right):
                 first, second = (self.column(self.of(side)) for side in (left, right))
                 return algebra.times(algebra.transposed(first), second)
-            case Norm(body, kind):
+            case t.Norm(body, kind):
                 return numeral(self.norm(self.of(body), kind))
-            case Call("diag", (BigSum() as run, Name("I", size))) if size is not None:
-                return self.big_sum(run, along=self.of(Name("I", size)).rows)
-            case Call(function, arguments):
+            case t.Call("diag", (t.BigSum() as run, t.Name("I", size))) if size is not None:
+                return self.big_sum(run, along=self.of(t.Name("I", size)).rows)
+            case t.Call(function, arguments):
                 return self.call(function, [self.of(part) for part in arguments])
-            case BigSum():
+            case t.BigSum():
                 return self.big_sum(node)
             case _:
                 raise NoForm(f"a {type(node).__name__.lower()} has no form")
@@ -131,16 +113,16 @@ class Normal:
 
     # Names
 
-    def name(self, node: Name) -> Form:
+    def name(self, node: t.Name) -> Form:
         """A definition, a member of a family, an entry, the identity, a number or a matrix."""
-        key = written(node)
+        key = spelt(node)
         if node.index is None and not node.primes and node.base in self.bound:
             return numeral(self.bound[node.base])
         if node.base in ("oo", "infinity", "infty"):
             raise NoForm("infinity is not a number")
         family = self.known.family(node)
         shape = self.known.shape_of(node)
-        if family is None and isinstance(node.index, Listing) and shape == SCALAR:
+        if family is None and isinstance(node.index, t.Listing) and shape == SCALAR:
             return self.entry(node.base, node.index.items)
         if family is None and node.index is not None and self._depends(node.index):
             if shape == SCALAR and key not in self.known.given.shapes:
@@ -154,7 +136,7 @@ class Normal:
         if self.known.is_cut(node):
             return self.cut(node)
         if shape is None and node.base == "I" and node.index is not None:
-            size = int(node.index.value) if isinstance(node.index, Number) else written(node.index)
+            size = int(node.index.value) if isinstance(node.index, t.Number) else spelt(node.index)
             return word_form((), size, size)
         if shape is None or shape == SCALAR:
             if node.index is not None and key not in self.known.given.shapes and shape is not None:
@@ -164,17 +146,17 @@ class Normal:
             return numeral(self.algebra.sizes.name(key))
         return self.matrix(node)
 
-    def index(self, node: Node | None) -> Scalar:
+    def index(self, node: t.Node | None) -> Scalar:
         """An index, as a number."""
         return self.algebra.sizes.index(node, self.bound)
 
-    def _depends(self, node: Node) -> bool:
+    def _depends(self, node: t.Node) -> bool:
         """Whether the index of a sum around occurs here."""
-        return any(isinstance(part, Name) and part.base in self.bound for part in walk(node))
+        return any(isinstance(part, t.Name) and part.base in self.bound for part in t.walk(node))
 
-    def matrix(self, node: Name) -> Form:
+    def matrix(self, node: t.Name) -> Form:
         """A letter, or the diagonal matrix that it is."""
-        key = written(node)
+        key = spelt(node)
         shape = self.known.given.shapes.get(key)
         label = key
         if shape is None:
@@ -194,11 +176,11 @@ class Normal:
         if family.kind == "singular values":
             self._exists(index, family.size)
             return numeral(self.algebra.members(((base, Fraction(1)),), index))
-        return self.algebra.times(self.of(Name(family.of)), self._unit(index, family.size))
+        return self.algebra.times(self.of(t.Name(family.of)), self._unit(index, family.size))
 
-    def entry(self, base: str, places: Sequence[Node]) -> Form:
+    def entry(self, base: str, places: Sequence[t.Node]) -> Form:
         """A_ij = e_i^T A e_j."""
-        whole = replace(self, bound={}).of(Name(base))
+        whole = replace(self, bound={}).of(t.Name(base))
         left, right = (
             self._unit(self.index(place), size) for place, size in zip(places, (whole.rows, whole.columns), strict=True)
         )
@@ -213,9 +195,9 @@ class Normal:
             self.algebra.sizes.exists(number(1), index)
             self.algebra.sizes.exists(index, self.algebra.sizes.of(size))
 
-    def cut(self, node: Name) -> Form:
+    def cut(self, node: t.Name) -> Form:
         """U_k, the first k columns of U; S_k, the first k rows and columns of S."""
-        whole, upto, columns = self.of(Name(node.base)), self.index(node.index), written_size(node)
+        whole, upto, columns = self.of(t.Name(node.base)), self.index(node.index), written_size(node)
         self.algebra.sizes.exists(ZERO, upto)
         self.algebra.sizes.exists(upto, self.algebra.sizes.of(whole.columns))
         first = word_form((Cut(upto, whole.columns, columns),), whole.columns, columns)
@@ -272,7 +254,7 @@ class Normal:
 
     # Sums over an index
 
-    def big_sum(self, node: BigSum, along: Size | None = None) -> Form:
+    def big_sum(self, node: t.BigSum, along: Size | None = None) -> Form:
         """A sum with its conditions turned into bounds; or its terms along the diagonal of a matrix of a size."""
         if node.lower is None or node.upper is None:
             raise NoForm(f"the sum over {node.index} has no bounds")
@@ -281,10 +263,10 @@ class Normal:
         ends = self.of(node.lower).scalar, self.of(node.upper).scalar
         left_out: list[Scalar] = []
         for condition in node.conditions:
-            if not isinstance(condition, Relation):
+            if not isinstance(condition, t.Relation):
                 raise NoForm(f"the sum over {node.index} is over a set")
             for left, sign, right in links(condition):
-                ends = self.restricted(Name(node.index), (left, sign, right), ends, left_out)
+                ends = self.restricted(t.Name(node.index), (left, sign, right), ends, left_out)
         body = inside.of(node.body)
         if along is not None:  # the sum of x_i e_i e_i^T
             unit = Unit(thing(symbol), along)
@@ -296,14 +278,14 @@ class Normal:
         return total
 
     def restricted(
-        self, index: Name, condition: tuple[Node, str, Node], ends: tuple[Scalar, Scalar], left_out: list[Scalar]
+        self, index: t.Name, condition: tuple[t.Node, str, t.Node], ends: tuple[Scalar, Scalar], left_out: list[Scalar]
     ) -> tuple[Scalar, Scalar]:
         """The bounds of a sum after one more condition on its index; a place that is left out is added to left_out."""
         left, sign, right = condition
         lower, upper = ends
         if right == index:
             left, sign, right = right, MIRRORED.get(sign, sign), left
-        if left != index or any(part == index for part in walk(right)):
+        if left != index or any(part == index for part in t.walk(right)):
             raise NoForm("a condition of a sum that does not compare its index with something else")
         bound = self.of(right).scalar
         at_most = self.algebra.sizes.at_most
@@ -321,9 +303,9 @@ class Normal:
         raise NoForm("a condition of a sum that is not known to lie inside its bounds")
 
 
-def written_size(node: Name) -> Size:
+def written_size(node: t.Name) -> Size:
     """The index of a cut as a size: k - 1."""
-    return written(node.index) if node.index is not None else 0
+    return spelt(node.index) if node.index is not None else 0
 
 
 def _upright(given: Form) -> tuple[Fraction, Form]:

@@ -16,6 +16,7 @@ const fields = {
   m: number(2, { least: 1, most: 39, whole: true }),
   eps: number(0.1, { least: 0.0001, most: 0.9999 }),
   large: number(10, { least: 0.1, most: 1000 }),
+  length: number(0.5, { least: 0, most: 3 }),
 };
 const presets = [
   ["The right direction, too short", {}],
@@ -44,6 +45,7 @@ function build(main, state) {
   let found = null; // the verdict, of `asked`
   let asked = "";
   let pair = null; // the answer beside a right one
+  let why = ""; // there is none
 
   const select = h("select", { id: "field-exercise" }, h("option", { value: state.values.exercise }, state.values.exercise));
   select.addEventListener("change", () => { // another question, no hints yet
@@ -65,11 +67,13 @@ function build(main, state) {
     h("div", { class: "planes" },
       h("figure", {}, h("figcaption", {}, h("b", {}, "The pattern"), h("span", {}, "of your answer, and of a right one")), bars, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-yours" }), "yours"), h("span", {}, h("i", { class: "of-right" }), "a right answer"), h("span", {}, h("i", { class: "of-wanted" }), "what is wanted"))),
       h("figure", {}, h("figcaption", {}, h("b", {}, "As the number of keys grows"), goal), lines, words)));
+  const undrawn = h("p", { class: "note", id: "undrawn" });
   const mine = slider(state, "n", "keys, n", { least: 2, most: 40, step: 1 });
   const eps = slider(state, "eps", "tolerance, ε", { least: 0.001, most: 0.9, log: true });
   const some = slider(state, "m", "of them meant, m", { least: 1, most: 39, step: 1 });
   const large = slider(state, "large", "own names, such as λ", { least: 0.1, most: 1000, log: true, note: "the picture takes this number for each name that is said to be large" });
-  const numbers = group("The picture", mine, eps, some, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true }));
+  const length = slider(state, "length", "the uncertain key's length", { least: 0, most: 3, step: 0.05 });
+  const numbers = group("The picture", mine, eps, some, length, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true }));
   const file = h("input", { class: "unseen", type: "file", id: "document", accept: ".md,.tex,.txt,text/plain,text/markdown" });
   const papers = h("section", { class: "panel", id: "document-verdicts", hidden: true, "aria-label": "The document" });
 
@@ -83,7 +87,7 @@ function build(main, state) {
       h("div", { class: "below" },
         h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" }, statement, goals),
         h("section", { class: "panel", id: "answer" }, h("div", { class: "control" }, h("label", { for: "field-answer" }, "An answer: words with formulas between $ signs, or formulas alone, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })), h("div", { id: "written" }))),
-      refusals(), verdict, picture, reading, papers)));
+      refusals(), verdict, picture, undrawn, reading, papers)));
 
   function hintButtons() {
     const all = Object.entries(STEPS).map(([step, said]) => [step, button(said, () => state.set({ hints: step }), { class: "step" })]);
@@ -122,8 +126,8 @@ function build(main, state) {
   const comparer = new Asker("compare", {
     wait: 120,
     waiting(yes) { picture.classList.toggle("stale", yes); },
-    answered(answer) { pair = answer.picture; drawPicture(); },
-    failed(sentence, where) { pair = null; drawPicture(); if (["n", "m", "epsilon", "large"].includes(where)) complain(state, where === "epsilon" ? "eps" : where, sentence, "server"); },
+    answered(answer) { pair = answer.picture; why = answer.why ?? ""; drawPicture(); },
+    failed(sentence, where) { pair = null; why = ""; drawPicture(); if (["n", "m", "epsilon", "large", "length"].includes(where)) complain(state, where === "epsilon" ? "eps" : where, sentence, "server"); },
   });
 
   const question = (values) => ({ text: values.answer, exercise: values.exercise || null, hints: values.hints });
@@ -138,8 +142,8 @@ function build(main, state) {
       complain(state, "answer", null);
       if (empty) { checker.cancel(); found = null; asked = ""; drawVerdict(values); } else if (JSON.stringify(question(values)) !== asked) { asked = JSON.stringify(question(values)); checker.ask(question(values)); }
     }
-    if (has("exercise", "answer", "n", "m", "eps", "large")) {
-      if (values.exercise && !empty) { forgive(state); comparer.ask({ text: values.answer, exercise: values.exercise, n: values.n, m: Math.min(values.m, values.n - 1), epsilon: String(Number(values.eps.toPrecision(6))), large: String(Number(values.large.toPrecision(6))) }); } else { comparer.cancel(); pair = null; drawPicture(); }
+    if (has("exercise", "answer", "n", "m", "eps", "large", "length")) {
+      if (values.exercise && !empty) { forgive(state); comparer.ask({ text: values.answer, exercise: values.exercise, n: values.n, m: Math.min(values.m, values.n - 1), epsilon: String(Number(values.eps.toPrecision(6))), large: String(Number(values.large.toPrecision(6))), length: String(values.length) }); } else { comparer.cancel(); pair = null; why = ""; drawPicture(); }
     } else drawPicture();
   }
 
@@ -200,23 +204,35 @@ function build(main, state) {
     const there = Boolean(pair && one && (one.verdict === "proved" || (one.verdict === "refuted" && state.values.hints !== "none" && !one.counterexample?.shapes)));
     picture.hidden = !there;
     numbers.hidden = !there;
+    undrawn.hidden = there || !why || !["proved", "refuted", "holds"].includes(one?.verdict);
+    undrawn.textContent = `There is no picture here: ${why}.`;
     if (!there) return;
+    length.hidden = !pair.lengths.length;
     some.hidden = !pair.parameters.includes("m");
     eps.hidden = !pair.parameters.includes("epsilon");
     large.hidden = !pair.yours.names.length && !pair.right.names.length;
     const { n } = state.values;
     const here = pair.numbers.indexOf(Math.round(n));
     drawBars(here);
-    goal.replaceChildren("both sides of ", ...typeset(pair.goal));
-    const { x, y } = axes(lines, { height: 250, from: 0, to: 40, top: 1, across: "n", up: "weight", ticks: 4 });
+    goal.replaceChildren({ "=": "what is claimed, and what is so: ", "": "the weight " }[pair.sign] ?? "both sides of ", ...typeset(pair.goal));
+    const all = [...pair.wanted, ...pair.right.left, ...pair.yours.left].filter((value) => value !== null);
+    const { x, y } = axes(lines, { height: 250, from: 0, to: 40, top: rounded(Math.min(1000, Math.max(1, ...all.map(Math.abs)))), across: "n", up: pair.sign === "=" ? "value" : "weight", ticks: 4 });
     const path = (values, name) => s("path", { class: `curve ${name}`, d: values.map((value, i) => (value === null ? "" : `${i && values[i - 1] !== null ? "L" : "M"}${x(pair.numbers[i]).toFixed(1)} ${y(value).toFixed(1)}`)).join("") });
-    lines.append(s("line", { class: "limit", x1: x(n), x2: x(n), y1: y(0), y2: y(1) }), path(pair.wanted, "of-wanted"), path(pair.right.left, "of-right"), path(pair.yours.left, "of-yours"));
+    lines.append(s("line", { class: "limit", x1: x(n), x2: x(n), y1: y(0), y2: 18 }), path(pair.wanted, "of-wanted"), path(pair.right.left, "of-right"), path(pair.yours.left, "of-yours"));
     for (const [values, name] of [[pair.right.left, "dot-right"], [pair.yours.left, "dot-yours"]]) if (here >= 0 && values[here] !== null) lines.append(s("circle", { class: name, cx: x(n), cy: y(values[here]), r: 4.5 }));
-    const [mineAt, rightAt, wanted] = [pair.yours.left[here], pair.right.left[here], pair.wanted[here]];
-    const meets = mineAt === null || wanted === null ? "has no value" : (pair.sign === ">=" ? mineAt >= wanted : mineAt <= wanted) ? "meets it" : "misses it";
-    const own = [...new Set([...pair.yours.names, ...pair.right.names])];
-    words.textContent = `With n = ${n}${pair.parameters.includes("epsilon") ? ` and ε = ${shown(state.values.eps, 4)}` : ""}${own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""}: yours ${shown(mineAt, 4)}, a right answer ${shown(rightAt, 4)}, wanted ${shown(wanted, 4)}: yours ${meets} here${pair.noisy ? "; the keys are at their means" : ""}. Floating-point: the verdict is not read off the picture.`;
+    words.textContent = `With n = ${n}${pair.parameters.includes("epsilon") ? ` and ε = ${shown(state.values.eps, 4)}` : ""}${pair.lengths.length ? `, and the uncertain key ${shown(state.values.length)} times as long` : ""}${owned()}: ${compared(here)}${pair.noisy ? "; the keys are at their means" : ""}. Floating-point: the verdict is not read off the picture.`;
     put(lines, { role: "img", "aria-label": words.textContent });
+  }
+
+  const rounded = (most) => (most <= 1 ? 1 : [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(most))).find((top) => top >= most));
+  const owned = () => { const own = [...new Set([...pair.yours.names, ...pair.right.names])]; return own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""; };
+  /** What stands at the slider's n, in words. */
+  function compared(here) {
+    const [mineAt, rightAt, wanted] = [pair.yours.left[here], pair.right.left[here], pair.wanted[here]];
+    if (pair.sign === "=") return `the formula says ${shown(mineAt, 4)}, and it is ${shown(rightAt, 4)}`;
+    if (!pair.sign) return `yours ${shown(mineAt, 4)}, a right answer ${shown(rightAt, 4)}`;
+    const meets = mineAt === null || wanted === null ? "has no value" : (pair.sign === ">=" ? mineAt >= wanted : mineAt <= wanted) ? "meets it" : "misses it";
+    return `yours ${shown(mineAt, 4)}, a right answer ${shown(rightAt, 4)}, wanted ${shown(wanted, 4)}: yours ${meets} here`;
   }
 
   const plain = (name) => ({ lambda: "λ", beta: "β", tau: "τ", gamma: "γ" })[name] ?? name;
@@ -233,7 +249,7 @@ function build(main, state) {
       bars.append(s("rect", { class: "bar-mine", x: x + step * 0.12, width: step * 0.36, y: y(weight ?? 0), height: foot - y(weight ?? 0) }), s("rect", { class: "bar-right", x: x + step * 0.5, width: step * 0.36, y: y(b[i] ?? 0), height: foot - y(b[i] ?? 0) }));
       if (a.length <= 20 || i % 5 === 0) bars.append(s("text", { class: "tick", x: x + step / 2, y: foot + 15, "text-anchor": "middle" }, pair.keys[i] ?? String(i + 1)));
     });
-    if (pair.wanted[here] !== null) bars.append(s("line", { class: "wanted-line", x1: left, x2: wide - 6, y1: y(pair.wanted[here]), y2: y(pair.wanted[here]) }));
+    if (pair.wanted[here] !== null && pair.sign) bars.append(s("line", { class: "wanted-line", x1: left, x2: wide - 6, y1: y(pair.wanted[here]), y2: y(pair.wanted[here]) }));
     bars.append(s("text", { class: "tick", x: wide / 2, y: 247, "text-anchor": "middle" }, "key"));
   }
 

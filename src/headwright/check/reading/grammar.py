@@ -1,0 +1,351 @@
+r"""Clauses in words as formulas: 'the scores of a and b are $\lambda$' says $k_a^\top q, k_b^\top q = \lambda$.
+
+A clause is a subject (`things`), a predicate and a value, from the closed tables of lexicon.toml. What fits becomes a
+formula, which is judged like any other; what does not stays as it was, and is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
+from headwright.check.reading.things import (
+    ALL,
+    FRACTIONS,
+    MENTIONS,
+    REST,
+    SMALL,
+    Objects,
+    Subject,
+    Things,
+    UnfitError,
+    mentioned,
+)
+
+PREDICATES = ("> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
+BOUNDS = (r"\le", r"\ge", "<", ">")
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which")  # after a formula, without a comma
+
+
+def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:
+    r"""The tokens of a sentence, with formulas for its clauses in words; `before` is what was stated before it.
+
+    >>> said = [*(Token("word", w, 1) for w in "every other score is".split()), Token("term", "0", 1)]
+    >>> [one.text for one in in_words(said, Objects(keys=("a", "b"), queries=("q",)))]
+    ['k_{i}^\\top q = 0 \\text{ for all } i \\ne a, b']
+    """
+    return tuple(_Reader(tokens, objects, before).read())
+
+
+class _Reader(Things):
+    """Goes through a sentence once; where a clause may begin, it is tried."""
+
+    def read(self) -> list[Token]:
+        while self.at < len(self.tokens):
+            said = self._try() if self._may_begin() else []
+            if said and self.out and self.out[-1].kind in ("formula", "term"):
+                self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
+            self.out += said
+            if not said:
+                self._hear(self.tokens[self.at])
+                self.out.append(self.tokens[self.at])
+                self.at += 1
+        return self.out
+
+    def _hear(self, token: Token) -> None:
+        """Which keys a formula names: 'k_a^T q = lambda and all others are 0'."""
+        for kind in MENTIONS if token.kind == "formula" else ():
+            found = mentioned(kind, token.text)
+            if found and not leads_on(token.text):
+                self.mention(kind, found)
+                self.last, self.sign = Subject(kind, (), refs=tuple(found)), "="
+
+    def _may_begin(self) -> bool:
+        if not self.out:
+            return True
+        last = self.out[-1]
+        if self.kind() == "term" and len(self.out) > 1 and self.out[-2].kind == "term":
+            return False  # 'the sum of $a$ and $b$ is ...'
+        if last.kind == "mark":
+            return last.text in (",", ":", "(")
+        if last.kind in ("formula", "term"):
+            return self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
+        if last.text == "that":
+            return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
+        return last.text in lexicon().table("begins")
+
+    def _try(self) -> list[Token]:
+        start, line = self.at, self.tokens[self.at].line
+        state = (self.last, self.sign, self.head)
+        named = {kind: list(refs) for kind, refs in self.named.items()}
+        for attempt in (
+            self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
+            self._of_matrices,
+        ):  # fmt: skip
+            try:
+                text, loose = attempt()
+                bare = (
+                    attempt == self._property and self.word() == "the"
+                )  # 'as the keys are orthonormal the scores are'
+                self.need(bare or self.ends())
+                aside: GoesOn = "aside" if attempt == self._of_matrices else ""
+                return [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
+            except UnfitError:
+                self.at = start
+                self.last, self.sign, self.head = state
+                self.named = {kind: list(refs) for kind, refs in named.items()}
+        return []
+
+    # A subject, a sign and a value.
+
+    def _clause(self) -> tuple[list[str], Loose]:
+        """'the score of a is at most $x$', 'the scores are $x$ and $y$', 'all other weights $-> 0$'."""
+        subject = self.subject()
+        sign, strict = self._predicate(subject)
+        return self._valued(subject, sign, strict)
+
+    def _predicate(self, subject: Subject) -> tuple[str, bool]:
+        """A sign, or a sign and its right side; and whether it is meant exactly."""
+        if self.kind() == "formula" and leads_on(self.text()):
+            return "", True
+        table = lexicon()
+        verb = self.take_from("being")
+        self.skip("adverbs")
+        strict = bool(self.take("exactly", "precisely"))
+        if verb:
+            one = self.phrase(table.of_ones, closed=True)
+            if one:
+                self.need(one in PREDICATES and self.text() != "(")
+                return one, strict
+            if (self.take("not zero", "never zero", "not 0")) or (verb == "isn't" and self.take("zero")):
+                return r"\ne 0", True
+            self.need(verb not in ("isn't", "aren't"))
+            two = self.phrase(table.of_twos, closed=True)
+            if two and len(subject.terms) > 1:
+                return f"each {two}", strict
+        elif self.take("vanishes", "vanish"):
+            return r"\approx 0", False
+        sign = self._sign()
+        self.need(sign or verb)
+        strict = strict or bool(self.take("exactly", "precisely"))
+        self.skip("adverbs")
+        return sign or self._is(subject, strict), strict or sign in BOUNDS
+
+    def _sign(self) -> str:
+        """'about', 'at most', 'tends to'; '' where there is none."""
+        sign = self.phrase({**lexicon().signs, **lexicon().nearly})
+        self.need(" " not in sign and sign not in (r"\gg", r"\perp"))
+        return sign
+
+    def _is(self, subject: Subject, strict: bool = False) -> str:
+        """What 'is' says: of what is known up to vanishing noise, 'is nearly'."""
+        loosely = self.objects.nearly and not strict and subject.kind in ("score", "weight", "output")
+        return r"\approx" if loosely else "="
+
+    def _valued(self, subject: Subject, sign: str, strict: bool) -> tuple[list[str], Loose]:
+        self.last, self.sign = subject, sign
+        loose: Loose = "room" if subject.guessed else "" if strict else "nearly"
+        if sign.startswith("each "):  # 'a and b are equal'
+            self.need(not any(where for _, where in subject.terms))
+            return [f" {sign[5:]} ".join(term for term, _ in subject.terms)], loose
+        if " " in sign:  # '= 0': nothing follows
+            return self._for_each(subject, *sign.split(" ", 1)), loose
+        if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
+            text = self.next("formula")
+            self.need(bool(sign) != leads_on(text))
+            return self._for_each(subject, sign, text), loose
+        values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
+        back = self.at
+        if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
+            refs, guessed = self.indices()  # 'the scores are $x$ for a and b'
+            subject = self.of_keys(subject.kind, refs, guessed)
+        elif not subject.terms:
+            keys = self.objects.keys or tuple(str(number + 1) for number in range(self.objects.tokens))
+            subject = self.of_keys(subject.kind, keys, True)
+            self.need(len(values) > 1)
+        else:
+            self.at = back
+        self.last = subject
+        loose = "room" if subject.guessed else loose
+        if len(values) == 1:
+            return self._for_each(subject, sign, values[0]), loose
+        self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
+        return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
+
+    def _values(self, most: int) -> list[str]:
+        """'$x$', '$x$ and $y$', '$x, y$': as many as there are things that they may belong to."""
+        values = [part.strip() for part in _COMMA.split(self._value())]
+        while len(values) < most and self.text() in ("and", ",") and self.kind() in ("word", "mark"):
+            back, self.at = self.at, self.at + 1
+            self.take("and")
+            try:
+                values.append(self._value())
+                self.need(self.ends() and self.word() not in ("for", "when", "if"))
+            except UnfitError:
+                self.at = back
+                del values[1:]
+                break
+        return values
+
+    def _value(self) -> str:
+        if self.kind() == "term":
+            return self.next("term")
+        number = self.take(*SMALL[:3], *FRACTIONS)
+        self.need(number)
+        return FRACTIONS.get(number) or str(SMALL.index(number))
+
+    def _for_each(self, subject: Subject, sign: str, value: str) -> list[str]:
+        listed = [term for term, where in subject.terms if not where]
+        found = [f"{', '.join(listed)} {sign} {value}"] if listed else []
+        found += [rf"{term} {sign} {value} \text{{ for all }} {where}" for term, where in subject.terms if where]
+        self.need(found)
+        return [" ".join(one.split()) for one in found]
+
+    def _ellipsis(self) -> tuple[list[str], Loose]:
+        """'..., those of the others about $0$'; '... nearly $1$ for $g > 1$ and nearly $0$ for $g < 1$'."""
+        self.need(self.last is not None and self.sign and " " not in self.sign and self.sign != "output")
+        back, subject = self.at, self.last
+        try:
+            subject = self.subject()
+            self.need(subject.terms)
+        except UnfitError:
+            self.at = back
+            self.need(self.out and self.out[-1].text in ("and", "but"))
+        self.need(subject)
+        self.skip("adverbs")
+        sign = self._sign() or self.sign
+        value = self._value()
+        back = self.at
+        if subject is not None and self.take("for", "on", "at"):
+            try:
+                refs, guessed = self.indices()
+                subject = self.of_keys(subject.kind, refs, guessed)
+            except UnfitError:
+                self.at = back
+        self.need(subject is not None and subject.terms and self.ends())
+        self.last = subject
+        room = subject is None or subject.guessed
+        return ([] if subject is None else self._for_each(subject, sign, value)), "room" if room else "nearly"
+
+    def _case(self) -> tuple[list[str], Loose]:
+        """'$a = x$. For $c = 1/2$ this is $y$': of what was stated last."""
+        subject = self.case_of_before()
+        self.need(self.take_from("being", "giving"))
+        self.skip("adverbs")
+        sign = self._sign() or "="
+        last, self.sign = self.last, ""
+        found = self._for_each(subject, sign, self._value())
+        self.last = last
+        return found, "room"
+
+    def _differ(self) -> tuple[list[str], Loose]:
+        """'Yes, they are different', before anything else is said: of what is asked about."""
+        self.need(self.objects.pair and not self.before and not any(one.kind == "formula" for one in self.out))
+        subject = self.take_from("the pair")
+        verb = self.take_from("being")
+        self.take("all", "always", "indeed", "pairwise")
+        sign = self.phrase(lexicon().of_twos, closed=True)
+        self.need(sign and (subject or not verb))
+        return [f" {sign} ".join(self.objects.pair or ())], "room"
+
+    def _of_matrices(self) -> tuple[list[str], Loose]:
+        """'$U$ and $V$ have orthonormal columns', '$R_m$ is orthogonal'."""
+        self.need(self.objects.matrices)
+        names = [self.next("term")]
+        while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1
+            names.append(self.next("term"))
+        self.need(all(_MATRIX.fullmatch(one) for one in names) and self.take_from("orthogonal"))
+        return [rf"{name}^\top {name} = I" for name in names], ""
+
+    # Heads, keys, all weights together.
+
+    def _head_clause(self) -> tuple[list[str], Loose]:
+        """'head 1 copies $v_a$', 'the softmax puts nearly all its weight on $k_a$', 'head 2 gives $c_2 = v_b$'."""
+        guessed = self.word() in ("one", "it") or self.word(1) == "other"
+        self.head = head = self._who()
+        self.skip("adverbs")
+        output = f"c_{{{head}}}" if head else "c"
+        outputs = self.take_from("outputs") or ("gives" if self.sign == "output" else "")  # '..., the other $v_b$'
+        attends = self.take_from("attends")
+        self.need(outputs or attends)
+        nearly = self.take_from("almost")
+        self.sign, self.last = "output", Subject("output", ((output, ""),))
+        if outputs and not nearly and self.kind() == "formula":
+            text = self.next("formula")
+            self.need(re.match(rf"\s*c_\{{?{head}\}}?(?!\w)" if head else r"\s*c(?![\w_])", text))
+            return [text], ""
+        if outputs and self.kind() == "term" and _VALUE.search(self.text()):
+            return [rf"{output} \approx {self.next('term')}"], "room" if guessed else "nearly"
+        refs = (str(head),) if self.objects.tokens and self.take("itself") else self.indices()[0]
+        self.need(len(refs) == 1 and refs[0] not in (REST, ALL))
+        return [rf"{self.of_keys('weight', refs, True).terms[0][0]} \approx 1"], "room"
+
+    def _who(self) -> int:
+        """The head of which something is said; 0 where there is only one."""
+        if self.take("it"):
+            self.need(self.head)
+            return self.head
+        if self.objects.heads == 1 and self.take_from("head"):
+            return 0
+        return self.head_named()
+
+    def _having(self) -> tuple[list[str], Loose]:
+        """'key 1 gets the score $x$', 'every other key has weight about $0$', 'head 1 has score $x$ for $k_a$'."""
+        if self.take("it has", "it is of", "which has"):
+            return self._of_asked()
+        refs: tuple[str, ...] = ()
+        guessed, back = True, self.at
+        try:
+            self.head = self.head_named()
+        except UnfitError:
+            self.at = back
+            refs, guessed = self.indices()
+        self.need(self.take_from("having"))
+        self.skip("adverbs", "articles")
+        sign = self._sign()
+        kind = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+        if not kind and refs and self.last is not None:
+            kind = self.last.kind
+        self.need(kind in ("score", "weight") and (self.head or not self.objects.tokens))
+        self.take("of")
+        subject = self.of_keys(kind, refs, guessed) if refs else Subject(kind, (), guessed=True)
+        return self._valued(subject, sign or self._sign() or self._is(subject), False)
+
+    def _of_asked(self) -> tuple[list[str], Loose]:
+        """'it has rank at most $k - 1$', 'it has length $x$': of what is asked for, where that is one thing."""
+        sign = self._sign()
+        noun = self.take("rank", "norm", "length")
+        self.need((noun == "rank") == (self.objects.asked == "B") and self.objects.asked in ("q", "B") and noun)
+        term = r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|"
+        return self._valued(Subject("term", ((term, ""),), guessed=True), sign or self._sign() or "=", False)
+
+    def _property(self) -> tuple[list[str], Loose]:
+        """'the keys are orthonormal', 'the weights sum to one'."""
+        if self.take_from("the keys"):
+            self.need(self.objects.keys or self.objects.first)
+            self.take("are", "all have", "have")
+            self.skip("adverbs")
+            return self._of_vectors(), "room"
+        whole = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
+        self.need(self.take_from("the weights") or (whole and self.take("they")))
+        self.need(self.take_from("sums") and self.objects.heads == 1)
+        return [rf"\sum_{{i=1}}^{{n}} \alpha_i = {self._value()}"], "room"
+
+    def _of_vectors(self) -> list[str]:
+        """'orthogonal and of unit length', the longest stretch that is understood."""
+        most = next((ahead for ahead in range(12) if not self.word(ahead)), 12)
+        for length in range(most, 0, -1):
+            kinds = lexicon().of_vector([self.word(ahead) for ahead in range(length)])
+            if kinds:
+                self.at += length
+                return [text for kind, text in _KEYS.items() if kind in kinds]
+        raise UnfitError
+
+
+_KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
+_MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
+_VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
+_COMMA = re.compile(r",(?![^({\[]*[)}\]])")

@@ -1,0 +1,50 @@
+// The Design room's views in a notebook: Python's kernel proves, and reads back what is set here.
+import theme from "../theme.css" with { type: "css" };
+import sheet from "../lab.css" with { type: "css" };
+import { State, framed } from "../common/state.js";
+import { build, fields } from "../rooms/design/view.js";
+import { keysOf } from "../rooms/design/keys.js";
+import { questionOf } from "../rooms/design/question.js";
+
+/** Questions to the kernel, in the server's place: one number for each, so that answers find whoever waits for them. */
+function kernel(model) {
+  const waiting = new Map();
+  let last = 0;
+  const hear = (said) => { waiting.get(said.id)?.(said); waiting.delete(said.id); };
+  model.on("msg:custom", hear);
+  const ask = async (call, body, signal) => {
+    const id = `${Date.now()}-${last += 1}`;
+    model.send({ id, call, body });
+    const said = await new Promise((done, failed) => {
+      waiting.set(id, done);
+      signal.addEventListener("abort", () => { waiting.delete(id); failed(new DOMException("given up", "AbortError")); });
+    });
+    if (said.answer) return said.answer;
+    throw Object.assign(new Error(said.error), { where: said.where });
+  };
+  return { ask, close: () => model.off("msg:custom", hear) };
+}
+
+const dark = () => document.body.dataset.jpThemeLight === "false" || document.body.classList.contains("vscode-dark");
+
+function render({ model, el }) {
+  const host = el.appendChild(document.createElement("div"));
+  host.dataset.lmSuppressShortcuts = "true"; // keys that are pressed in here are not the notebook's commands
+  host.dataset.theme = dark() ? "dark" : "light";
+  const root = host.attachShadow({ mode: "open" });
+  root.adoptedStyleSheets = [theme, sheet];
+  host.addEventListener("keydown", (event) => event.stopPropagation());
+  const { ask, close } = kernel(model);
+  const keep = (address) => {
+    const { values } = state;
+    model.set({ address, asked: questionOf(values, keysOf(values)), held: values.query });
+    model.save_changes();
+  };
+  const state = new State(fields, model.get("address"), { root, keep });
+  const follow = () => state.visit(model.get("address"));
+  model.on("change:address", follow);
+  framed(state, build(root, state, { by: ask, given: true }).draw);
+  return () => { close(); model.off("change:address", follow); };
+}
+
+export default { render };

@@ -1,0 +1,47 @@
+"""The lab's views in a notebook: what is set there by hand is read back in Python, with its certificate.
+
+    from headwright import widgets
+    view = widgets.design(keys)     # drag, click, type
+    view.found                      # the design of what is shown, proved in this kernel
+
+modules      our ES modules as one text
+designview   the Design room's views
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
+    from headwright.design import Wish
+    from headwright.widgets.designview import DesignView
+
+__all__ = ["design"]
+
+
+def design(
+    keys: Float[np.ndarray, "n d"],
+    wish: Wish | None = None,
+    *,
+    scale: str = "1",
+    heads: int = 1,
+) -> DesignView:
+    """A widget with these keys and this wish (key 0, if none is given): `keys`, `wish`, `query` and `found` read it.
+
+    >>> import numpy as np
+    >>> view = design(np.eye(3))
+    >>> view.found.verdict
+    'designed'
+    """
+    try:
+        from headwright.widgets.designview import DesignView, addressed
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("anywidget", "traitlets", "ipywidgets"):
+            raise
+        raise InputError(f"widgets need {error.name}: pip install 'headwright[notebook]'") from error
+    return DesignView(*addressed(keys, wish, scale=scale, heads=heads))

@@ -1,0 +1,158 @@
+"""The Design room's views as a widget: the page asks, this kernel proves, and keeps what it proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import anywidget
+import numpy as np
+import traitlets
+from pydantic import ValidationError
+
+from headwright import theme
+from headwright.design import Design, Wish, copy
+from headwright.errors import HeadwrightError, InputError
+from headwright.lab import STATIC
+from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of
+from headwright.lab.worker import about
+from headwright.widgets.modules import linked
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+MOST_KEYS, MOST_DIMENSIONS, MOST_HEADS = 200, 16, 4
+LEAST_EPS, MOST_EPS = 1e-6, 100
+
+
+class Page(anywidget.AnyWidget):
+    """What the kernel and the page share. (It has a `keys` of its own, with another meaning: hence `DesignView`.)"""
+
+    _esm = linked(STATIC / "widgets" / "design.js", {"theme.css": theme.css()})
+    address = traitlets.Unicode().tag(sync=True)  # the state, as the lab's address writes it
+    asked = traitlets.Dict().tag(sync=True)  # the question that is shown, as the lab's interface has it
+    held = traitlets.List(traitlets.Float()).tag(sync=True)  # the query that was taken hold of
+
+
+class DesignView:
+    """Keys to drag and a wish to click. What Python reads is what the page shows.
+
+    >>> view = DesignView(*addressed(np.eye(2), None))
+    >>> view.keys.tolist(), view.wish.targets, view.query is None
+    ([[1.0, 0.0], [0.0, 1.0]], [0], True)
+    >>> view.granted, view.found.checker
+    (True, 'trusted')
+    """
+
+    def __init__(self, address: str, asked: dict[str, Any]) -> None:
+        """Show this state, which is this question."""
+        self.widget = Page(address=address, asked=asked)  # to be put into boxes and tabs
+        self._proved: tuple[dict[str, Any], Design] | None = None
+        self.widget.on_msg(self._heard)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """For notebooks: the widget."""
+        return self.widget._repr_mimebundle_(**kwargs)
+
+    @property
+    def keys(self) -> Float[np.ndarray, "n d"]:
+        """The keys as they lie now."""
+        return np.array(self.widget.asked["keys"], dtype=float)
+
+    @property
+    def wish(self) -> Wish | None:
+        """What is wished for now; nothing, if no key is."""
+        return wish_of(_read(self.widget.asked)) if self._wished() else None
+
+    @property
+    def query(self) -> Float[np.ndarray, " d"] | None:
+        """The query that was taken hold of, if one was; those that were designed are in `found`."""
+        return np.array(self.widget.held) if self.widget.held else None
+
+    @property
+    def found(self) -> Design | None:
+        """The design for the keys and the wish as they are now, verified in this kernel; nothing without a wish."""
+        if not self._wished():
+            return None
+        asked = self.widget.asked
+        if self._proved is None or self._proved[0] != asked:
+            self._proved = (asked, find(_read(asked)))
+        return self._proved[1]
+
+    @property
+    def granted(self) -> bool:
+        """Whether `found` has a query that grants the wish, which the checker verified."""
+        return self.found is not None and self.found.verdict == "designed"
+
+    @property
+    def certificate(self) -> str | None:
+        """The certificate of `found`, as `headwright verify` reads it."""
+        return None if self.found is None else self.found.certificate
+
+    def _wished(self) -> bool:
+        return self.widget.asked.get("average") != [] and self.widget.asked.get("at_least") != {}
+
+    def _heard(self, _: object, content: dict[str, Any], __: object) -> None:
+        """Answer a question of the page; what it asks is what it shows."""
+        told: dict[str, Any]
+        try:
+            question = _read(content["body"])
+            self._proved = (content["body"], find(question))
+            self.widget.asked = content["body"]
+            told = {"answer": answered(self._proved[1])}
+        except HeadwrightError as error:
+            told = {"error": str(error), "where": about(str(error), AskedForDesign)}
+        self.widget.send({"id": content["id"], **told})
+
+
+def _read(body: dict[str, Any]) -> AskedForDesign:
+    try:
+        return AskedForDesign.model_validate(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(f"{'.'.join(str(one) for one in first['loc'])}: {first['msg']}") from None
+
+
+def addressed(
+    keys: Float[np.ndarray, "n d"], wish: Wish | None, *, scale: str = "1", heads: int = 1
+) -> tuple[str, dict[str, Any]]:
+    """The state of the room for these keys and this wish, as an address writes it, and the question that this is.
+
+    Where weights are not those of an average, they are taken as the decimals nearest to them.
+
+    >>> addressed(np.eye(2), copy(1, "0.2"))[0]
+    'n=2&d=2&moved=0:1.0,0.0;1:0.0,1.0&targets=1&eps=0.2&scale=1&heads=1'
+    """
+    rows = np.asarray(keys, dtype=float)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise InputError(f"keys: shape {rows.shape}: expected a matrix of finite numbers, one key a row")
+    n, d = rows.shape
+    if not (2 <= n <= MOST_KEYS and 2 <= d <= MOST_DIMENSIONS):
+        raise InputError(
+            f"keys: {n} in {d} dimensions: the widget draws 2 to {MOST_KEYS} keys in 2 to {MOST_DIMENSIONS} dimensions"
+        )
+    if not 1 <= heads <= MOST_HEADS:
+        raise InputError(f"heads is {heads}: the widget draws 1 to {MOST_HEADS}")
+    wanted = copy(0, "0.1") if wish is None else wish
+    wanted.check_fits(n)
+    moved = ";".join(f"{i}:{','.join(map(repr, row))}" for i, row in enumerate(rows.tolist()))
+    address, wished = _worded(wanted)
+    return (
+        f"n={n}&d={d}&moved={moved}&{address}&scale={quote(scale)}&heads={heads}",
+        {"keys": rows.tolist(), "scale": scale, "heads": heads, **wished},
+    )
+
+
+def _worded(wish: Wish) -> tuple[str, dict[str, Any]]:
+    """A wish as an address and as a question have it: an average where it is one, else the weights."""
+    targets = wish.targets
+    eps = 1 / min(wish.least.values()) - len(targets)
+    even = len(set(wish.least.values())) == 1 and LEAST_EPS <= eps <= MOST_EPS and Fraction(repr(float(eps))) == eps
+    named = ",".join(map(str, targets))
+    if even:
+        asked = {"copy": targets[0]} if len(targets) == 1 else {"average": targets}
+        return f"targets={named}&eps={float(eps)!r}", {**asked, "eps": repr(float(eps))}
+    least = {str(target): repr(float(wish.least[target])) for target in targets}
+    written = ";".join(f"{target}:{weight}" for target, weight in least.items())
+    return f"targets={named}&mode=least&least={written}", {"at_least": least}
