@@ -103,12 +103,12 @@ function build(main, state) {
     select.value = state.values.exercise;
   }, (error) => complain(state, "exercise", error.message));
 
-  const reader = new Asker("exercises", {
+  const reader = new Asker("exercises", { state, what: "Looking it up",
     wait: 0,
     answered(answer) { about = answer.exercises[0]; complain(state, "exercise", null); drawExercise(); },
     failed(sentence) { about = null; drawExercise(); complain(state, "exercise", sentence); },
   });
-  const checker = new Asker("check", {
+  const checker = new Asker("check", { state, what: "Checking",
     wait: 450,
     waiting(yes) { verdict.classList.toggle("stale", yes); reading.classList.toggle("stale", yes); },
     answered(answer) { forgive(state); found = answer; drawVerdict(state.values); drawPicture(); speak(`${found.answers[0]?.verdict ?? "not judged"}: ${found.answers[0]?.reason ?? ""}`); },
@@ -123,7 +123,7 @@ function build(main, state) {
       reading.hidden = true;
     },
   });
-  const comparer = new Asker("compare", {
+  const comparer = new Asker("compare", { state, what: "Drawing",
     wait: 120,
     waiting(yes) { picture.classList.toggle("stale", yes); },
     answered(answer) { pair = answer.picture; why = answer.why ?? ""; drawPicture(); },

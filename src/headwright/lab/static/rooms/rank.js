@@ -98,13 +98,13 @@ function build(main, state) {
     if (values.source === "yours") { const image = readImage(values.image); return image && { matrix: image }; }
     return { matrix: MADE[values.source](values) };
   };
-  const factorer = new Asker("factors", {
+  const factorer = new Asker("factors", { state, what: "Taking the matrix apart",
     wait: 60,
     waiting(yes) { for (const one of Object.values(maps)) one.classList.toggle("stale", yes); },
     answered(answer) { parts = answer; forgive(state); drawAll(state.values); certify(); },
     failed: (sentence, where) => refuse(state, sentence, where),
   });
-  const certifier = new Asker("lowrank", {
+  const certifier = new Asker("lowrank", { state, what: "Certifying",
     wait: 180,
     waiting(yes) { verdict.classList.toggle("stale", yes); },
     answered(answer) { cut = answer; forgive(state); drawVerdict(); },
