@@ -3,7 +3,7 @@ import { h, put, s, shown, speak } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, complain, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker, post } from "../common/ask.js";
-import { axes } from "../common/chart.js";
+import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
 import { download } from "../common/take.js";
 import { open } from "../common/room.js";
@@ -224,7 +224,6 @@ function build(main, state) {
     put(lines, { role: "img", "aria-label": words.textContent });
   }
 
-  const rounded = (most) => (most <= 1 ? 1 : [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(most))).find((top) => top >= most));
   const owned = () => { const own = [...new Set([...pair.yours.names, ...pair.right.names])]; return own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""; };
   /** What stands at the slider's n, in words. */
   function compared(here) {
