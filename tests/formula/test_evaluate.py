@@ -23,7 +23,7 @@ from headwright.formula.evaluate import (
     scalar,
     spectral,
 )
-from headwright.formula.shapes import plain
+from headwright.formula.shapes import spelt
 from headwright.formula.tree import (
     BigCall,
     BigSum,
@@ -62,7 +62,7 @@ def num(value: Fraction | int | str) -> Number:
 
 
 def of(name: Name) -> arb_mat | None:
-    return VALUES.get(plain(name))
+    return VALUES.get(spelt(name))
 
 
 def value(node: Node) -> arb:
@@ -265,7 +265,7 @@ def test_a_name_with_a_label_is_asked_for_as_written() -> None:
     asked = []
 
     def record(name: Name) -> arb_mat | None:
-        asked.append(plain(name))
+        asked.append(spelt(name))
         return scalar(1) if name.base == "a" else scalar(2)
 
     assert evaluate(Name("k", Name("a")), record)[0, 0] == 2

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.formula import parse
 from headwright.formula.errors import FormulaError
-from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
+from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 from headwright.formula.tree import (
     BigSum,
     Call,
@@ -46,7 +46,7 @@ one, two, zero = Number(Fraction(1)), Number(Fraction(2)), Number(Fraction(0))
 
 
 def of(name: Name) -> Shape | None:
-    return SHAPES.get(plain(name))
+    return SHAPES.get(spelt(name))
 
 
 def times(*factors: Node) -> Product:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import xml.etree.ElementTree as ET
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.errors import InputError
-from headwright.formula import latex, mathml, parse, plain
+from headwright.formula import latex, parse, plain
 from headwright.formula.show import number
 from headwright.formula.tree import Node, Number
 from tests.formula.reading import compact, corpus, names_of
@@ -33,18 +30,6 @@ def test_latex_is_read_back_as_the_same_tree(tree: Node) -> None:
 @given(trees)
 def test_plain_text_is_read_back_as_the_same_tree(tree: Node) -> None:
     assert parse(plain(tree), names=names_of(tree)) == tree
-
-
-@pytest.mark.parametrize("source", [source for source, _ in corpus()][::7])
-def test_mathml_is_well_formed(source: str) -> None:
-    root = ET.fromstring(mathml(parse(source)))
-    assert root.tag.endswith("math")
-
-
-def test_mathml_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "latex2mathml.converter", None)
-    with pytest.raises(InputError, match="latex2mathml"):
-        mathml(parse("x"))
 
 
 @pytest.mark.parametrize(

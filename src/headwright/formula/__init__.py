@@ -6,7 +6,7 @@ parse      the source into a tree, with errors that point
 joining    formulas that go on from the one before
 shapes     numbers, vectors and matrices told apart, products given their meaning
 evaluate   the value of a tree in ball arithmetic: a proof, not an estimate
-show       a tree written out again: LaTeX, plain text, MathML
+show       a tree written out again: LaTeX, plain text
 errors     what is said of a formula that cannot be read; how much a formula may hold
 """
 
@@ -14,9 +14,9 @@ from headwright.formula.errors import FormulaError
 from headwright.formula.joining import goes_on, joined, parse_each, texts
 from headwright.formula.parse import parse, parse_lines
 from headwright.formula.reading.macros import macros
-from headwright.formula.show import latex, mathml, plain
+from headwright.formula.show import latex, plain
 
 __all__ = [
-    "FormulaError", "goes_on", "joined", "latex", "macros", "mathml", "parse", "parse_each", "parse_lines", "plain",
+    "FormulaError", "goes_on", "joined", "latex", "macros", "parse", "parse_each", "parse_lines", "plain",
     "texts",
 ]  # fmt: skip

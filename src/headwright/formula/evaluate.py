@@ -15,7 +15,8 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from headwright.errors import InputError
 from headwright.formula import tree as t
-from headwright.formula.shapes import is_kronecker, plain
+from headwright.formula.shapes import is_kronecker
+from headwright.formula.show import plain
 
 DEFAULT_BITS = 128
 LARGEST = 2**20  # a power beyond 2^LARGEST is refused

@@ -14,43 +14,30 @@ from fractions import Fraction
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.reading.dots import written_out
+from headwright.formula.show import plain
 
 
-def plain(node: t.Node) -> str:
-    """Names and simple indices as text: k_a, W_1, sigma_{k-1}, x'; and rougher text for anything else.
+def spelt(node: t.Node) -> str:
+    """A name, an index or a size as exercises spell it: k_a, W_1, sigma_{k-1}, x', k-1.
 
     >>> from headwright.formula.tree import Name, Number
-    >>> plain(Name("W", Number(Fraction(1)))), plain(Name("X", Name("p"), primes=1))
+    >>> spelt(Name("W", Number(Fraction(1)))), spelt(Name("X", Name("p"), primes=1))
     ('W_1', "X_p'")
     """
     match node:
         case t.Number(value):
             return str(value)
         case t.Name(base, index, primes):
-            inner = "" if index is None else plain(index)
+            inner = "" if index is None else spelt(index)
             return base + (f"_{inner if inner.isalnum() else '{' + inner + '}'}" if inner else "") + "'" * primes
         case t.Negative(body):
-            return f"-{plain(body)}"
+            return f"-{spelt(body)}"
         case t.Sum(terms):
-            return "+".join(plain(term) for term in terms).replace("+-", "-")
-        case t.Product(factors):
-            return " ".join(plain(factor) for factor in factors)
+            return "+".join(spelt(term) for term in terms).replace("+-", "-")
         case t.Listing(items):
-            return ",".join(plain(item) for item in items)
-        case t.Transpose(body):
-            return f"{plain(body)}^\\top"
-        case t.Power(base, exponent):
-            return f"{plain(base)}^{plain(exponent)}"
-        case t.Quotient(over, under):
-            return f"{plain(over)}/{plain(under)}"
-        case t.Call(function, arguments):
-            return f"{function}({', '.join(plain(part) for part in arguments)})"
-        case t.BigSum(index, body):
-            return f"sum_{index} {plain(body)}"
-        case t.BigCall(word, index, body):
-            return f"{word}_{index} {plain(body)}"
+            return ",".join(spelt(item) for item in items)
         case _:
-            return f"({type(node).__name__.lower()})"
+            return plain(node)
 
 
 Size = int | str  # 3, or the name of a dimension: "d"
@@ -81,6 +68,16 @@ class Hole(t.Node):
     """The size of one I, as long as it is not known. Stands as the index of that I."""
 
     number: int
+
+
+def shown(node: t.Node) -> str:
+    """A typed node for messages; an I whose size is not known yet is I."""
+
+    def bare(part: t.Node) -> t.Node:
+        unknown = isinstance(part, t.Name) and isinstance(part.index, Hole)
+        return t.Name(part.base) if unknown else t.mapped(part, bare)  # type: ignore[attr-defined]
+
+    return plain(bare(node))
 
 
 @dataclass
@@ -161,7 +158,7 @@ def _remedy(typer: Typer, first: Term, other: Term) -> str:
         return "write c I if the identity is meant"
     low = next((term for term in (first, other) if term.rows == 1), None)
     if low is not None and typer.sizes.known(first.columns) == typer.sizes.known(other.columns):
-        return f"write 1 {plain(low.node)} to add it to every row"
+        return f"write 1 {shown(low.node)} to add it to every row"
     if typer.sizes.known(first.rows) == typer.sizes.known(other.columns):
         return r"is a transpose missing? write x^\top"
     return ""
@@ -246,13 +243,13 @@ def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> Formula
     if left.columns == right.columns == 1 and known(left.rows) == known(right.rows):
         said = "two columns have no product"
         one, other = (
-            plain(term.node) if isinstance(term.node, t.Name) else name for term, name in ((left, "k_i"), (right, "q"))
+            shown(term.node) if isinstance(term.node, t.Name) else name for term, name in ((left, "k_i"), (right, "q"))
         )
         fix = rf"write {one}^\top {other} for the inner product"
     elif known(left.rows) == known(right.rows):
-        fix = rf"is {plain(left.node)}^\top meant?"
+        fix = rf"is {shown(left.node)}^\top meant?"
     elif known(left.columns) == known(right.columns):
-        fix = rf"is {plain(right.node)}^\top meant?"
+        fix = rf"is {shown(right.node)}^\top meant?"
     said = f"{typer.text(left)} times {typer.text(right)}: {said}"
     return unfit(said, left.node.span.to(right.node.span), fix)
 
@@ -269,7 +266,7 @@ def typed_call(node: t.Call, typer: Typer) -> Term:
         return Term(t.Call("P", tuple(typer.statement(part) for part in node.arguments), span=node.span), 1, 1)
     match node:
         case t.Call("diag", (t.BigSum(), t.Name("I", size))) if size is not None:  # it is typed already
-            return Term(node, plain(size), plain(size))
+            return Term(node, spelt(size), spelt(size))
         case t.Call("diag", arguments) if t.has_dots(arguments):
             return _run(node, typer)
     terms = [typer.term(part) for part in node.arguments]
@@ -289,7 +286,7 @@ def _run(node: t.Call, typer: Typer) -> Term:
         raise misfit("diag takes numbers, or one vector", node.span)
     if rest and not (all(is_zero(part) or isinstance(part, t.Dots) for part in rest) and is_zero(rest[0])):
         raise misfit("what stands after the dots of a diagonal matrix is not understood", node.span)
-    size: Size | Hole = typer.sizes.hole() if rest else plain(entries.node.upper)
+    size: Size | Hole = typer.sizes.hole() if rest else spelt(entries.node.upper)
     index = size if isinstance(size, Hole) else entries.node.upper
     return Term(t.Call("diag", (entries.node, t.Name("I", index)), span=node.span), size, size)
 
@@ -491,13 +488,13 @@ class Typer:
                 return Term(t.Name("I", hole, span=node.span), hole, hole)
             if isinstance(node.index, t.Number) and node.index.value.denominator == 1 and node.index.value >= 1:
                 return Term(node, int(node.index.value), int(node.index.value))
-            return Term(node, plain(node.index), plain(node.index))
+            return Term(node, spelt(node.index), spelt(node.index))
         if node.primes == 1:
             shape = self.known(t.Name(node.base, node.index))
             if shape is not None and shape != SCALAR:
                 inside = t.Name(node.base, node.index, span=node.span)
                 return Term(t.Transpose(inside, span=node.span), shape.columns, shape.rows)
-        raise misfit(f"{plain(node)} is not known", node.span, "use the names that are given")
+        raise misfit(f"{shown(node)} is not known", node.span, "use the names that are given")
 
     def inner(self, left: Term, right: Term, node: t.Node) -> Term:
         """<a, b> of two vectors; an ordinary product if one of them is a number, or a matrix meets a vector."""
@@ -598,9 +595,9 @@ class Typer:
         """What it is called and its shape."""
         rows, columns = (self.sizes.known(size) for size in (term.rows, term.columns))
         if self.is_scalar(term):
-            return f"the number {plain(term.node)}"
+            return f"the number {shown(term.node)}"
         sizes = " x ".join("?" if isinstance(size, Hole) else str(size) for size in (rows, columns))
-        return f"{plain(term.node)} ({sizes})"
+        return f"{shown(term.node)} ({sizes})"
 
 
 def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:

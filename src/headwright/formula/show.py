@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.reading.parser import candidates
 from headwright.formula.reading.spellings import FUNCTIONS, GREEK
@@ -350,17 +349,3 @@ def plain(node: t.Node) -> str:
     lambda (k_a + k_b) for a != b
     """
     return _Writer(PLAIN).at(node, STATEMENT)
-
-
-def mathml(node: t.Node) -> str:
-    r"""The formula in MathML, for a browser.
-
-    >>> from headwright.formula.parse import parse
-    >>> mathml(parse(r"\lambda k_a"))[:6]
-    '<math '
-    """
-    try:
-        from latex2mathml.converter import convert
-    except ModuleNotFoundError as error:
-        raise InputError("MathML needs the package latex2mathml, which is not installed: use latex or plain") from error
-    return str(convert(latex(node)))

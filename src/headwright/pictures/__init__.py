@@ -24,7 +24,7 @@ from headwright.pictures.pattern import pattern_bars
 from headwright.pictures.plane import plane_picture
 from headwright.pictures.positions import position_picture
 from headwright.pictures.spectrum import spectrum
-from headwright.pictures.style import Chart, render, told
+from headwright.pictures.style import Chart, render, stacked, told
 from headwright.pictures.texts import band_picture, length_picture
 from headwright.pictures.worlds import worlds_picture
 
@@ -43,6 +43,7 @@ __all__ = [
     "position_picture",
     "render",
     "spectrum",
+    "stacked",
     "told",
     "worlds_picture",
 ]

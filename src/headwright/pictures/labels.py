@@ -45,9 +45,12 @@ class Frame:
 
 
 def beside(
-    points: Sequence[tuple[float, float, str]], lines: Sequence[tuple[Place, Place]], frame: Frame
+    points: Sequence[tuple[float, float, str]],
+    lines: Sequence[tuple[Place, Place]],
+    frame: Frame,
+    marks: Sequence[Place] = (),
 ) -> list[Place]:
-    """Where the middle of each name goes, for (x, y, name); lines are given by their ends.
+    """Where the middle of each name goes, for (x, y, name); lines are given by their ends, curves by marks.
 
     >>> beside([(0.5, 0.0, "one")], [], Frame((0.0, 0.0), 1.0, 200))[0][0] > 0.5
     True
@@ -59,6 +62,7 @@ def beside(
         for a, b in lines
         for part in np.linspace(0, 1, 60).tolist()
     ]
+    drawn += [(x, y, 2 * unit, 2 * unit) for x, y in marks if frame.holds((x, y, 0.0, 0.0))]
     found = []
     for x, y, name in points:
         half, high = LETTER * len(name) * unit, LINE * unit

@@ -35,7 +35,7 @@ def pattern_bars(
     if heads > MOST_ROWS:
         below += f"{'; ' if below else ''}the first {MOST_ROWS} of {heads} heads"
     parts = [
-        _bars(pattern[h], names[h], shown, targets, last=h == min(heads, MOST_ROWS) - 1)
+        _bars(pattern[h], names[h], shown, targets, float(pattern.max()), last=h == min(heads, MOST_ROWS) - 1)
         for h in range(min(heads, MOST_ROWS))
     ]
     told = " ".join(_told(pattern[h], names[h]) for h in range(min(heads, MOST_ROWS)))
@@ -43,7 +43,7 @@ def pattern_bars(
 
 
 def _bars(
-    weights: Float[np.ndarray, " n"], name: str, shown: list[int], targets: Sequence[int], *, last: bool
+    weights: Float[np.ndarray, " n"], name: str, shown: list[int], targets: Sequence[int], top: float, *, last: bool
 ) -> Chart:
     data = rows(
         {
@@ -54,7 +54,7 @@ def _bars(
     )  # fmt: skip
     step = -(-len(shown) // (8 if len(shown) > 15 else 15))
     axis = alt.Axis(labelAngle=0, values=[str(i) for i in shown[::step]], grid=False)
-    tall = alt.Scale(domain=[0, 1]) if weights.max() >= LOW else alt.Scale(domainMin=0)
+    tall = alt.Scale(domain=[0, 1]) if top >= LOW else alt.Scale(domain=[0, 1.2 * top])
     base = alt.Chart(data).encode(
         x=alt.X("key:N", sort=None, title="key" if last else None, axis=axis),
         y=alt.Y("weight:Q", title="weight", scale=tall, axis=alt.Axis(tickCount=3)),

@@ -62,12 +62,14 @@ def plane_picture(
         layers.append(_outline(hull, x, y, fill=QUIET, fillOpacity=0.1, stroke=QUIET, strokeDash=[4, 3]))
     if len(queries) == 1:
         layers.append(_outline(_circle(queries[0]), x, y, stroke=GOOD, strokeWidth=1.2, strokeDash=[5, 4]))
+    circle = _circle(queries[0]) if len(queries) == 1 else np.empty((0, 2))
+    edges = np.concatenate([circle, region if region is not None else np.empty((0, 2))])
     arrows = [_arrow(query, frame, x, y) for query in queries]
     layers += [part for arrow in arrows for part in arrow]
     return titled(
-        alt.layer(*layers, _points(keys, targets, x, y), *_names(keys, targets, queries, frame, x, y)).properties(
-            width=WIDTH, height=WIDTH
-        ),
+        alt.layer(
+            *layers, _points(keys, targets, x, y), *_names(keys, targets, queries, frame, x, y, edges)
+        ).properties(width=WIDTH, height=WIDTH),
         _title(targets, queries, hull is not None, shortest),
         _below(queries, region is not None, hull is not None),
         _told(keys, targets, queries, region is not None, hull is not None),
@@ -130,6 +132,7 @@ def _names(
     frame: Frame,
     x: alt.X,
     y: alt.Y,
+    edges: Float[np.ndarray, "points 2"],
 ) -> list[Chart]:
     named = [(i, f"key {i}" if i in targets else str(i)) for i in range(len(keys))]
     shown = named if len(keys) <= MOST_NAMES else [(i, name) for i, name in named if i in targets]
@@ -139,7 +142,8 @@ def _names(
         for h, q in enumerate(queries)
     ]
     origin: Place = (0.0, 0.0)
-    places = beside([*tips, *points], [(origin, (tip[0], tip[1])) for tip in tips], frame)
+    shafts = [(origin, (tip[0], tip[1])) for tip in tips]
+    places = beside([*tips, *points], shafts, frame, [(float(a), float(b)) for a, b in edges])
     labels = [
         {"x": at[0], "y": at[1], "name": name, "colour": GOOD if k < len(tips) else INK}
         for k, (at, (_, _, name)) in enumerate(zip(places, [*tips, *points], strict=True))

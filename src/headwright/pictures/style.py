@@ -58,6 +58,18 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     return chart.properties(title=alt.Title(lines, **words), description=told)
 
 
+def stacked(*charts: Chart) -> Chart:
+    """Several pictures as one, each below the other, told one after the other.
+
+    >>> import altair as alt
+    >>> dot = alt.Chart(rows([]), description="A dot.").mark_point()
+    >>> told(stacked(dot, dot))
+    'A dot. A dot.'
+    """
+    words = " ".join(told(chart) for chart in charts)
+    return alt.vconcat(*charts, spacing=28).properties(description=words)
+
+
 def told(chart: Chart) -> str:
     """What is to be seen in a picture, in words: its text alternative.
 

@@ -23,16 +23,19 @@ def right_and_wrong(out: Path) -> Chapter:
     sheet = f"## averaging-two\n\n$${RIGHT}$$\n\n## averaging-two\n\n$${WRONG}$$\n"
     write_whole(out / "answers.md", sheet.encode())
     good, bad = (check("averaging-two", answer) for answer in (RIGHT, WRONG))
+    where = bad.counterexample or {}
     if bad.curve is None:
         raise HeadwrightError("the wrong answer has no picture of its failure")
     return Chapter(
         "Is this answer right?",
-        f"To 'average two of n orthonormal keys', one student writes {RIGHT} and another {WRONG}. The first is "
-        f"{good.word}, for all n and epsilon, from {good.threshold}. The second is {bad.word}: {bad.reason}. "
-        f"What a teacher would add: {bad.suggestion}.",
+        f"To 'average two of n orthonormal keys' one student writes ${RIGHT}|q = lambda (k_a + k_b)$ and another "
+        f"${WRONG}|q = (k_a + k_b)/sqrt(2)$. The first is {good.word}, for all n and epsilon, from {good.threshold}."
+        "\n\n"
+        f"The second is {bad.word}: with n = «{where['n']}» and epsilon = {where['epsilon']} key a has weight "
+        f"«{where['left']}», and should have «{where['right']}». What a teacher would add: {bad.suggestion}.",
         pictures.curve_picture(_beside(bad.curve), "A published answer, and the same one long enough"),
         "answers",
-        f"headwright check {out}/answers.md",
+        (f"headwright check {out}/answers.md",),
     )
 
 

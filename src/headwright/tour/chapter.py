@@ -5,28 +5,40 @@ from __future__ import annotations
 import html
 import io
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
+from headwright import theme
+from headwright.check.telling.typeset import typeset
 from headwright.files import write_whole
-from headwright.pictures import Chart
+from headwright.pictures import Chart, told
+from headwright.tour.words import as_html, plain
+
+PATTERN = r"\alpha_i = \frac{e^{\langle k_i, q\rangle}}{\sum_j e^{\langle k_j, q\rangle}}"
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One thing shown: what is said, its picture, and the command that shows it again.
+    """One thing shown: what is said, its picture, and the commands that give its numbers again.
 
     >>> from headwright.pictures import pattern_bars
-    >>> Chapter("One", "Even.", pattern_bars(np.full((1, 2), 0.5)), "even", "headwright attend").name
-    'even'
+    >>> Chapter("One", "Half: «0.5».", pattern_bars(np.full((1, 2), 0.5)), "even", ("headwright attend",)).plain
+    'Half: 0.5.'
     """
 
     title: str
-    text: str
+    text: str  # in the markup of `words`; a blank line ends a paragraph
     picture: Chart
     name: str
-    command: str
+    commands: tuple[str, ...]
+
+    @property
+    def plain(self) -> str:
+        """What is said, for a terminal."""
+        return plain(self.text)
 
 
 def page(story: list[Chapter]) -> str:
@@ -35,20 +47,28 @@ def page(story: list[Chapter]) -> str:
     >>> page([]).startswith("<!doctype html>")
     True
     """
-    parts = "\n".join(
-        f"<section><h2>{html.escape(chapter.title)}</h2><p>{html.escape(chapter.text)}</p>"
-        f'<img src="{chapter.name}.svg" alt="{html.escape(chapter.title)}">'
-        f"<pre>{html.escape(chapter.command)}</pre></section>"
-        for chapter in story
-    )
-    style = (
-        "body{font:16px/1.5 sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#222}"
-        "img{max-width:100%}p{white-space:pre-line}pre{background:#f4f4f4;padding:.6rem;white-space:pre-wrap}"
+    folder = files("headwright.tour")
+    shell, style = ((folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
+    contents = "".join(f'<li><a href="#{chapter.name}">{html.escape(chapter.title)}</a></li>' for chapter in story)
+    return Template(shell).substitute(
+        style=theme.css() + style,
+        contents=contents,
+        chapters="\n".join(_section(number, chapter) for number, chapter in enumerate(story, 1)),
+        pattern=typeset(PATTERN, display=True),
+        k=typeset("k_i"), q=typeset("q"), alpha=typeset(r"\alpha_i"), score=typeset(r"\langle k_i, q\rangle"),
+    )  # fmt: skip
+
+
+def _section(number: int, chapter: Chapter) -> str:
+    paragraphs = "".join(f"<p>{as_html(part, number)}</p>" for part in chapter.text.split("\n\n"))
+    commands = "".join(
+        f'<pre id="again-{number}-{place}" tabindex="0"><code>{html.escape(command)}</code></pre>'
+        for place, command in enumerate(chapter.commands, 1)
     )
     return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Headwright: a tour</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{style}</style>\n'
-        f"<h1>Headwright: a tour</h1>\n{parts}\n</html>\n"
+        f'<section id="{chapter.name}"><h2><span>{number}</span> {html.escape(chapter.title)}</h2>'
+        f'<div class="beside"><div>{paragraphs}<p class="again">Again, and with other numbers:</p>{commands}</div>'
+        f'<img src="{chapter.name}.svg" alt="{html.escape(told(chapter.picture))}"></div></section>'
     )
 
 

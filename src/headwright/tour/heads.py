@@ -46,13 +46,14 @@ def whole_head(out: Path) -> Chapter:
     return Chapter(
         "A whole head from rules",
         f"Token 0 should output b - c and token 1 should output b: which weights do that? Built: "
-        f"{built.head_dim} numbers for each query and key, |W_K^T W_Q| = {shown_above(built.frobenius)} in Frobenius "
-        f"norm, and none below {shown_below(built.lower_bound)} attends as this one does (proven). The checker says: "
+        f"«{built.head_dim}» numbers for each query and key, "
+        rf"$\Vert W_K^\top W_Q\Vert_F||W_K^T W_Q|_F$ = «{shown_above(built.frobenius)}», "
+        f"and none below «{shown_below(built.lower_bound)}» attends as this one does (proven). The checker says: "
         f"{verify(built.certificate).word}. The weights are in {folder}; run by {library}, the outputs agree with "
         f"the certified ones to {worst:.0e} (floating-point).",
         built.picture(),
         "whole-head",
-        f"headwright design --rules {out}/route.toml --dtype float32 --export {out}/route",
+        (f"headwright design --rules {out}/route.toml --dtype float32 --export {out}/route",),
     )
 
 

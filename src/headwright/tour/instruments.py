@@ -11,6 +11,11 @@ from headwright import layer, lowrank, pictures, positions
 from headwright.enclosure import shown_above, shown_below
 from headwright.tour.chapter import Chapter, save
 
+ORDER = (
+    "import numpy as np, headwright as hw; X = np.random.default_rng(0).normal(size=(5, 16)); "
+    "[print(hw.equivariance_defect(hw.random_layer(16, positions=p), X)) for p in (None, hw.Sinusoidal(16))]"
+)
+
 
 def order() -> Chapter:
     """A layer sees the order only through positions."""
@@ -20,9 +25,10 @@ def order() -> Chapter:
     placed = layer.equivariance_defect(layer.random_layer(16, positions=scheme), tokens)
     return Chapter(
         "Order enters only through positions",
-        f"A layer without positions has Z(PX) = P Z(X): over all {without.tried} permutations of 5 tokens the worst "
-        f"defect is {without.relative:.0e} of its output, which is rounding. With sinusoids added it is "
-        f"{placed.relative:.2f}, at the permutation {list(placed.permutation)}.",
+        f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
+        f"all «{without.tried}» permutations of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
+        f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
+        f"{list(placed.permutation)}.",
         pictures.order_picture(
             {
                 "without positions": _defects(layer.random_layer(16), tokens),
@@ -33,7 +39,7 @@ def order() -> Chapter:
             f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P of 5 tokens",
         ),
         "order",
-        'python -c "import headwright; help(headwright.equivariance_defect)"',
+        (f"python -c '{ORDER}'",),
     )
 
 
@@ -48,11 +54,12 @@ def coinciding() -> Chapter:
     scheme, length, start = positions.Sinusoidal(64), 4096, 240
     coarse = positions.Precision(index="bfloat16")
     exact, rounded = positions.report(scheme, length), positions.report(scheme, length, coarse)
+    first = rounded.first_pair or (0, 0)
     return Chapter(
         "Positions that coincide",
-        f"Exactly, any two of {length} sinusoidal positions are at least {shown_below(exact.distance.lower)} apart "
-        f"(proven). With the index kept in bfloat16, {rounded.collisions} of them coincide with an earlier one; "
-        f"the first two to do so are {rounded.first_pair}.",
+        f"With the index kept in bfloat16, «{rounded.collisions}» of {length} sinusoidal positions coincide with an "
+        f"earlier one; the first two to do so are «{first[0]}» and «{first[1]}». Exactly, any two of them are at least "
+        f"«{shown_below(exact.distance.lower)}@2» apart (proven).",
         pictures.position_picture(
             positions.preview(scheme, length, coarse, start),
             "Sinusoidal positions, index in bfloat16",
@@ -60,7 +67,10 @@ def coinciding() -> Chapter:
             rounded.first_pair,
         ),
         "positions",
-        f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",
+        (
+            f"headwright positions --length {length} --dim 64 --index-dtype bfloat16",
+            f"headwright positions --length {length} --dim 64",
+        ),
     )
 
 
@@ -72,9 +82,9 @@ def rank(out: Path) -> Chapter:
     result = lowrank.truncate(matrix, rank=8)
     return Chapter(
         "A cut to small rank, with its error certified",
-        f"A 96 x 64 matrix cut to rank 8 is missed by at most {shown_above(result.error_upper_bound)} in spectral "
-        f"norm, a bound that does not trust the SVD. Theory alone promises {shown_above(result.guarantee)}.",
+        f"A 96 x 64 matrix cut to rank 8 is missed by at most «{shown_above(result.error_upper_bound)}» in spectral "
+        f"norm, a bound that does not trust the SVD. Theory alone promises «{shown_above(result.guarantee)}».",
         pictures.spectrum(result, "Singular values"),
         "rank",
-        f"headwright lowrank {out}/matrix.npy --rank 8",
+        (f"headwright lowrank {out}/matrix.npy --rank 8",),
     )

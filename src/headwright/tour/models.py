@@ -34,12 +34,12 @@ def trained(out: Path) -> Chapter:
     said = [line for line in sentences(found) if "previous-token" in line or "induction" in line]
     return Chapter(
         "What the heads of a trained model do",
-        f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on {found.rows} "
+        f"Headwright brings a model of two layers, trained to continue sequences that repeat. Read on «{found.rows}» "
         f"rows of random tokens: {' '.join(said)} The first layer looks one place back; so the second finds where its "
         f"token stood before, and reads what followed. The report, with margins, rounding and ranks: {report}.",
         pictures.heads_chart(values, "Where attention goes", "away from the first token, but for the first column"),
         "audit",
-        command,
+        (command,),
     )
 
 
@@ -60,14 +60,14 @@ def every(out: Path) -> Chapter:
         "For every text",
         f"On a text, head 0.0 looks one place back. On every text? In its layer a query and a key depend on token and "
         f"place alone, so the worst text is found place by place: of all texts of {LENGTH} tokens none takes its "
-        f"weight on the previous token below {shown_below(previous.least.bound, 4)}, and the one that ends in {worst} "
-        f"comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked at every "
-        f"token at every place again; the statement is in {path}.",
+        f"weight on the previous token below «{shown_below(previous.least.bound, 4)}», and the one that ends in "
+        f"{worst} comes that far (the model, run on it, says {previous.least.run:.4f}). A second checker has looked "
+        f"at every token at every place again; the statement is in {path}.",
         pictures.band_picture(
             [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
             [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
             "On one text, and on every text", "blue: the weight on this text; green: where it lies on every text",
         ),
         "every-text",
-        f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",
+        (f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",),
     )  # fmt: skip

@@ -31,15 +31,18 @@ def large_enough(out: Path) -> Chapter:
     short, long = attention.attend(keys, np.stack([both / math.sqrt(2), LAMBDA * both])).pattern
     return Chapter(
         "'Choose q large enough': how large?",
-        f"There are {N} orthonormal keys, and keys {A} and {B} should be averaged. A published answer is "
-        f"q = (k_a + k_b)/sqrt(2). Its weights are {short[A]:.3f} and {short[B]:.3f}: the other {N - 2} keys keep "
-        f"{1 - short[A] - short[B]:.0%}. With q = ln((n-2)/eps)(k_a + k_b) and eps = {EPS} they are {long[A]:.5f} "
-        f"each (floating-point); asked for was 1/(2 + eps) = {1 / (2 + EPS):.5f}.",
+        rf"There are {N} orthonormal keys, and keys {A} and {B} should be averaged. A published answer is "
+        rf"$q = \frac{{1}}{{\sqrt 2}}(k_a + k_b)|q = (k_a + k_b)/sqrt(2)$. Its weights are «{short[A]:.3f}» and "
+        rf"«{short[B]:.3f}»: the other {N - 2} keys keep {1 - short[A] - short[B]:.0%}."
+        "\n\n"
+        rf"With $q = \ln\!\left(\frac{{n - 2}}{{\epsilon}}\right)(k_a + k_b)|q = ln((n-2)/eps)(k_a + k_b)$ and "
+        rf"$\epsilon|eps$ = {EPS} they are «{long[A]:.5f}» each (floating-point); asked for was "
+        rf"$\frac{{1}}{{2 + \epsilon}}|1/(2 + eps)$ = {1 / (2 + EPS):.5f}.",
         pictures.pattern_bars(
             np.stack([short, long]), "A short query, and one that is long enough", ["short", "long"], targets=[A, B]
         ),
         "large-enough",
-        f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",
+        (f"headwright attend --keys {out}/keys.npy --query {out}/short.npy --query {out}/long.npy",),
     )
 
 
@@ -53,12 +56,20 @@ def shortest(out: Path) -> Chapter:
     low, high = hopeless.best_eps or (0.0, 0.0)
     return Chapter(
         "The shortest query, with a certificate",
-        f"Six keys in the plane; copy key 0. The checker, with nothing but Python's standard library, says: "
-        f"{verdict.word}. {verdict.words} For key 5, which lies inside the hull of the others: {hopeless.words} "
-        f"The best that can be had is 1/(1 + eps) with eps = {shown_above(high)}; none below {shown_below(low)}.",
-        found.picture(),
+        rf"Six keys in the plane; copy key 0, that is, give it a weight of at least "
+        rf"$\frac{{1}}{{1 + \epsilon}}|1/(1 + eps)$ with $\epsilon|eps$ = {EPS}. The shortest query that does so has "
+        rf"length «{shown_above(found.norm)}», and none shorter than «{shown_below(found.norm_lower_bound)}» does "
+        rf"(proven). The checker, with nothing but Python's standard library, says of the certificate: {verdict.word}."
+        "\n\n"
+        rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.verdict}, proven. The best that "
+        rf"can be had is $\epsilon|eps$ = «{shown_above(high)}@2»; none below «{shown_below(low)}@2».",
+        pictures.stacked(found.picture(), hopeless.picture()),
         "shortest",
-        f"headwright design --keys {out}/plane.npy --copy 0 --out {out}/certificate.json",
+        (
+            f"headwright design --keys {out}/plane.npy --copy 0 --out {out}/certificate.json",
+            f"headwright design --keys {out}/plane.npy --copy 5",
+            f"headwright verify {out}/certificate.json",
+        ),
     )
 
 
@@ -72,12 +83,18 @@ def robust(out: Path) -> Chapter:
     return Chapter(
         "Is one head brittle? Not if it is designed",
         f"Let key {A} be half or one and a half times as long. One query averages both in either case (proven): "
-        f"it does not look at them, and pushes the others away. It has length {shown_above(one.norm)}; certain keys "
-        f"need {shown_above(fixed.norm)}, and two heads {shown_above(two.norm)}. No single query shorter than "
-        f"{shown_below(one.norm_lower_bound)} can do it.",
+        f"it does not look at them, and pushes the others away. It has length «{shown_above(one.norm)}», and no single "
+        f"query shorter than «{shown_below(one.norm_lower_bound)}» can do it."
+        "\n\n"
+        f"Keys of a known length need no more than «{shown_above(fixed.norm)}@2»; but that query fails as soon as the "
+        f"length is another. Two heads do it with queries of length «{shown_above(two.norm)}@3».",
         _compared({"designed for one length": fixed, "designed for both lengths": one, "two heads": two}, wish),
         "robust",
-        f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
+        (
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml",
+            f"headwright design --keys {out}/keys.npy --average {A},{B}",
+            f"headwright design --keys {out}/keys.npy --average {A},{B} --world {out}/half.toml --heads 2",
+        ),
     )
 
 
@@ -106,11 +123,11 @@ def one_head(out: Path) -> Chapter:
     return Chapter(
         "One head is brittle",
         f"Now the length of key {A} is random, with mean 1 and variance 1/2. The same long query averages them, "
-        f"each within 0.05 of 1/2, with probability {near} (proven); {result.samples} draws say "
-        f"{result.near_average:.4f}. Otherwise it copies one of them.",
+        f"each within 0.05 of 1/2, with probability «{near}» (proven); {result.samples} draws say "
+        f"«{result.near_average:.4f}». Otherwise it copies one of them.",
         pictures.noise_picture(result, "One head, one key of random length"),
         "one-head",
-        f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml --query {out}/long.npy --targets {A},{B}",
+        (f"{_simulate(out)} --query {out}/long.npy --targets {A},{B}",),
     )
 
 
@@ -121,17 +138,22 @@ def two_heads(out: Path) -> Chapter:
     save(out, "head-b.npy", queries[1])
     result, near = _near_average(queries)
     _, longer = _near_average(100 * queries)
+    heads = f"--query {out}/head-a.npy --query {out}/head-b.npy"
+    command = f"{_simulate(out)} {heads} --targets {A},{B}"
     backwards = math.erfc(1.0) / 2  # P(g < 0) for g ~ N(1, 1/2)
     return Chapter(
         "Two heads mend most of it, not all",
-        f"With one head for each key, and queries just as long, the probability is {near} (proven). Queries a hundred "
-        f"times as long reach {longer}. More than {1 - backwards:.5f} is out of reach for such heads at any length: "
-        f"with probability {backwards:.5f} the key points backwards.",
+        f"With one head for each key, and queries just as long, the probability is «{near}» (proven). Queries a "
+        f"hundred times as long reach «{longer}@2». More than {1 - backwards:.5f} is out of reach for such heads at "
+        f"any length: with probability {backwards:.5f} the key points backwards.",
         pictures.noise_picture(result, "Two heads, one key of random length"),
         "two-heads",
-        f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml "
-        f"--query {out}/head-a.npy --query {out}/head-b.npy --targets {A},{B}",
+        (command, f"{command} --scale 100"),
     )
+
+
+def _simulate(out: Path) -> str:
+    return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
 
 
 def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:

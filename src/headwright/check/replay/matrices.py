@@ -22,7 +22,7 @@ from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
 from headwright.formula.evaluate import NoValue, Undefined, ball, precision, softmax, spectral
 from headwright.formula.evaluate import power as real_power
-from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
+from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
 Rows = Sequence[Sequence[Fraction]]
 MOST_ENTRIES = 2_000_000  # written down for one statement
@@ -136,7 +136,7 @@ class MatricesWorld:
             if f"{name.base}_*" in given:
                 return Shape(*given[f"{name.base}_*"])
             if whole is not None and whole != SCALAR:
-                size = plain(name.index)
+                size = spelt(name.index)
                 return Shape(size if "diagonal" in self.setting.facts.get(name.base, ()) else whole.rows, size)
         sizes = {size for one in given.values() for size in one if isinstance(size, str)}
         return SCALAR if full in sizes or full in self.example.sizes else None

@@ -40,28 +40,8 @@ from headwright.check.scalars import (
 )
 from headwright.check.settings.tending import Way, way
 from headwright.check.verdict import Verdict
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import (
-    Call,
-    Inner,
-    Listing,
-    Logic,
-    Matrix,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    called,
-    mapped,
-)
 
 ZERO, ONE = number(0), number(1)
 
@@ -143,7 +123,7 @@ class Reader:
 
     exercise: Exercise
     setting: Tokens
-    definitions: Mapping[str, Node]
+    definitions: Mapping[str, t.Node]
     depth: int = 0
     memo: dict[str, Grid] = field(default_factory=dict, compare=False)  # definitions, once read
 
@@ -152,47 +132,47 @@ class Reader:
         """The names of the tokens, in order."""
         return list(self.setting.tokens)
 
-    def scalar(self, node: Node) -> Scalar:
+    def scalar(self, node: t.Node) -> Scalar:
         """The value of a formula that is a number."""
         value = self.value(node)
         if value.shape != (1, 1):
             raise MisfitError("this is not a number", node)
         return value.scalar
 
-    def value(self, node: Node) -> Grid:
+    def value(self, node: t.Node) -> Grid:
         """The value of a formula."""
         match node:
-            case Number(value):
+            case t.Number(value):
                 return number_grid(number(value))
-            case Name():
+            case t.Name():
                 return self.name(node)
-            case Sum(terms):
+            case t.Sum(terms):
                 return self._sum(terms)
-            case Negative(body):
+            case t.Negative(body):
                 return self.value(body).times(number(-1))
-            case Product(factors):
+            case t.Product(factors):
                 return self._product(factors)
-            case Quotient(over, under):
+            case t.Quotient(over, under):
                 below = self.scalar(under)
                 if below == ZERO:
                     raise MisfitError("this is 0, and something is divided by it", under)
                 return self.value(over).times(ONE / below)
-            case Power(base, exponent):
+            case t.Power(base, exponent):
                 return number_grid(self.scalar(base) ** self.scalar(exponent))
-            case Transpose(body):
+            case t.Transpose(body):
                 return self.value(body).turned()
-            case Inner(left, right):
+            case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
-            case Norm(body):
+            case t.Norm(body):
                 return number_grid(self._norm(self.value(body)))
-            case Matrix((Listing(items),)):
+            case t.Matrix((t.Listing(items),)):
                 return Grid((tuple(self.scalar(item) for item in items),))
-            case Call(function, (argument,)) if function in ELEMENTARY:
+            case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return number_grid(ELEMENTARY[function](self.scalar(argument)))
             case _:
-                raise MisfitError(f"{called(node)} has no meaning in this exercise", node)
+                raise MisfitError(f"{t.called(node)} has no meaning in this exercise", node)
 
-    def name(self, node: Name) -> Grid:
+    def name(self, node: t.Name) -> Grid:
         """The value of a name."""
         full = full_name(node)
         if full in self.definitions:
@@ -228,7 +208,7 @@ class Reader:
         name = self.setting.length
         return parameter(name, self.exercise.parameters[name].range())
 
-    def _attention(self, node: Name) -> Grid | None:
+    def _attention(self, node: t.Name) -> Grid | None:
         if node.base == "alpha":
             if self.is_row(node):
                 return Grid((tuple(self.pattern(self._place(node, label(node.index)))),))
@@ -239,25 +219,27 @@ class Reader:
             return self.output(place) if node.base == "c" else self._projected(PROJECTED[node.base], place)
         return None
 
-    def is_row(self, node: Node) -> bool:
+    def is_row(self, node: t.Node) -> bool:
         """Whether this is the pattern of one token: alpha_2, all the weights that it gives."""
         which = [token.partition("_")[2] for token in self.tokens]
-        return isinstance(node, Name) and node.base == "alpha" and node.index is not None and label(node.index) in which
+        return (
+            isinstance(node, t.Name) and node.base == "alpha" and node.index is not None and label(node.index) in which
+        )
 
-    def rows(self, node: Node) -> Node:
+    def rows(self, node: t.Node) -> t.Node:
         """A list that is compared with a pattern is one thing, and not its items one by one."""
-        if isinstance(node, Relation):
-            return mapped(node, _listed) if any(self.is_row(term) for term in node.terms) else node
-        return mapped(node, self.rows) if isinstance(node, Logic | Quantified) else node
+        if isinstance(node, t.Relation):
+            return t.mapped(node, _listed) if any(self.is_row(term) for term in node.terms) else node
+        return t.mapped(node, self.rows) if isinstance(node, t.Logic | t.Quantified) else node
 
-    def _pair(self, node: Name) -> tuple[int, int]:
+    def _pair(self, node: t.Name) -> tuple[int, int]:
         index = node.index
-        parts = [label(item) for item in index.items] if isinstance(index, Listing) else list(label(index))
+        parts = [label(item) for item in index.items] if isinstance(index, t.Listing) else list(label(index))
         if len(parts) != 2:
             raise MisfitError("expected two indices: alpha_{21} is the weight that token 2 gives to token 1", node)
         return self._place(node, parts[0]), self._place(node, parts[1])
 
-    def _place(self, node: Name, which: str) -> int:
+    def _place(self, node: t.Name, which: str) -> int:
         for place, token in enumerate(self.tokens):
             if token.partition("_")[2] == which:
                 return place
@@ -272,12 +254,12 @@ class Reader:
         return self._square(weights).on(token)
 
     def _square(self, weights: str) -> Grid:
-        value = self.name(Name(weights))
+        value = self.name(t.Name(weights))
         size = len(self.setting.directions)
         if value.shape == (1, 1):
             value = identity(size).times(value.scalar)  # V = 2 is read as 2 I
         if value.shape != (size, size):
-            raise MisfitError(f"{weights} is not a square matrix", Name(weights))
+            raise MisfitError(f"{weights} is not a square matrix", t.Name(weights))
         return value
 
     def pattern(self, place: int) -> list[Scalar]:
@@ -297,10 +279,10 @@ class Reader:
             part = self._projected("V", j).times(weight)
             total = part if total is None else total.plus(part)
         if total is None:
-            raise MisfitError("there are no tokens", Name("c"))
+            raise MisfitError("there are no tokens", t.Name("c"))
         return total
 
-    def _sum(self, terms: tuple[Node, ...]) -> Grid:
+    def _sum(self, terms: tuple[t.Node, ...]) -> Grid:
         total = self.value(terms[0])
         for term in terms[1:]:
             value = self.value(term)
@@ -309,7 +291,7 @@ class Reader:
             total = total.plus(value)
         return total
 
-    def _product(self, factors: tuple[Node, ...]) -> Grid:
+    def _product(self, factors: tuple[t.Node, ...]) -> Grid:
         total = self.value(factors[0])
         for factor in factors[1:]:
             value = self.value(factor)
@@ -325,7 +307,7 @@ class Reader:
                 total = total.on(value)
         return total
 
-    def _inner(self, node: Node, left: Grid, right: Grid) -> Grid:
+    def _inner(self, node: t.Node, left: Grid, right: Grid) -> Grid:
         if (1, 1) in (left.shape, right.shape):
             return right.times(left.scalar) if left.shape == (1, 1) else left.times(right.scalar)
         if left.shape != right.shape or left.shape[1] != 1:
@@ -336,19 +318,19 @@ class Reader:
         if value.shape == (1, 1):
             return absolute(value.scalar)
         if value.shape[1] != 1:
-            raise MisfitError("the norm of a matrix has no meaning here", Name("x"))
+            raise MisfitError("the norm of a matrix has no meaning here", t.Name("x"))
         return sqrt(value.turned().on(value).scalar)
 
 
-def _listed(node: Node) -> Node:
+def _listed(node: t.Node) -> t.Node:
     """Lists as rows of numbers, however they are written."""
-    if isinstance(node, Transpose) and isinstance(node.body, Listing | Matrix):
+    if isinstance(node, t.Transpose) and isinstance(node.body, t.Listing | t.Matrix):
         return _listed(node.body)
-    if isinstance(node, Matrix) and all(len(row.items) == 1 for row in node.rows):
-        return Matrix((Listing(tuple(row.items[0] for row in node.rows), span=node.span),), span=node.span)
-    if isinstance(node, Listing):
-        return Matrix((node,), span=node.span)
-    return node if isinstance(node, Name | Matrix) else mapped(node, _listed)
+    if isinstance(node, t.Matrix) and all(len(row.items) == 1 for row in node.rows):
+        return t.Matrix((t.Listing(tuple(row.items[0] for row in node.rows), span=node.span),), span=node.span)
+    if isinstance(node, t.Listing):
+        return t.Matrix((node,), span=node.span)
+    return node if isinstance(node, t.Name | t.Matrix) else t.mapped(node, _listed)
 
 
 @dataclass(frozen=True)
@@ -364,7 +346,7 @@ class Told:
         return Told(self.given + other.given, self.growing | other.growing, self.vanishing | other.vanishing)
 
 
-def _going(found: Way, link: Relation) -> Told:
+def _going(found: Way, link: t.Relation) -> Told:
     """What becomes large, or small."""
     if found.to == "-infinity":
         raise MisfitError("this limit is not understood", link, fix="write \\to \\infty or \\to 0")
@@ -380,7 +362,7 @@ class TokensSetting:
     setting: Tokens
     whole = False
 
-    def knows(self, name: Name) -> bool:
+    def knows(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}
@@ -392,7 +374,7 @@ class TokensSetting:
         """With what the answer defines, and what it says of its own names."""
         weights: dict[str, str] = {**self.setting.weights}  # type: ignore[dict-item]
         given = {**self.setting.tokens, **weights, **self.exercise.definitions}
-        definitions: dict[str, Node] = {name: parsed(source) for name, source in given.items()}
+        definitions: dict[str, t.Node] = {name: parsed(source) for name, source in given.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
         reader = Reader(self.exercise, self.setting, definitions)
         claims = tuple(replace(said, node=reader.rows(said.node)) for said in answer.claims)
@@ -402,9 +384,9 @@ class TokensSetting:
         return replace(court, under=tuple(said.node for said in answer.conditions))
 
 
-def _sides(reader: Reader, link: Relation) -> tuple[Grid, Grid]:
+def _sides(reader: Reader, link: t.Relation) -> tuple[Grid, Grid]:
     """What is compared; a written 0 is that of a vector too."""
-    nothing = Number(Fraction(0))
+    nothing = t.Number(Fraction(0))
     left, right = (reader.value(term) for term in link.terms)
     left = right.times(ZERO) if link.terms[0] == nothing else left
     return left, left.times(ZERO) if link.terms[1] == nothing else right
@@ -419,7 +401,7 @@ class TokensCourt:
     reader: Reader
     claims: tuple[Said, ...] = ()
     conditions: tuple[Judged, ...] = ()
-    under: tuple[Node, ...] = ()  # what the answer says of its own names: s > 0
+    under: tuple[t.Node, ...] = ()  # what the answer says of its own names: s > 0
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """There is nothing to add."""
@@ -442,7 +424,7 @@ class TokensCourt:
             words = decision.reason
         return [judged(claim, decision, words)]
 
-    def _link(self, reader: Reader, link: Relation) -> Decision:
+    def _link(self, reader: Reader, link: t.Relation) -> Decision:
         left, right = _sides(reader, link)
         sign = link.comparisons[0]
         if left.shape != right.shape:
@@ -463,11 +445,11 @@ class TokensCourt:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
         return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
 
-    def _told(self, reader: Reader, condition: Node, own: bool = False) -> Told:
+    def _told(self, reader: Reader, condition: t.Node, own: bool = False) -> Told:
         """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""
-        if isinstance(condition, Name):
+        if isinstance(condition, t.Name):
             return Told()  # 'for all beta'
-        if not isinstance(condition, Relation):
+        if not isinstance(condition, t.Relation):
             raise MisfitError("this condition is not understood", condition)
         told = Told()
         for link in comparisons(condition):
@@ -475,11 +457,11 @@ class TokensCourt:
             told = told.and_(self._bounding(reader, link, own) if found is None else _going(found, link))
         return told
 
-    def _still(self, name: Name) -> bool:
+    def _still(self, name: t.Name) -> bool:
         known = self.exercise.parameters.get(full_name(name))
         return full_name(name) in ("pi", "e") if known is None else not known.large
 
-    def _bounding(self, reader: Reader, link: Relation, own: bool) -> Told:
+    def _bounding(self, reader: Reader, link: t.Relation, own: bool) -> Told:
         left, right = (reader.scalar(term) for term in link.terms)
         sign = link.comparisons[0]
         if sign not in ("=", "<", ">", "<=", ">="):
@@ -496,7 +478,7 @@ class TokensCourt:
         large = sorted(name for name in names if name not in given or given[name].large)
         return Where(ranges), tuple(large)
 
-    def _words(self, reader: Reader, link: Relation, decision: Decision) -> str:
+    def _words(self, reader: Reader, link: t.Relation, decision: Decision) -> str:
         if decision.word != "refuted":
             return decision.reason
         left, sign = link.terms[0], link.comparisons[0]
@@ -533,6 +515,6 @@ class TokensCourt:
 
     def _limit(self, entry: Scalar) -> Scalar | str | None:
         """The limit of a coordinate beside the length of the directions."""
-        length = Reader(self.exercise, self.setting, {}).scalar(Name(self.setting.length))
+        length = Reader(self.exercise, self.setting, {}).scalar(t.Name(self.setting.length))
         where, large = self._where(set(entry.names()) | {self.setting.length})
         return limit(entry / length, where, large)

@@ -9,53 +9,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final, Literal, NoReturn, TypeVar, cast
 
+from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.dots import written_out
 from headwright.formula.reading.lexer import Word
 from headwright.formula.reading.lines import partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
 from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, fits, otherwise, said_for
-from headwright.formula.tree import (
-    STATEMENTS,
-    BigCall,
-    BigSum,
-    Bond,
-    Call,
-    Cases,
-    Comparison,
-    Domain,
-    Dots,
-    Gap,
-    Inner,
-    Listing,
-    Logic,
-    Matrix,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Span,
-    Sum,
-    Transpose,
-    conjuncts,
-    has_dots,
-    is_letter,
-    put,
-    walk,
-)
 
 Read = TypeVar("Read")
-Raise = tuple[str, Node | None]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+Raise = tuple[
+    str, t.Node | None
+]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
 _OVER: Final = ("max", "min", "argmax", "argmin", "prod")
 _MOST_CASES: Final = 50
-_ONE: Final = Number(Fraction(1))
+_ONE: Final = t.Number(Fraction(1))
 _STARTS: Final = ("number", "name", "function", "open", "command")  # the kinds of words that begin a factor
 _ENDS_ANGLE: Final = ("end", "line", "logic", "condition", "close", "quad", "relation")
 _ENDS_REASON: Final = ("end", "close", "line", "amp", "quad", "reason")
@@ -72,7 +41,7 @@ class Parser:
         self.at = 0
         self.depth = 0
         self.bars: list[str] = []  # the bars that are open; "" for a bracket, inside which they cannot close
-        self.aside: Node | None = None  # a statement in brackets after a term: x = 1 (i != j)
+        self.aside: t.Node | None = None  # a statement in brackets after a term: x = 1 (i != j)
         self.parts_read: list[Part] | None = None  # of the outermost level: told in an error as what was understood
 
     # The words
@@ -85,7 +54,7 @@ class Parser:
     @property
     def last(self) -> Word:
         """The word before it."""
-        return self.found[self.at - 1] if self.at else Word("start", "", Span(0, 0))
+        return self.found[self.at - 1] if self.at else Word("start", "", t.Span(0, 0))
 
     def take(self) -> Word:
         """The word under the finger, which moves on."""
@@ -104,15 +73,15 @@ class Parser:
         self.at += found
         return found
 
-    def cut(self, kind: str, rest: str) -> Span:
+    def cut(self, kind: str, rest: str) -> t.Span:
         """Take the first character of the next word; the rest becomes a word of its own."""
         start, stop = self.next.span.start, self.next.span.stop
-        self.found[self.at] = Word(kind, rest, Span(start + 1, stop))
-        return Span(start, start + 1)
+        self.found[self.at] = Word(kind, rest, t.Span(start + 1, stop))
+        return t.Span(start, start + 1)
 
-    def since(self, start: int) -> Span:
+    def since(self, start: int) -> t.Span:
         """From a place of the source to the end of the last word."""
-        return Span(start, max(start, self.last.span.stop))
+        return t.Span(start, max(start, self.last.span.stop))
 
     def shown(self, word: Word) -> str:
         """A word as it was written."""
@@ -143,7 +112,7 @@ class Parser:
 
     # What is wrong
 
-    def fail(self, message: str, span: Span, fix: str = "") -> NoReturn:
+    def fail(self, message: str, span: t.Span, fix: str = "") -> NoReturn:
         """Say what is wrong, and where."""
         raise FormulaError(message, self.source, span, fix=fix)
 
@@ -190,7 +159,7 @@ class Parser:
 
     # Statements
 
-    def whole(self) -> Node:
+    def whole(self) -> t.Node:
         """The whole source."""
         if self.next.kind == "end":
             self.fail("the formula is empty", self.next.span, "write a formula, ... = ...")
@@ -199,14 +168,14 @@ class Parser:
             self.unexpected()
         return node
 
-    def inside(self) -> Node:
+    def inside(self) -> t.Node:
         """A statement, a list or an expression, up to where the bracket or the source ends."""
         parts: list[Part] = []
         if self.parts_read is None:
             self.parts_read = parts
         if self.goes_on():
             start = self.next.span.start
-            parts.append(Part("term", self.next.span, node=Gap(span=Span(start, start))))
+            parts.append(Part("term", self.next.span, node=t.Gap(span=t.Span(start, start))))
             self.joined(parts)
         while True:
             self.operand(parts)
@@ -245,7 +214,7 @@ class Parser:
             self.take()
         quad = bool(parts) and parts[-1].tag == "quad"
         node = self.expression()
-        if quad and isinstance(node, STATEMENTS):
+        if quad and isinstance(node, t.STATEMENTS):
             parts[-1] = Part("aside", node.span, node=node)
         else:
             parts.append(Part("term", node.span, node=node))
@@ -260,7 +229,9 @@ class Parser:
 
     def qualified(self, parts: list[Part], word: Word) -> None:
         """'t large' says that t tends to infinity, 'k integer' that it is in Z."""
-        node: Node = Name("infinity", span=word.span) if word.text == "large" else Number(Fraction(0), span=word.span)
+        node: t.Node = (
+            t.Name("infinity", span=word.span) if word.text == "large" else t.Number(Fraction(0), span=word.span)
+        )
         if word.kind == "kind":
             node = _domain(word)
         parts.append(Part("relation", word.span, "->" if word.kind == "much" else "in"))
@@ -309,60 +280,64 @@ class Parser:
 
     # Sums and products
 
-    def expression(self) -> Node:
+    def expression(self) -> t.Node:
         """A sum of terms."""
         start = self.next.span.start
         terms = self.below(self.terms)
         if len(terms) == 1:
             return terms[0]
-        if has_dots(terms):
+        if t.has_dots(terms):
             return written_out(terms, self.since(start))
-        return Sum(tuple(terms), span=self.since(start))
+        return t.Sum(tuple(terms), span=self.since(start))
 
-    def terms(self) -> list[Node]:
+    def terms(self) -> list[t.Node]:
         """Terms with + and - before them."""
-        found: list[Node] = []
+        found: list[t.Node] = []
         while not found or (self.aside is None and self.sees("+", "-")):
             sign = self.take() if self.sees("+", "-") else None
             node = self.term()
             found.append(_signed(sign, node) if sign else node)
         return found
 
-    def term(self) -> Node:
+    def term(self) -> t.Node:
         """Products and quotients from left to right; a dot joins what is on its two sides."""
         start = self.next.span.start
-        dotted: Node | None = None
+        dotted: t.Node | None = None
         factors = [self.factor()]
         while True:
             if self.takes("*"):
                 factors.append(self.factor())
             elif self.takes("/"):
                 over, under = _product(factors), self.factor()
-                factors = [Quotient(over, under, span=over.span.to(under.span))]
+                factors = [t.Quotient(over, under, span=over.span.to(under.span))]
             elif self.takes("."):
                 dotted = self.dot(dotted, _product(factors), start)
                 factors = [self.factor()]
             elif not self.starts() or not self.beside(factors):
                 return self.dot(dotted, _product(factors), start)
 
-    def dot(self, left: Node | None, right: Node, start: int) -> Node:
+    def dot(self, left: t.Node | None, right: t.Node, start: int) -> t.Node:
         """The inner product with what is left of the dot, if there is one."""
-        return right if left is None else Inner(left, right, span=self.since(start))
+        return right if left is None else t.Inner(left, right, span=self.since(start))
 
-    def beside(self, factors: list[Node]) -> bool:
+    def beside(self, factors: list[t.Node]) -> bool:
         """Read a factor that is written next to the others; False where it turns out to be a statement in brackets."""
         before, word = self.last, self.next
         if (word.kind, word.text, word.spaced, before.kind) == ("open", "[", False, "name"):
             self.refuse_entry()
         node = self.factor()
-        if isinstance(node, STATEMENTS) and word.kind == "open":
+        if isinstance(node, t.STATEMENTS) and word.kind == "open":
             self.aside = node
             return False
-        if before.kind == "number" and isinstance(factors[-1], Number):
+        if before.kind == "number" and isinstance(factors[-1], t.Number):
             if word.kind == "number":
                 fix = "write * between them, or remove the space"
                 self.fail("two numbers stand side by side", before.span.to(word.span), fix)
-            if word.text == "frac" and isinstance(node, Quotient) and {type(node.over), type(node.under)} == {Number}:
+            if (
+                word.text == "frac"
+                and isinstance(node, t.Quotient)
+                and {type(node.over), type(node.under)} == {t.Number}
+            ):
                 fix = "write + or \\cdot between them"
                 self.fail("a number before a fraction can mean a sum or a product", before.span.to(node.span), fix)
         factors.append(node)
@@ -399,7 +374,7 @@ class Parser:
         glued = any(not after.spaced and after.kind in _STARTS for after in self.found[place + 1 : place + 2])
         return comma and word.text in (">", ">=", ">>") and not word.spaced and not glued
 
-    def factor(self) -> Node:
+    def factor(self) -> t.Node:
         """A number, name, bracket or call, with its index, primes and exponents."""
         first = self.next
         if self.takes("+", "-"):
@@ -409,18 +384,18 @@ class Parser:
             return self.attached(base, first)
         return base
 
-    def primary(self) -> Node:
+    def primary(self) -> t.Node:
         """What stands at the beginning of a factor."""
         word = self.next
         match word.kind, word.text:
             case "number", text:
-                node: Node = Number(Fraction(text), span=word.span)
+                node: t.Node = t.Number(Fraction(text), span=word.span)
             case "name", text:
-                node = Name(text, span=word.span)
+                node = t.Name(text, span=word.span)
             case "domain", _:
                 node = _domain(word)
             case "dots", _:
-                node = Dots(span=word.span)
+                node = t.Dots(span=word.span)
             case "function", _:
                 return self.call()
             case "command", "frac":
@@ -444,7 +419,7 @@ class Parser:
 
     # Brackets
 
-    def bracket(self) -> Node:
+    def bracket(self) -> t.Node:
         """( ), [ ], { }, a matrix, or \\left| \\right|."""
         word, start = self.next, self.next.span.start
         special = {"matrix": self.matrix, "cases": self.cases, "<": self.angle}
@@ -463,7 +438,7 @@ class Parser:
         with self.enclosed():
             node = self.expression() if is_norm else self.inside()
         self.no_aside()
-        return Norm(node, span=self.since(start)) if is_norm else replace(node, span=self.since(start))
+        return t.Norm(node, span=self.since(start)) if is_norm else replace(node, span=self.since(start))
 
     def is_rows(self) -> bool:
         """Whether a bracket holds nothing but brackets: [[1, 0], [0, 1]]."""
@@ -483,23 +458,23 @@ class Parser:
         self.no_aside()
         return found
 
-    def listed(self) -> list[Node]:
+    def listed(self) -> list[t.Node]:
         """Expressions with commas between them, in brackets."""
         with self.enclosed():
             return self.separated(self.expression)
 
-    def interval(self) -> Node:
+    def interval(self) -> t.Node:
         """[0, 1) after 'in'; several numbers in round brackets are a list."""
         word = self.next
         ends = self.listed()
         span = self.since(word.span.start)
         if len(ends) != 2:
-            return Listing(tuple(ends), span=span) if len(ends) > 2 else ends[0]
-        low: Comparison = "<=" if word.text == "[" else "<"
-        high: Comparison = "<=" if self.shown(self.last)[-1:] == "]" else "<"
+            return t.Listing(tuple(ends), span=span) if len(ends) > 2 else ends[0]
+        low: t.Comparison = "<=" if word.text == "[" else "<"
+        high: t.Comparison = "<=" if self.shown(self.last)[-1:] == "]" else "<"
         return Interval(ends[0], (low, high), ends[1], span=span)
 
-    def norm(self) -> Node:
+    def norm(self) -> t.Node:
         """|x|, ||x||."""
         opener = self.take()
         self.bars.append(opener.text)
@@ -507,14 +482,14 @@ class Parser:
         self.no_aside()
         self.bars.pop()
         if opener.text == "|" and self.shown(self.next) == "||":  # |a||b|: the first half closes
-            return Norm(node, span=opener.span.to(self.cut("bar", "|")))
+            return t.Norm(node, span=opener.span.to(self.cut("bar", "|")))
         if (self.next.kind, self.next.text) != ("bar", opener.text):
             fix = "close it with the same bar; a condition in a probability is written with 'given'"
             self.fail(f"the bar {self.shown(opener)} is never closed", opener.span, fix)
         self.take()
-        return Norm(node, span=self.since(opener.span.start))
+        return t.Norm(node, span=self.since(opener.span.start))
 
-    def angle(self) -> Node:
+    def angle(self) -> t.Node:
         """<a, b>, however the angles are written."""
         opener = self.take()
         self.bars.append("")
@@ -534,12 +509,12 @@ class Parser:
             self.cut("relation", word.text[1:])
         else:
             self.take()
-        return Inner(left, right, span=self.since(opener.span.start))
+        return t.Inner(left, right, span=self.since(opener.span.start))
 
-    def matrix(self) -> Node:
+    def matrix(self) -> t.Node:
         r"""\begin{pmatrix} a & b \\ c & d \end{pmatrix}."""
         start = self.next.span.start
-        rows: list[list[Node]] = [[]]
+        rows: list[list[t.Node]] = [[]]
         with self.enclosed():
             while self.next.kind != "close":
                 if self.next.kind == "line":
@@ -554,17 +529,17 @@ class Parser:
                 self.no_aside()
         return self.table([row for row in rows if row], self.since(start))
 
-    def table(self, rows: list[list[Node]], span: Span) -> Node:
+    def table(self, rows: list[list[t.Node]], span: t.Span) -> t.Node:
         """Rows of one length."""
         if not rows or len({len(row) for row in rows}) != 1:
             lengths = ", ".join(str(len(row)) for row in rows[:9]) or "no"
             self.fail(f"the rows of a matrix have {lengths} entries", span, "give every row the same number of entries")
-        return Matrix(tuple(Listing(tuple(row), span=row[0].span.to(row[-1].span)) for row in rows), span=span)
+        return t.Matrix(tuple(t.Listing(tuple(row), span=row[0].span.to(row[-1].span)) for row in rows), span=span)
 
-    def cases(self) -> Node:
+    def cases(self) -> t.Node:
         r"""\begin{cases} a & c = 1 \\ b & \text{otherwise} \end{cases}; without conditions, statements side by side."""
         start = self.next.span.start
-        rows: list[Quantified] = []
+        rows: list[t.Quantified] = []
         with self.enclosed():
             while self.next.kind != "close":
                 if self.next.kind == "line":
@@ -574,19 +549,19 @@ class Parser:
         span = self.since(start)
         if not 0 < len(rows) <= _MOST_CASES:
             self.fail(f"there are {len(rows)} cases", span, f"write 1 to {_MOST_CASES} values with their conditions")
-        if all(isinstance(row.body, STATEMENTS) for row in rows):
+        if all(isinstance(row.body, t.STATEMENTS) for row in rows):
             found = [part for row in rows for part in said_for([row.body], row.conditions, row.span)]
             return replace(both(found), span=span)
-        if any(isinstance(row.body, STATEMENTS) or not row.conditions for row in rows):
+        if any(isinstance(row.body, t.STATEMENTS) or not row.conditions for row in rows):
             self.fail("every case needs a value and its condition", span, "write 1 & i = j \\\\ 0 & i \\ne j")
-        return Cases(tuple(rows), span=span)
+        return t.Cases(tuple(rows), span=span)
 
-    def branch(self, others: list[Quantified]) -> Quantified:
+    def branch(self, others: list[t.Quantified]) -> t.Quantified:
         """One row of the cases."""
         start = self.next.span.start
         body = self.inside()
-        conditions: list[Node] = []
-        if isinstance(body, Quantified) and not isinstance(body.body, STATEMENTS):
+        conditions: list[t.Node] = []
+        if isinstance(body, t.Quantified) and not isinstance(body.body, t.STATEMENTS):
             conditions, body = list(body.conditions), body.body
         while self.next.kind in ("amp", "condition"):
             if self.next.kind == "amp":
@@ -601,51 +576,51 @@ class Parser:
             conditions += self.case_condition()
         if self.next.kind not in ("line", "close"):
             self.unexpected()
-        return Quantified(body, tuple(conditions), span=self.since(start))
+        return t.Quantified(body, tuple(conditions), span=self.since(start))
 
-    def case_condition(self) -> tuple[Node, ...]:
+    def case_condition(self) -> tuple[t.Node, ...]:
         """'i = j', or 'if i = j'."""
         node = self.inside()
-        if isinstance(node, Quantified) and isinstance(node.body, Gap):
+        if isinstance(node, t.Quantified) and isinstance(node.body, t.Gap):
             return node.conditions
-        return conjuncts(node)
+        return t.conjuncts(node)
 
-    def plain_cases(self) -> Node:
+    def plain_cases(self) -> t.Node:
         """cases(1 for i = j; 0 for i != j)."""
         word = self.take()
         node = self.bracket() if self.next.kind == "open" else self.missing()
-        rows = conjuncts(node)
-        branches = tuple(row for row in rows if isinstance(row, Quantified))
+        rows = t.conjuncts(node)
+        branches = tuple(row for row in rows if isinstance(row, t.Quantified))
         if len(branches) != len(rows) or len(rows) > _MOST_CASES:
             self.fail("every case needs a value and its condition", node.span, "write cases(1 for i = j; 0 for i != j)")
-        return Cases(branches, span=self.since(word.span.start))
+        return t.Cases(branches, span=self.since(word.span.start))
 
     # Functions
 
-    def fraction(self) -> Node:
+    def fraction(self) -> t.Node:
         r"""\frac{a}{b}, \frac12."""
         word = self.take()
         over = self.argument(word, "a numerator and a denominator")
         under = self.argument(word, "a denominator after its numerator")
-        return Quotient(over, under, span=self.since(word.span.start))
+        return t.Quotient(over, under, span=self.since(word.span.start))
 
-    def argument(self, command: Word, what: str) -> Node:
+    def argument(self, command: Word, what: str) -> t.Node:
         """An argument of a TeX command: in braces, or a single sign."""
         word = self.next
         if word.kind == "number" and len(word.text) > 1:
             if not word.text.isdigit():
                 message = "a number without braces after \\frac can be read in two ways"
                 self.fail(message, word.span, "write \\frac{a}{b}")
-            return Number(Fraction(word.text[0]), span=self.cut("number", word.text[1:]))
+            return t.Number(Fraction(word.text[0]), span=self.cut("number", word.text[1:]))
         if word.kind not in ("number", "name", "function", "command", "open"):
             shown = self.shown(command)
             self.fail(f"{shown} needs {what}", command.span, f"write {shown}{{a}}{{b}}")
         return self.primary() if word.kind == "open" else self.below(self.primary)  # a bracket counts itself
 
-    def scripts(self, under: Callable[[], Read], again: str, fix: str) -> tuple[Read | None, Node | None]:
+    def scripts(self, under: Callable[[], Read], again: str, fix: str) -> tuple[Read | None, t.Node | None]:
         r"""What stands under and over a sign, in any order: \sum_{i=1}^{n}, \log_2^2."""
         low: Read | None = None
-        high: Node | None = None
+        high: t.Node | None = None
         while self.sees("_", "^", "**"):
             if (low if self.sees("_") else high) is not None:
                 self.fail(again, self.next.span, fix)
@@ -655,40 +630,40 @@ class Parser:
                 high = self.upper(_ONE, None)
         return low, high
 
-    def call(self) -> Node:
+    def call(self) -> t.Node:
         """A function with its exponent, its index and its arguments."""
         word = self.take()
         if word.text in _OVER and self.sees("_"):
             return self.big(word)
         index, power = self.scripts(self.index, "a second index or exponent on a function", "use brackets")
-        if isinstance(power, Negative):
+        if isinstance(power, t.Negative):
             self.fail("a negative exponent on a function can mean its inverse", power.span, "write 1/f(x)")
-        basic = isinstance(index, Number) or (isinstance(index, Name) and index.base not in FUNCTIONS)
+        basic = isinstance(index, t.Number) or (isinstance(index, t.Name) and index.base not in FUNCTIONS)
         if index is not None and word.text != "norm" and not (word.text == "ln" and basic):
             self.fail(f"an index on {self.shown(word)} is not read", index.span, "write all arguments in brackets")
         arguments, root = self.arguments(word)
         node = self.applied(word, index, arguments)
         if root is not None:
             one = replace(_ONE, span=root.span)
-            node = Power(arguments[0], Quotient(one, root, span=root.span), span=node.span)
-        return node if power is None else Power(node, power, span=node.span)
+            node = t.Power(arguments[0], t.Quotient(one, root, span=root.span), span=node.span)
+        return node if power is None else t.Power(node, power, span=node.span)
 
-    def applied(self, word: Word, index: Node | None, arguments: tuple[Node, ...]) -> Node:
+    def applied(self, word: Word, index: t.Node | None, arguments: tuple[t.Node, ...]) -> t.Node:
         """A function of its arguments."""
         span = self.since(word.span.start)
         if word.text == "inner" and len(arguments) == 2:
-            return Inner(*arguments, span=span)
+            return t.Inner(*arguments, span=span)
         if len(arguments) != 1 and word.text not in ("max", "min", "diag", "N", "Cov"):
             message = f"{self.shown(word)} takes one argument, and here are {len(arguments)}"
             self.fail(message, span, "remove the others")
         if word.text == "norm":
-            return self.normed(Norm(arguments[0], span=span), index)
+            return self.normed(t.Norm(arguments[0], span=span), index)
         if word.text == "transpose":
-            return Transpose(arguments[0], span=span)
-        node = Call(word.text, arguments, span=span)
-        return node if index is None else Quotient(node, Call("ln", (index,), span=index.span), span=span)
+            return t.Transpose(arguments[0], span=span)
+        node = t.Call(word.text, arguments, span=span)
+        return node if index is None else t.Quotient(node, t.Call("ln", (index,), span=index.span), span=span)
 
-    def arguments(self, word: Word) -> tuple[tuple[Node, ...], Node | None]:
+    def arguments(self, word: Word) -> tuple[tuple[t.Node, ...], t.Node | None]:
         r"""What the function is applied to, and n for \sqrt[n]{x}."""
         opener = self.next
         if opener.kind != "open" or opener.text not in ("(", "[", "{", "\\{"):
@@ -704,7 +679,7 @@ class Parser:
             return (self.bracket(),), found[0]
         return tuple(found), None
 
-    def bare(self, word: Word) -> Node:
+    def bare(self, word: Word) -> t.Node:
         """An argument without brackets: one factor; for sin and cos the whole product of names and numbers."""
         first = self.next
         if word.text == "sqrt":
@@ -726,22 +701,22 @@ class Parser:
 
     # Sums over an index
 
-    def big(self, word: Word) -> Node:
+    def big(self, word: Word) -> t.Node:
         r"""\sum_{i=1}^{n} x_i, \max_{i \ne j} x_i: the body is the product that follows."""
         ranges, top = self.scripts(self.ranges, "a second bound on the same sum", "write \\sum_{i=1}^{n}")
         body = self.below(self.term)
         span = self.since(word.span.start)
-        return self.summed(word, ranges or [Name(self.guessed(body, word))], top, body, span)
+        return self.summed(word, ranges or [t.Name(self.guessed(body, word))], top, body, span)
 
-    def guessed(self, body: Node, word: Word) -> str:
+    def guessed(self, body: t.Node, word: Word) -> str:
         """The index of a sum that names none: that of the first name with a letter for an index."""
-        for node in walk(body):
-            index = node.index if isinstance(node, Name) else None
-            if isinstance(index, Name) and index == Name(index.base) and index.base not in FUNCTIONS:
+        for node in t.walk(body):
+            index = node.index if isinstance(node, t.Name) else None
+            if isinstance(index, t.Name) and index == t.Name(index.base) and index.base not in FUNCTIONS:
                 return index.base
         return self.fail("a sum needs its index", word.span, "write \\sum_{i=1}^{n} x_i")
 
-    def ranges(self) -> list[Node]:
+    def ranges(self) -> list[t.Node]:
         """What is written under the sign: i, i=1, i != j, or several with commas."""
         if (self.next.kind, self.next.text) != ("open", "{"):
             return [self.index()]
@@ -749,12 +724,12 @@ class Parser:
             found, *others = self.separated(self.chain)
         for further in others:
             last = found[-1]
-            if isinstance(last, Relation) and last.comparisons == ("!=",) and not isinstance(further[0], Relation):
-                further = [Relation((last.terms[0], further[0]), ("!=",), span=further[0].span)]  # i != a, b
+            if isinstance(last, t.Relation) and last.comparisons == ("!=",) and not isinstance(further[0], t.Relation):
+                further = [t.Relation((last.terms[0], further[0]), ("!=",), span=further[0].span)]  # i != a, b
             found += further
         return found
 
-    def chain(self) -> list[Node]:
+    def chain(self) -> list[t.Node]:
         """a <= b < c, under a sign."""
         terms = [self.expression()]
         signs: list[str] = []
@@ -763,51 +738,51 @@ class Parser:
             terms.append(self.expression())
         self.no_aside()
         if signs == ["="]:
-            return [Relation(tuple(terms), ("=",), span=terms[0].span.to(terms[1].span))]
+            return [t.Relation(tuple(terms), ("=",), span=terms[0].span.to(terms[1].span))]
         return chain(terms, signs) if signs else terms
 
-    def summed(self, word: Word, ranges: list[Node], top: Node | None, body: Node, span: Span) -> Node:
+    def summed(self, word: Word, ranges: list[t.Node], top: t.Node | None, body: t.Node, span: t.Span) -> t.Node:
         """The sum, or sums inside one another where several indices were written."""
         match ranges:
-            case [Bond("in", Name(index, None, 0), Listing(values))] if word.text == "sum" and top is None:
-                if not has_dots(values) and fits([body], len(values)):
-                    return Sum(tuple(put(body, index, part) for part in values), span=span)
+            case [t.Bond("in", t.Name(index, None, 0), t.Listing(values))] if word.text == "sum" and top is None:
+                if not t.has_dots(values) and fits([body], len(values)):
+                    return t.Sum(tuple(t.put(body, index, part) for part in values), span=span)
         fix = "write \\sum_{i=1}^{n} or \\sum_{i \\neq j}"
-        lower: Node | None = None
+        lower: t.Node | None = None
         indices: list[str] = []
-        conditions: list[Node] = []
+        conditions: list[t.Node] = []
         for part in ranges:
-            is_set = isinstance(part, Relation) and part.comparisons == ("=",)
-            if isinstance(part, Relation) and is_set and is_letter(part.terms[0]):
+            is_set = isinstance(part, t.Relation) and part.comparisons == ("=",)
+            if isinstance(part, t.Relation) and is_set and t.is_letter(part.terms[0]):
                 if lower is not None:
                     self.fail("two lower bounds on one sum", part.span, "write two sums")
                 lower = part.terms[1]
-            elif isinstance(part, Relation) or _of_a_set(part):
+            elif isinstance(part, t.Relation) or _of_a_set(part):
                 conditions.append(part)
-            elif isinstance(part, STATEMENTS):
+            elif isinstance(part, t.STATEMENTS):
                 self.fail("this is not read under a sum", part.span, fix)
             found = next(candidates(part), None)
             if found is None:
                 self.fail("a sum needs an index here", part.span, fix)
-            if found not in indices and (not isinstance(part, Relation) or is_set or not indices):
+            if found not in indices and (not isinstance(part, t.Relation) or is_set or not indices):
                 indices.append(found)
         if (lower is None) != (top is None) or (lower is not None and len(indices) > 1):
             self.fail("a sum with one bound only", span, "write \\sum_{i=1}^{n}, or \\sum_i for all values")
         own = tuple(conditions)  # they are said of the innermost index
         for index in reversed(indices):
             if word.text == "sum":
-                body = BigSum(index, body, lower, top, own, span=span)
+                body = t.BigSum(index, body, lower, top, own, span=span)
             else:
                 over = cast("Literal['max', 'min', 'argmax', 'argmin', 'prod']", word.text)
-                body = BigCall(over, index, body, lower, top, own, span=span)
+                body = t.BigCall(over, index, body, lower, top, own, span=span)
             own = ()
         return body
 
     # Indices, primes and exponents
 
-    def attached(self, base: Node, first: Word, *, raised: bool = True) -> Node:
+    def attached(self, base: t.Node, first: Word, *, raised: bool = True) -> t.Node:
         """The base with what follows it: _a, ^2, ', .T, in any order that TeX or Python allow."""
-        index: Node | None = None
+        index: t.Node | None = None
         raises: list[Raise] = []
         caret = False
         while True:
@@ -819,7 +794,7 @@ class Parser:
                     self.fail("a second exponent", word.span, "write braces: x^{a^b} or (x^a)^b")
                 caret = True
                 raises.extend(self.exponent(base, index))
-            elif word.kind == "prime" and (raised or isinstance(base, Name)):
+            elif word.kind == "prime" and (raised or isinstance(base, t.Name)):
                 raises.extend([("prime", None)] * len(self.take().text))
             elif raised and word.kind == "transposed":
                 self.take()
@@ -827,32 +802,32 @@ class Parser:
             else:
                 return self.raised(base, index, raises, first.span.start)
 
-    def indexed(self, base: Node, first: Word, index: Node | None) -> Node:
+    def indexed(self, base: t.Node, first: Word, index: t.Node | None) -> t.Node:
         """Read _a after a base that can have it."""
         mark = self.next.span
-        if index is not None or (isinstance(base, Name) and base.index is not None):
+        if index is not None or (isinstance(base, t.Name) and base.index is not None):
             self.fail("a second index on the same name", mark, "write both in one pair of braces: x_{i,j}")
         self.refuse_part(base)
-        if isinstance(base, Number):
+        if isinstance(base, t.Number):
             fix = "write \\mathbf{1}_n for the vector of ones" if base.value == 1 else "remove the index"
             self.fail("a number has an index", mark, fix)
-        named = isinstance(base, Name) and (first.kind == "name" or (first.kind, first.text) == ("open", "{"))
-        if not named and not isinstance(base, Norm):
+        named = isinstance(base, t.Name) and (first.kind == "name" or (first.kind, first.text) == ("open", "{"))
+        if not named and not isinstance(base, t.Norm):
             self.fail("only a name or a norm can carry an index", mark, "give the expression a name of its own")
         self.take()
         return self.index()
 
-    def refuse_part(self, base: Node) -> None:
+    def refuse_part(self, base: t.Node) -> None:
         """Refuse R_+, which holds 0 for some and not for others."""
-        if isinstance(base, Domain):
+        if isinstance(base, t.Domain):
             self.fail("a part of the numbers is not read", self.next.span, "write x > 0, or x \\ge 0")
 
-    def raised(self, base: Node, index: Node | None, raises: list[Raise], start: int) -> Node:
+    def raised(self, base: t.Node, index: t.Node | None, raises: list[Raise], start: int) -> t.Node:
         """Put a base and what follows it together."""
         span = self.since(start)
-        if isinstance(base, Norm):
+        if isinstance(base, t.Norm):
             base = self.normed(base, index)
-        elif isinstance(base, Name):
+        elif isinstance(base, t.Name):
             primes = next((place for place, part in enumerate(raises) if part[0] != "prime"), len(raises))
             if primes > MOST_PRIMES:
                 self.fail(f"a name has {primes} primes, and at most {MOST_PRIMES} are read", span, "use an index")
@@ -862,19 +837,19 @@ class Parser:
             if index is not None or primes or upper or stars:
                 index = base.index if index is None else index
                 if upper:  # q^{(1)} is q_1, and alpha_a^{(1)} is alpha_{1,a}
-                    items = (*upper, *(index.items if isinstance(index, Listing) else [index] if index else ()))
-                    index = items[0] if len(items) == 1 else Listing(items, span=span)
-                base = Name(base.base + "star" * stars, index, base.primes + primes, span=span)
+                    items = (*upper, *(index.items if isinstance(index, t.Listing) else [index] if index else ()))
+                    index = items[0] if len(items) == 1 else t.Listing(items, span=span)
+                base = t.Name(base.base + "star" * stars, index, base.primes + primes, span=span)
         for kind, exponent in raises:
             if exponent is None:
-                base = Transpose(base, span=span)
-            elif kind == "power" and base == Name("e"):
-                base = Call("exp", (exponent,), span=span)
+                base = t.Transpose(base, span=span)
+            elif kind == "power" and base == t.Name("e"):
+                base = t.Call("exp", (exponent,), span=span)
             else:
-                base = Power(base, exponent, span=span)
+                base = t.Power(base, exponent, span=span)
         return base
 
-    def exponent(self, base: Node, index: Node | None) -> list[Raise]:
+    def exponent(self, base: t.Node, index: t.Node | None) -> list[Raise]:
         """Read what comes after ^ or **: an exponent, a transpose, or primes."""
         mark, start, word = self.take(), self.at, self.next
         after = self.pairs.get(start, start) + 1
@@ -883,14 +858,14 @@ class Parser:
         if len(inside) == 1 and one.is_sign("+-"):
             self.refuse_part(base)
         found: list[Raise] = []
-        if isinstance(base, Name) and base != Name("e"):
+        if isinstance(base, t.Name) and base != t.Name("e"):
             found = self.upper_index(inside)
         if not found and inside and all(part.kind == "prime" for part in inside):
             found = [("prime", None)] * sum(len(part.text) for part in inside)
         if not found and len(inside) == 1 and one.kind in ("name", "top") and one.text in ("T", "top"):
             follows = self.found[after]
             if mark.text == "^" and not (one.kind == "name" and follows.text == "**"):
-                if one.kind == "name" and base == Name("e") and index is None:
+                if one.kind == "name" and base == t.Name("e") and index is None:
                     message = "e^T can mean the exponential of T or the transpose of e"
                     fix = "write \\exp(T) for the exponential, or e^\\top for the transpose"
                     self.fail(message, mark.span.to(one.span), fix)
@@ -907,23 +882,23 @@ class Parser:
             found, inside = [("top", None)], inside[:-1]
         match [(word.kind, word.text) for word in inside]:
             case [("open", "("), ("number", text), ("close", "(")]:
-                return [("index", Number(Fraction(text), span=inside[1].span)), *found]
+                return [("index", t.Number(Fraction(text), span=inside[1].span)), *found]
             case [("open", "("), ("name", text), ("close", "(")] if text != "T":
-                return [("index", Name(text, span=inside[1].span)), *found]
+                return [("index", t.Name(text, span=inside[1].span)), *found]
             case [("name", text)] if len(text) > 1 and self.shown(inside[0]).startswith("\\") and _is_word(text):
-                return [("index", Name(text, span=inside[0].span))]
+                return [("index", t.Name(text, span=inside[0].span))]
             case [("sign" | "star", "*")]:
                 return [("star", None)]
         return []
 
-    def upper(self, base: Node, index: Node | None) -> Node:
+    def upper(self, base: t.Node, index: t.Node | None) -> t.Node:
         """An exponent: in brackets, or one word, with the exponents upon it."""
         start = self.next
         if self.takes("+", "-"):
             return _signed(start, self.below(lambda: self.upper(base, index)))
         node = self.primary()
-        if self.sees("_") and isinstance(node, Name) and node.index is None and start.kind == "name":
-            if isinstance(base, Name) and index is None and base != Name("e"):
+        if self.sees("_") and isinstance(node, t.Name) and node.index is None and start.kind == "name":
+            if isinstance(base, t.Name) and index is None and base != t.Name("e"):
                 fix = f"write braces: {base.base}^{{{node.base}_i}} or {base.base}_i^{node.base}"
                 self.fail("an index after an exponent can belong to either", self.next.span, fix)
             node = self.attached(node, start, raised=False)
@@ -932,7 +907,7 @@ class Parser:
             node = self.raised(node, None, raises, start.span.start)
         return node
 
-    def index(self) -> Node:
+    def index(self) -> t.Node:
         """Read what comes after _: i, 1, max, or in braces."""
         word = self.next
         label = self.label(word)
@@ -940,7 +915,7 @@ class Parser:
             return self.braced_index()
         if word.kind == "name" or label:
             self.take()
-            return Name(label or word.text, span=word.span)
+            return t.Name(label or word.text, span=word.span)
         if word.kind in ("number", "open"):
             return self.primary()
         message = f"{self.shown(word)} came after _, where an index was expected"
@@ -951,41 +926,41 @@ class Parser:
         text = re.sub(r"^\\[A-Za-z]+\*?\s*\{\s*|\s*\}$|^\\", "", self.shown(word))  # without a \\text{ } around it
         return text if word.kind == "function" and text in FUNCTIONS else ""
 
-    def braced_index(self) -> Node:
+    def braced_index(self) -> t.Node:
         """_{i}, _{k-1}, _{i,j}, _{ij}, _{max}."""
         start = self.next.span.start
         word = self.found[self.at + 1]
         if self.pairs[self.at] == self.at + 2 and (label := self.label(word)):
             self.at += 3
-            return Name(label, span=word.span)
-        items: list[Node] = []
+            return t.Name(label, span=word.span)
+        items: list[t.Node] = []
         for node in self.listed():
-            letters = isinstance(node, Product) and all(is_letter(part) for part in node.factors)
-            items.extend(node.factors if isinstance(node, Product) and letters else [node])
-        return items[0] if len(items) == 1 else Listing(tuple(items), span=self.since(start))
+            letters = isinstance(node, t.Product) and all(t.is_letter(part) for part in node.factors)
+            items.extend(node.factors if isinstance(node, t.Product) and letters else [node])
+        return items[0] if len(items) == 1 else t.Listing(tuple(items), span=self.since(start))
 
-    def normed(self, base: Norm, index: Node | None) -> Norm:
+    def normed(self, base: t.Norm, index: t.Node | None) -> t.Norm:
         """A norm with its kind."""
         match index:
             case None:
                 return base
-            case Number(2) | Name("op", None):
-                return Norm(base.body, "2", span=base.span)
-            case Name("F" | "Fro" | "fro", None):
-                return Norm(base.body, "F", span=base.span)
+            case t.Number(2) | t.Name("op", None):
+                return t.Norm(base.body, "2", span=base.span)
+            case t.Name("F" | "Fro" | "fro", None):
+                return t.Norm(base.body, "F", span=base.span)
         return self.fail("only the norms 2 and F are read", index.span, "write \\|x\\|_2 or \\|A\\|_F")
 
 
-def _signed(sign: Word, node: Node) -> Node:
-    return Negative(node, span=sign.span.to(node.span)) if sign.text == "-" else node
+def _signed(sign: Word, node: t.Node) -> t.Node:
+    return t.Negative(node, span=sign.span.to(node.span)) if sign.text == "-" else node
 
 
-def _product(factors: list[Node]) -> Node:
-    return factors[0] if len(factors) == 1 else Product(tuple(factors), span=factors[0].span.to(factors[-1].span))
+def _product(factors: list[t.Node]) -> t.Node:
+    return factors[0] if len(factors) == 1 else t.Product(tuple(factors), span=factors[0].span.to(factors[-1].span))
 
 
-def _domain(word: Word) -> Domain:
-    return Domain(cast("Literal['R', 'Z', 'N']", word.text), span=word.span)
+def _domain(word: Word) -> t.Domain:
+    return t.Domain(cast("Literal['R', 'Z', 'N']", word.text), span=word.span)
 
 
 def _is_word(text: str) -> bool:
@@ -993,25 +968,27 @@ def _is_word(text: str) -> bool:
     return text.isalpha() and text not in NAMES and not text.endswith(("hat", "tilde", "bar", "star"))
 
 
-def _of_a_set(node: Node) -> bool:
+def _of_a_set(node: t.Node) -> bool:
     """i in S, or i not in S, where S is a name."""
     match node:
-        case Logic("not", (Bond("in", Name(_, None), Name(_, None)),)) | Bond("in", Name(_, None), Name(_, None)):
+        case t.Logic("not", (t.Bond("in", t.Name(_, None), t.Name(_, None)),)) | t.Bond(
+            "in", t.Name(_, None), t.Name(_, None)
+        ):
             return True
         case _:
             return False
 
 
-def candidates(part: Node) -> Iterator[str]:
+def candidates(part: t.Node) -> Iterator[str]:
     """The names that can be the index of a sum; in 1 <= i <= n, the one in the middle first."""
-    terms: tuple[Node, ...] = (part,)
+    terms: tuple[t.Node, ...] = (part,)
     match part:
-        case Bond(_, left) | Logic("not", (Bond(_, left),)):
+        case t.Bond(_, left) | t.Logic("not", (t.Bond(_, left),)):
             terms = (left,)
-        case Relation((_, middle, _)):
+        case t.Relation((_, middle, _)):
             terms = (middle, *part.terms)
-        case Relation(terms):
+        case t.Relation(terms):
             pass
     for term in terms:
-        if isinstance(term, Name) and term.index is None and term.base not in FUNCTIONS:
+        if isinstance(term, t.Name) and term.index is None and term.base not in FUNCTIONS:
             yield term.base + "'" * term.primes

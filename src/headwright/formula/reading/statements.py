@@ -13,44 +13,18 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Final, Literal, NoReturn, cast, get_args
 
+from headwright.formula import tree as t
 from headwright.formula.errors import LARGEST, FormulaError
-from headwright.formula.tree import (
-    STATEMENTS,
-    BigCall,
-    Bond,
-    Call,
-    Cases,
-    Comparison,
-    Domain,
-    Dots,
-    Exists,
-    Gap,
-    Inner,
-    Listing,
-    Logic,
-    Name,
-    Node,
-    Number,
-    Power,
-    Quantified,
-    Relation,
-    Span,
-    conjuncts,
-    has_dots,
-    is_letter,
-    put,
-    walk,
-)
 
-_COMPARISONS: Final = frozenset(get_args(Comparison))
+_COMPARISONS: Final = frozenset(get_args(t.Comparison))
 _SPREAD: Final = ("!=", "<", ">", "<=", ">=", "<<", ">>", "perp")
 _RISING: Final = ("<", "<=", "<<")
 _FALLING: Final = (">", ">=", ">>")
-_OPPOSITE: Final[dict[str, Comparison]] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+_OPPOSITE: Final[dict[str, t.Comparison]] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _JOINS: Final = ("comma", "and", "quad")
 MOST_PAIRS: Final = 100  # that are said to be orthogonal at once
 MOST_VALUES: Final = 20  # of an index, that a statement is said of one by one
-INFINITY: Final = Name("infinity")
+INFINITY: Final = t.Name("infinity")
 
 
 @dataclass(frozen=True)
@@ -58,34 +32,34 @@ class Part:
     """A term, or what stands between terms."""
 
     tag: str
-    span: Span
+    span: t.Span
     text: str = ""
-    node: Node | None = None
+    node: t.Node | None = None
 
 
 @dataclass(frozen=True)
-class Interval(Node):
+class Interval(t.Node):
     """The numbers from low to high, after 'in': it becomes two inequalities, and no tree holds it."""
 
-    low: Node
-    signs: tuple[Comparison, Comparison]
-    high: Node
+    low: t.Node
+    signs: tuple[t.Comparison, t.Comparison]
+    high: t.Node
 
 
 @dataclass(frozen=True)
 class Item:
     """Terms with signs between them; the sides that are limits; how often 'not' came first; what came before."""
 
-    terms: list[Node]
+    terms: list[t.Node]
     signs: list[str]
-    limits: list[tuple[int, Node]]
+    limits: list[tuple[int, t.Node]]
     negated: int
     joint: str
 
     @property
     def is_bare(self) -> bool:
         """A term alone, which may be part of a list."""
-        return not self.signs and not self.negated and not self.limits and not isinstance(self.terms[0], STATEMENTS)
+        return not self.signs and not self.negated and not self.limits and not isinstance(self.terms[0], t.STATEMENTS)
 
 
 @dataclass
@@ -96,28 +70,28 @@ class _Chunk:
     conditions: list[tuple[str, list[Part]]]
 
 
-def spanned(nodes: Sequence[Node]) -> Span:
+def spanned(nodes: Sequence[t.Node]) -> t.Span:
     """From the first to the last."""
     return nodes[0].span.to(nodes[-1].span)
 
 
-def refuse(message: str, span: Span, fix: str = "") -> NoReturn:
+def refuse(message: str, span: t.Span, fix: str = "") -> NoReturn:
     """Say what is wrong, and where; whoever parses adds the source."""
     raise FormulaError(message, "", span, fix=fix)
 
 
-def both(items: Sequence[Node]) -> Node:
+def both(items: Sequence[t.Node]) -> t.Node:
     """All of the statements."""
-    return items[0] if len(items) == 1 else Logic("and", tuple(items), span=spanned(items))
+    return items[0] if len(items) == 1 else t.Logic("and", tuple(items), span=spanned(items))
 
 
 # Relations
 
 
-def related(items: list[Item]) -> list[Node]:
+def related(items: list[Item]) -> list[t.Node]:
     """The statements that the items make; one list where they make none."""
-    found: list[Node] = []
-    bare: list[Node] = []
+    found: list[t.Node] = []
+    bare: list[t.Node] = []
     place = 0
     while place < len(items):
         item = items[place]
@@ -158,13 +132,15 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
     """
     for place in range(start + 1, len(items)):
         before = items[place - 1]
-        claimed = before.signs and not isinstance(before.terms[0], Name)  # 'q = ...' defines, 'q_1/q_2 = ...' does not
+        claimed = before.signs and not isinstance(
+            before.terms[0], t.Name
+        )  # 'q = ...' defines, 'q_1/q_2 = ...' does not
         if items[place].joint == "quad" and _sets(items[place]) and claimed:
             return place, place + 1
         if not _is_apart(items, place):
             continue
         first = place
-        while first > start + 1 and items[first - 1].is_bare and is_letter(items[first - 1].terms[0]):
+        while first > start + 1 and items[first - 1].is_bare and t.is_letter(items[first - 1].terms[0]):
             first -= 1  # s, t in {0, ..., T - 1}
         letters = {item.terms[0] for item in items[first : place + 1]}
         if items[first - 1].signs and letters <= {part for term in items[first - 1].terms for part in _indices(term)}:
@@ -172,41 +148,41 @@ def index_conditions(items: list[Item], start: int) -> tuple[int, int] | None:
             while stop < len(items) and _is_apart(items, stop):
                 stop += 1
             more, ends = _following(items, stop)
-            return first, stop + len(more) * (ends or has_dots(more))
+            return first, stop + len(more) * (ends or t.has_dots(more))
     return None
 
 
-def _indices(node: Node) -> set[Node]:
+def _indices(node: t.Node) -> set[t.Node]:
     """All that stands in an index."""
-    names = (part for part in walk(node) if isinstance(part, Name) and part.index is not None)
-    return {part for name in names for part in walk(name.index or name)}
+    names = (part for part in t.walk(node) if isinstance(part, t.Name) and part.index is not None)
+    return {part for name in names for part in t.walk(name.index or name)}
 
 
 def _is_apart(items: list[Item], place: int) -> bool:
     """i != a, i in {a, b} or i = 1, ..., n after a comma, with a letter on the left."""
     item = items[place]
-    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not is_letter(item.terms[0]):
+    if item.joint not in ("comma", "quad") or item.negated or len(item.signs) != 1 or not t.is_letter(item.terms[0]):
         return False
     match item.signs[0], item.terms[1]:
-        case ("in" | "!in", _) | ("!=", Name() | Number() | Listing()):
+        case ("in" | "!in", _) | ("!=", t.Name() | t.Number() | t.Listing()):
             return True
         case "=", _:
-            return has_dots(_following(items, place + 1)[0])
+            return t.has_dots(_following(items, place + 1)[0])
     return False
 
 
 def _sets(item: Item) -> bool:
     """c = 3/2: a name and a number."""
-    if item.signs != ["="] or item.negated or item.limits or not is_letter(item.terms[0]):
+    if item.signs != ["="] or item.negated or item.limits or not t.is_letter(item.terms[0]):
         return False
-    return not any(isinstance(part, Name | Dots) for part in walk(item.terms[1]))
+    return not any(isinstance(part, t.Name | t.Dots) for part in t.walk(item.terms[1]))
 
 
-def _listed(items: list[Node]) -> Node:
-    return items[0] if len(items) == 1 else Listing(tuple(items), span=spanned(items))
+def _listed(items: list[t.Node]) -> t.Node:
+    return items[0] if len(items) == 1 else t.Listing(tuple(items), span=spanned(items))
 
 
-def _following(items: list[Item], place: int) -> tuple[list[Node], bool]:
+def _following(items: list[Item], place: int) -> tuple[list[t.Node], bool]:
     """The bare terms that follow with commas, and whether nothing comes after them."""
     stop = place
     while stop < len(items) and items[stop].is_bare and items[stop].joint == "comma":
@@ -214,65 +190,65 @@ def _following(items: list[Item], place: int) -> tuple[list[Node], bool]:
     return [item.terms[0] for item in items[place:stop]], stop == len(items)
 
 
-def _taken(left: Node, follow: list[Node], ends: bool) -> int:
+def _taken(left: t.Node, follow: list[t.Node], ends: bool) -> int:
     """How many of the terms that follow belong to the right side: as many as the left side has, or all."""
-    wanted = len(left.items) - 1 if isinstance(left, Listing) else 0
+    wanted = len(left.items) - 1 if isinstance(left, t.Listing) else 0
     if wanted:
         return wanted if len(follow) >= wanted else 0
-    dots = next((place for place, part in enumerate(follow) if isinstance(part, Dots)), None)
-    if dots is not None and is_letter(left):
+    dots = next((place for place, part in enumerate(follow) if isinstance(part, t.Dots)), None)
+    if dots is not None and t.is_letter(left):
         return min(dots + 2, len(follow))  # i = 1, ..., n
     return len(follow) if ends else 0
 
 
-def _with_list(terms: list[Node], signs: list[str], more: list[Node], item: Item) -> list[Node]:
+def _with_list(terms: list[t.Node], signs: list[str], more: list[t.Node], item: Item) -> list[t.Node]:
     """'a, b = c, d' compares lists; 'i != a, b' says the same of a and of b."""
-    if signs[-1] in _SPREAD and not isinstance(terms[0], Listing) and not item.negated:
-        if isinstance(terms[-2], Gap):
+    if signs[-1] in _SPREAD and not isinstance(terms[0], t.Listing) and not item.negated:
+        if isinstance(terms[-2], t.Gap):
             refuse("a list follows a relation that goes on from the formula before", more[0].span, "write both sides")
         first = chain(terms, signs)
         return [*first, *(part for other in more for part in chain([terms[-2], other], [signs[-1]]))]
     return _negated(chain([*terms[:-1], _listed([terms[-1], *more])], signs), item.negated)
 
 
-def _brackets(item: Item, other: Item, terms: list[Node]) -> bool:
+def _brackets(item: Item, other: Item, terms: list[t.Node]) -> bool:
     """0 <= s, t < 1: both lie between, when a number is on the left and the signs point the same way."""
     return (
         other.joint == "comma"
         and len(item.signs) == 1
         and bool(other.signs)
         and not (item.limits or other.limits or item.negated or other.negated)
-        and isinstance(terms[0], Number)
-        and isinstance(terms[-1], Name)
-        and isinstance(other.terms[0], Name)
+        and isinstance(terms[0], t.Number)
+        and isinstance(terms[-1], t.Name)
+        and isinstance(other.terms[0], t.Name)
         and terms[-1] != other.terms[0]
         and any(item.signs[0] in signs and other.signs[0] in signs for signs in (_RISING, _FALLING))
     )
 
 
-def _negated(nodes: list[Node], times: int) -> list[Node]:
+def _negated(nodes: list[t.Node], times: int) -> list[t.Node]:
     for _ in range(times):
-        nodes = [Logic("not", (both(nodes),), span=spanned(nodes))]
+        nodes = [t.Logic("not", (both(nodes),), span=spanned(nodes))]
     return nodes
 
 
-def _limit(terms: list[Node], signs: list[str], limits: list[tuple[int, Node]]) -> Node:
+def _limit(terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Node]]) -> t.Node:
     """lim x = y says x -> y under the condition."""
     side, condition = limits[0]
     if len(limits) != 1 or len(terms) != 2 or signs[0] not in ("=", "->", "~"):
         refuse("a limit is read as one side of one equation", condition.span, "write \\lim_{x \\to a} y = z")
     relation = _relation([terms[side], terms[1 - side]], ["->"])
-    return Quantified(relation, (condition,), span=condition.span.to(terms[-1].span))
+    return t.Quantified(relation, (condition,), span=condition.span.to(terms[-1].span))
 
 
-def _relation(terms: Sequence[Node], signs: Sequence[str]) -> Relation:
-    comparisons = cast("tuple[Comparison, ...]", tuple(signs))
-    return Relation(tuple(terms), comparisons, span=spanned(terms))
+def _relation(terms: Sequence[t.Node], signs: Sequence[str]) -> t.Relation:
+    comparisons = cast("tuple[t.Comparison, ...]", tuple(signs))
+    return t.Relation(tuple(terms), comparisons, span=spanned(terms))
 
 
-def chain(terms: Sequence[Node], signs: Sequence[str]) -> list[Node]:
+def chain(terms: Sequence[t.Node], signs: Sequence[str]) -> list[t.Node]:
     """a = b <= c as one relation; a link that is no comparison is a statement of its own, and breaks the chain."""
-    found: list[Node] = []
+    found: list[t.Node] = []
     start = 0
     for place, sign in enumerate(signs):
         made = _link(terms[place], sign, terms[place + 1], len(signs) == 1)
@@ -286,165 +262,170 @@ def chain(terms: Sequence[Node], signs: Sequence[str]) -> list[Node]:
     return found
 
 
-def _link(left: Node, sign: str, right: Node, alone: bool) -> list[Node] | None:
+def _link(left: t.Node, sign: str, right: t.Node, alone: bool) -> list[t.Node] | None:
     """What a link says that is more than a comparison of two terms; None where it is one."""
     span = left.span.to(right.span)
     match left, sign, right:
-        case (Cases(branches), _, other) | (other, _, Cases(branches)) if not isinstance(other, Cases):
-            found: list[Node] = []
+        case (t.Cases(branches), _, other) | (other, _, t.Cases(branches)) if not isinstance(other, t.Cases):
+            found: list[t.Node] = []
             for row in branches:
                 pair = (row.body, right) if right is other else (left, row.body)
                 found += said_for(chain(pair, [sign]), row.conditions, row.span)
             return found
         case _, "in", _:
             return _member(left, right, span)
-        case _, "!in", Listing(items) if not has_dots(items):
+        case _, "!in", t.Listing(items) if not t.has_dots(items):
             return _apart(left, items)
         case _, "!in", _:
-            return [Logic("not", (both(_member(left, right, span)),), span=span)]
+            return [t.Logic("not", (both(_member(left, right, span)),), span=span)]
         case _, "perp", _:
             return _orthogonal(left, right, span)
         case _, "propto", _:
-            return [Bond("propto", left, right, span=span)]
-        case _, "~", Call("N"):
-            return [Bond("drawn", left, right, span=span)]
+            return [t.Bond("propto", left, right, span=span)]
+        case _, "~", t.Call("N"):
+            return [t.Bond("drawn", left, right, span=span)]
     if (bounded := _bounded(left, sign, right)) is not None:
         return said_for([bounded[0]], bounded[1], span)
     if sign not in _COMPARISONS:  # a denied one, such as !~
-        return [Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
-    if isinstance(right, Listing) and not isinstance(left, Listing):
+        return [t.Logic("not", (both(chain([left, right], [sign[1:]])),), span=span)]
+    if isinstance(right, t.Listing) and not isinstance(left, t.Listing):
         if sign == "!=" and alone:
             return _apart(left, right.items)
-        if sign == "=" and is_letter(left) and (ends := _ends(right)):
+        if sign == "=" and t.is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
     return None
 
 
-def _apart(left: Node, others: Sequence[Node]) -> list[Node]:
+def _apart(left: t.Node, others: Sequence[t.Node]) -> list[t.Node]:
     return [_relation([left, other], ["!="]) for other in others]
 
 
-def _orthogonal(left: Node, right: Node, span: Span) -> list[Node]:
-    lefts, rights = (side.items if isinstance(side, Listing) else (side,) for side in (left, right))
+def _orthogonal(left: t.Node, right: t.Node, span: t.Span) -> list[t.Node]:
+    lefts, rights = (side.items if isinstance(side, t.Listing) else (side,) for side in (left, right))
     if len(lefts) * len(rights) > MOST_PAIRS:
         refuse(f"more than {MOST_PAIRS} pairs are said to be orthogonal", span, "say it for all i \\ne j")
-    zero = Number(Fraction(0), span=right.span)
-    return [_relation([Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
+    zero = t.Number(Fraction(0), span=right.span)
+    return [_relation([t.Inner(x, y, span=span), zero], ["="]) for x in lefts for y in rights]
 
 
-def _bounded(left: Node, sign: str, right: Node) -> tuple[Node, list[Node]] | None:
+def _bounded(left: t.Node, sign: str, right: t.Node) -> tuple[t.Node, list[t.Node]] | None:
     """x > max_i y_i says that x > y_i for all i; None where the largest or smallest is not bounded on that side."""
     for big, other, most in (
         (right, left, "max" if sign in _FALLING else "min"),
         (left, right, "max" if sign in _RISING else "min"),
     ):
-        if not isinstance(big, BigCall) or big.word != most or not big.conditions or sign not in (*_RISING, *_FALLING):
+        if (
+            not isinstance(big, t.BigCall)
+            or big.word != most
+            or not big.conditions
+            or sign not in (*_RISING, *_FALLING)
+        ):
             continue
-        if any(part == Name(big.index) for part in walk(other)):
+        if any(part == t.Name(big.index) for part in t.walk(other)):
             continue  # that index is another one there
         terms = [left, big.body] if big is right else [big.body, right]
-        conditions: list[Node] = list(big.conditions)
+        conditions: list[t.Node] = list(big.conditions)
         if big.lower is not None and big.upper is not None:
-            between = _relation([big.lower, Name(big.index, span=big.span), big.upper], ["<=", "<="])
+            between = _relation([big.lower, t.Name(big.index, span=big.span), big.upper], ["<=", "<="])
             conditions = [between, *big.conditions]
         return _relation(terms, [sign]), conditions
     return None
 
 
-def _ends(items: Listing) -> tuple[Node, Node] | None:
+def _ends(items: t.Listing) -> tuple[t.Node, t.Node] | None:
     """1 and n of '1, ..., n' and of '1, 2, ..., n'."""
-    places = [place for place, part in enumerate(items.items) if isinstance(part, Dots)]
-    counted = [part.value for part in items.items[: places[0]] if isinstance(part, Number)] if places else []
+    places = [place for place, part in enumerate(items.items) if isinstance(part, t.Dots)]
+    counted = [part.value for part in items.items[: places[0]] if isinstance(part, t.Number)] if places else []
     steps = all(later == earlier + 1 for earlier, later in pairwise(counted))
     if len(places) != 1 or places[0] != len(items.items) - 2 or len(counted) != places[0] or not counted or not steps:
         return None
     return items.items[0], items.items[-1]
 
 
-def _member(left: Node, right: Node, span: Span) -> list[Node]:
+def _member(left: t.Node, right: t.Node, span: t.Span) -> list[t.Node]:
     if not isinstance(right, Interval):
-        lefts = left.items if isinstance(left, Listing) and not has_dots(left.items) else (left,)
-        return [Bond("in", one, right, span=span) for one in lefts]
+        lefts = left.items if isinstance(left, t.Listing) and not t.has_dots(left.items) else (left,)
+        return [t.Bond("in", one, right, span=span) for one in lefts]
     low = right.low != INFINITY and INFINITY not in right.low.children()
     high = right.high != INFINITY
     if low and high:
-        return [Relation((right.low, left, right.high), right.signs, span=span)]
+        return [t.Relation((right.low, left, right.high), right.signs, span=span)]
     if low:
-        return [Relation((left, right.low), (">" if right.signs[0] == "<" else ">=",), span=span)]
+        return [t.Relation((left, right.low), (">" if right.signs[0] == "<" else ">=",), span=span)]
     if high:
-        return [Relation((left, right.high), right.signs[1:], span=span)]
+        return [t.Relation((left, right.high), right.signs[1:], span=span)]
     return refuse("this interval holds every number", span, "write x \\in \\mathbb{R}")
 
 
-def otherwise(others: Sequence[Quantified]) -> list[Node]:
+def otherwise(others: Sequence[t.Quantified]) -> list[t.Node]:
     """What is left when none of the branches applies."""
     return [part for branch in others for part in _denied(branch.conditions)]
 
 
-def _denied(conditions: tuple[Node, ...]) -> list[Node]:
+def _denied(conditions: tuple[t.Node, ...]) -> list[t.Node]:
     match conditions:
         case ():
             return []
-        case (Relation((left, right), (sign,)),) if sign in _OPPOSITE:
+        case (t.Relation((left, right), (sign,)),) if sign in _OPPOSITE:
             return [_relation([left, right], [_OPPOSITE[sign]])]
-        case (Bond("in", left, Listing(items)),) if not has_dots(items):
+        case (t.Bond("in", left, t.Listing(items)),) if not t.has_dots(items):
             return _apart(left, items)
     whole = both(conditions)
-    unlike = [part.terms for part in conditions if isinstance(part, Relation) and part.comparisons == ("!=",)]
+    unlike = [part.terms for part in conditions if isinstance(part, t.Relation) and part.comparisons == ("!=",)]
     if len(unlike) == len(conditions) and len({terms[0] for terms in unlike}) == 1:  # neither a nor b: one of them
-        apart = Listing(tuple(terms[1] for terms in unlike), span=whole.span)
-        return [Bond("in", unlike[-1][0], apart, span=whole.span)]
-    return [Logic("not", (whole,), span=whole.span)]
+        apart = t.Listing(tuple(terms[1] for terms in unlike), span=whole.span)
+        return [t.Bond("in", unlike[-1][0], apart, span=whole.span)]
+    return [t.Logic("not", (whole,), span=whole.span)]
 
 
 # Conditions
 
 
-def said_for(nodes: list[Node], conditions: Sequence[Node], span: Span) -> list[Node]:
+def said_for(nodes: list[t.Node], conditions: Sequence[t.Node], span: t.Span) -> list[t.Node]:
     """Statements with what they are said for; for some values of an index they are said of each."""
-    kept: list[Node] = []
+    kept: list[t.Node] = []
     for condition in conditions:
         letter, values = _values(condition)
         indices = {part for node in nodes for part in _indices(node)}
         if values and letter in indices and fits(nodes, len(values)):
-            nodes = [put(node, letter.base, value) for value in values for node in nodes]
+            nodes = [t.put(node, letter.base, value) for value in values for node in nodes]
         else:
             said = _counted(condition, indices)
-            spoken = isinstance(said, Name) and said is not condition
-            if not spoken or not any(said in walk(other) for other in conditions if other is not condition):
+            spoken = isinstance(said, t.Name) and said is not condition
+            if not spoken or not any(said in t.walk(other) for other in conditions if other is not condition):
                 kept.append(said)
     if not kept:
         return nodes
-    return [Quantified(both(nodes), tuple(kept), span=span)]
+    return [t.Quantified(both(nodes), tuple(kept), span=span)]
 
 
-def fits(nodes: Sequence[Node], times: int) -> bool:
+def fits(nodes: Sequence[t.Node], times: int) -> bool:
     """Whether nodes may be written out so many times: what is said of few values, and small."""
     if len(nodes) * times > MOST_VALUES:
         return False
-    return times * sum(1 for node in nodes for _ in walk(node)) <= LARGEST
+    return times * sum(1 for node in nodes for _ in t.walk(node)) <= LARGEST
 
 
-def _values(condition: Node) -> tuple[Name, tuple[Node, ...]]:
+def _values(condition: t.Node) -> tuple[t.Name, tuple[t.Node, ...]]:
     """The letter and the values that i = a, i = 1, 2 or i in {a, b} give it."""
     match condition:
-        case Relation((Name(index=None, primes=0) as letter, right), ("=",)):
-            values = right.items if isinstance(right, Listing) else (right,)
-        case Bond("in", Name(index=None, primes=0) as letter, Listing(values)):
+        case t.Relation((t.Name(index=None, primes=0) as letter, right), ("=",)):
+            values = right.items if isinstance(right, t.Listing) else (right,)
+        case t.Bond("in", t.Name(index=None, primes=0) as letter, t.Listing(values)):
             pass
         case _:
-            return Name(""), ()
-    simple = all(isinstance(value, Name | Number) for value in values)
+            return t.Name(""), ()
+    simple = all(isinstance(value, t.Name | t.Number) for value in values)
     return letter, values if simple else ()
 
 
-def _counted(condition: Node, indices: set[Node]) -> Node:
+def _counted(condition: t.Node, indices: set[t.Node]) -> t.Node:
     """An index in {1, ..., n} lies between 1 and n: it is a whole number anyway. In R^d lies any value of a name."""
     match condition:
-        case Bond("in", Name() as letter, Domain("R") | Power(Domain("R"), _)):
+        case t.Bond("in", t.Name() as letter, t.Domain("R") | t.Power(t.Domain("R"), _)):
             return letter
-        case Bond("in", Name() as letter, Listing() as items) if letter in indices and (ends := _ends(items)):
-            return Relation((ends[0], letter, ends[1]), ("<=", "<="), span=condition.span)
+        case t.Bond("in", t.Name() as letter, t.Listing() as items) if letter in indices and (ends := _ends(items)):
+            return t.Relation((ends[0], letter, ends[1]), ("<=", "<="), span=condition.span)
         case _:
             return condition
 
@@ -452,22 +433,22 @@ def _counted(condition: Node, indices: set[Node]) -> Node:
 # From parts
 
 
-def assembled(parts: list[Part]) -> Node:
+def assembled(parts: list[Part]) -> t.Node:
     """All parts as one node: several statements become one 'and'. Reasons are statements too, after the others."""
     if all(part.tag in ("term", "relation") for part in parts):  # a = b <= c, which most formulas are
         terms = [part.node for part in parts if part.node is not None]
         return both(chain(terms, [part.text for part in parts if part.tag == "relation"]) if len(terms) > 1 else terms)
     parts, reasons = _without_reasons(parts)
-    statements: list[Node] = []
+    statements: list[t.Node] = []
     for statement, _ in _split(parts, ("semi", "line")):
         node = _implied(statement)
         # items joined by commas are already one 'and': the whole is one list of statements
-        statements.extend(conjuncts(node) if len(statement) > 1 else [node])
+        statements.extend(t.conjuncts(node) if len(statement) > 1 else [node])
     for run in reasons:
         node = _implied(run)
-        if isinstance(node, STATEMENTS):
+        if isinstance(node, t.STATEMENTS):
             statements.append(node)
-        elif not isinstance(node, Number):  # by (5): another equation
+        elif not isinstance(node, t.Number):  # by (5): another equation
             refuse("what follows is no statement, and no reason", node.span, "write a statement after 'since'")
     return both(statements)
 
@@ -501,7 +482,7 @@ def _split(parts: list[Part], tags: Collection[str]) -> Iterator[tuple[list[Part
     yield run, None
 
 
-def _implied(parts: list[Part]) -> Node:
+def _implied(parts: list[Part]) -> t.Node:
     """A => B <=> C: each step is a statement; A => B, C => D are two implications."""
     arrows = [place for place, part in enumerate(parts) if part.tag in ("implies", "iff")]
     cut = _last_join(parts[arrows[0] : arrows[1]]) if len(arrows) > 1 else None
@@ -511,12 +492,12 @@ def _implied(parts: list[Part]) -> Node:
     if not arrows:
         return sides[0]
     words = [cast("Literal['implies', 'iff']", parts[place].tag) for place in arrows]
-    return both([Logic(word, pair, span=spanned(pair)) for word, pair in zip(words, pairwise(sides), strict=True)])
+    return both([t.Logic(word, pair, span=spanned(pair)) for word, pair in zip(words, pairwise(sides), strict=True)])
 
 
-def _either(parts: list[Part]) -> Node:
+def _either(parts: list[Part]) -> t.Node:
     items = [both([node for chunk in _chunks(run) for node in _quantified(chunk)]) for run, _ in _split(parts, ("or",))]
-    return items[0] if len(items) == 1 else Logic("or", tuple(items), span=spanned(items))
+    return items[0] if len(items) == 1 else t.Logic("or", tuple(items), span=spanned(items))
 
 
 def _chunks(parts: list[Part]) -> list[_Chunk]:
@@ -554,7 +535,7 @@ def _last_join(parts: list[Part]) -> int | None:
     return next((place for place in reversed(range(len(parts))) if parts[place].tag in _JOINS), None)
 
 
-def _quantified(chunk: _Chunk) -> list[Node]:
+def _quantified(chunk: _Chunk) -> list[t.Node]:
     """The statement with its conditions; several statements where it has none."""
     body, conditions = chunk.body, chunk.conditions
     if not conditions:
@@ -565,32 +546,32 @@ def _quantified(chunk: _Chunk) -> list[Node]:
     if not conditions:
         return _with_indices(items)
     nodes = related(items)
-    if len(nodes) == 1 and isinstance(nodes[0], Quantified) and len(body) > 1:  # a limit that has further conditions
+    if len(nodes) == 1 and isinstance(nodes[0], t.Quantified) and len(body) > 1:  # a limit that has further conditions
         conditions = [*((("as", [Part("term", part.span, node=part)])) for part in nodes[0].conditions), *conditions]
         nodes = [nodes[0].body]
     for _, group in groupby(conditions, lambda one: id(one) if one[0] == "some" else 0):  # 'for some' stands alone
         some, runs = zip(*group, strict=True)
         found = [part for run in runs for part in _conditions(run)]
-        span = Span(min(nodes[0].span.start, found[0].span.start), max(nodes[-1].span.stop, found[-1].span.stop))
-        nodes = [Exists(both(nodes), tuple(found), span=span)] if "some" in some else said_for(nodes, found, span)
+        span = t.Span(min(nodes[0].span.start, found[0].span.start), max(nodes[-1].span.stop, found[-1].span.stop))
+        nodes = [t.Exists(both(nodes), tuple(found), span=span)] if "some" in some else said_for(nodes, found, span)
     return nodes
 
 
-def _conditions(run: list[Part]) -> list[Node]:
+def _conditions(run: list[Part]) -> list[t.Node]:
     """What a condition says, one thing each."""
-    found: list[Node] = []
+    found: list[t.Node] = []
     for node in related(_items(run)):
-        if isinstance(node, Quantified) and isinstance(node.body, Gap):  # (for all i != a), in brackets
+        if isinstance(node, t.Quantified) and isinstance(node.body, t.Gap):  # (for all i != a), in brackets
             found.extend(node.conditions)
             continue
-        for part in conjuncts(node):
-            found.extend(part.items if isinstance(part, Listing) else (part,))
+        for part in t.conjuncts(node):
+            found.extend(part.items if isinstance(part, t.Listing) else (part,))
     return found
 
 
-def _with_indices(items: list[Item]) -> list[Node]:
+def _with_indices(items: list[Item]) -> list[t.Node]:
     """Statements, where 'x_i = 0, i != a' says for which i it is meant."""
-    nodes: list[Node] = []
+    nodes: list[t.Node] = []
     start = 0
     while (found := index_conditions(items, start)) is not None:
         *others, last = related(items[start : found[0]])
@@ -607,8 +588,8 @@ def _cased(body: list[Part]) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
     if cut is None or len(before) != 2 or len(body[:cut]) != 3 or body[1].text != "=":
         return body, []
     name, value = before
-    literal = value is not None and not any(isinstance(part, Name) for part in walk(value))
-    return (body[cut + 1 :], [("if", body[:cut])]) if literal and isinstance(name, Name) else (body, [])
+    literal = value is not None and not any(isinstance(part, t.Name) for part in t.walk(value))
+    return (body[cut + 1 :], [("if", body[:cut])]) if literal and isinstance(name, t.Name) else (body, [])
 
 
 def _prefixed(conditions: list[tuple[str, list[Part]]]) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
@@ -620,10 +601,10 @@ def _prefixed(conditions: list[tuple[str, list[Part]]]) -> tuple[list[Part], lis
     place = next((place for place, cut in enumerate(cuts) if cut is not None), None)
     if place is None:
         start = conditions[0][1][0].span.start if conditions[0][1] else 0
-        return [Part("term", Span(start, start), node=Gap(span=Span(start, start)))], conditions
+        return [Part("term", t.Span(start, start), node=t.Gap(span=t.Span(start, start)))], conditions
     (word, run), cut = conditions[place], cuts[place]
     if not cut or not run[cut + 1 :]:
-        where = run[0].span if run else Span(0, 0)
+        where = run[0].span if run else t.Span(0, 0)
         refuse("a condition stands here without the statement it belongs to", where, "write 'x > 0 for all i != j'")
     before, after = [*conditions[:place], (word, run[:cut])], conditions[place + 1 :]
     if any(word == "some" for word, _ in conditions):  # what comes first is said last, of all that follows
@@ -636,7 +617,7 @@ def _cut(run: list[Part]) -> int | None:
     cut = next((place for place, part in enumerate(run) if part.tag in ("colon", "then")), None)
     if cut is None and (cut := _last_join(run)) is not None and len(run) == cut + 2 and run[cut + 1].tag == "term":
         kinds = {part.text for part in run[:cut] if part.tag == "relation"}
-        dots = any(isinstance(part.node, Dots) for part in run)
+        dots = any(isinstance(part.node, t.Dots) for part in run)
         return None if (kinds and kinds <= {"!=", "in", "!in"}) or dots else cut  # for all i != a, b
     if cut is not None and run[cut].tag in _JOINS and run[cut + 1 :] and run[cut + 2 :][:1]:
         same = {part.node for part in run[:cut]} & {run[cut + 1].node}
@@ -653,9 +634,9 @@ def _items(parts: list[Part]) -> list[Item]:
 
 
 def _item(run: list[Part], joint: str) -> Item:
-    terms: list[Node] = []
+    terms: list[t.Node] = []
     signs: list[str] = []
-    limits: list[tuple[int, Node]] = []
+    limits: list[tuple[int, t.Node]] = []
     negated = 0
     for part in run:
         if part.tag == "term" and part.node is not None:
@@ -669,5 +650,5 @@ def _item(run: list[Part], joint: str) -> Item:
         else:
             refuse(f"{part.tag if part.tag != 'colon' else ':'} cannot stand here", part.span, "write two statements")
     if len(terms) != len(signs) + 1:
-        refuse("a statement is not complete", run[0].span if run else Span(0, 0), "write both sides")
+        refuse("a statement is not complete", run[0].span if run else t.Span(0, 0), "write both sides")
     return Item(terms, signs, limits, negated, joint)

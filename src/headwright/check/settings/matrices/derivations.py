@@ -12,7 +12,7 @@ from headwright.check.settings.matrices.deciding import difference, prepared, pr
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.errors import InputError
-from headwright.formula.shapes import plain
+from headwright.formula.shapes import spelt
 from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Relation, put, walk
 
 ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
@@ -77,7 +77,7 @@ class Aim:
         if _written_out(steps, leaps) or self._part_of_the_way(steps):
             return True
         given = self.given
-        spoken = {plain(name) for end in (self.start, self.end) for name in names_in(end)}
+        spoken = {spelt(name) for end in (self.start, self.end) for name in names_in(end)}
         equal = [link.terms for link in steps if link.comparisons == ("=",)]
         shown: dict[str, Node] = {}
         for name, definition in given.definitions.items():

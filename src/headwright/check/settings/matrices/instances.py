@@ -14,7 +14,7 @@ from headwright.check.decision import Example
 from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
-from headwright.formula.shapes import Shape, plain
+from headwright.formula.shapes import Shape, spelt
 from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, mapped, walk
 
 Values = list[list[Fraction]]
@@ -233,7 +233,7 @@ class Trial:
 
     def of(self, name: Name) -> arb_mat | None:
         """The value of a name."""
-        key = plain(name)
+        key = spelt(name)
         if key not in self._values:
             found = self._find(name)
             if found is None:
@@ -242,7 +242,7 @@ class Trial:
         return self._values[key]
 
     def _find(self, name: Name) -> arb_mat | None:
-        key = plain(name)
+        key = spelt(name)
         if key in self.instance.matrices:
             rows = self.instance.matrices[key]
             with precision():
@@ -269,7 +269,7 @@ class Trial:
 
     def _entry(self, base: str, places: Sequence[Node]) -> arb_mat | None:
         whole = self.of(Name(base))
-        at = [int(p.value) if isinstance(p, Number) else self.instance.sizes.get(plain(p), 0) for p in places]
+        at = [int(p.value) if isinstance(p, Number) else self.instance.sizes.get(spelt(p), 0) for p in places]
         if whole is None or len(at) != 2 or not (1 <= at[0] <= whole.nrows() and 1 <= at[1] <= whole.ncols()):
             return None
         return scalar(whole[at[0] - 1, at[1] - 1])
@@ -300,7 +300,7 @@ def foundations(known: Known, node: Node) -> tuple[frozenset[str], frozenset[str
         tree = waiting.pop()
         places = (part.index for part in walk(tree) if isinstance(part, Name) and part.index is not None)
         for part in (*names_in(tree), *(name for place in places for name in names_in(place))):
-            key = plain(part)
+            key = spelt(part)
             if key in seen:
                 continue
             seen.add(key)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from headwright.errors import InputError
-from headwright.formula.shapes import SCALAR, Shape, plain, shape, typed
+from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, mapped, walk
 
 
@@ -104,7 +104,7 @@ class Known:
 
     def _check_definitions(self) -> None:
         """A name that is defined by itself has no meaning, and one that grows beyond bounds is not expanded."""
-        below = {key: [plain(part) for part in names_in(tree)] for key, tree in self.given.definitions.items()}
+        below = {key: [spelt(part) for part in names_in(tree)] for key, tree in self.given.definitions.items()}
         sizes: dict[str, int] = {}
 
         def visit(key: str, path: tuple[str, ...]) -> int:
@@ -139,7 +139,7 @@ class Known:
 
     def _alone(self, name: Name) -> Shape | None:
         """The shape of a name that is given by itself, not as one of a family."""
-        key = plain(name)
+        key = spelt(name)
         return self.given.shapes.get(key, SCALAR if key in self.given.definitions else None)
 
     def _counts(self, base: str) -> bool:
@@ -172,7 +172,7 @@ class Known:
 
     def family(self, name: Name) -> Family | None:
         """The family of columns or singular values that a name belongs to; names given by themselves do not."""
-        if name.index is None or plain(name) in self.given.shapes or plain(name) in self.given.definitions:
+        if name.index is None or spelt(name) in self.given.shapes or spelt(name) in self.given.definitions:
             return None
         return self.families.get(name.base)
 
@@ -191,7 +191,7 @@ class Known:
 
     def shape_of(self, name: Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
-        key = plain(name)
+        key = spelt(name)
         if key in self.given.shapes:
             return self.given.shapes[key]
         if key in self.given.definitions:
@@ -203,7 +203,7 @@ class Known:
             if f"{name.base}_*" in self.given.shapes:
                 return self.given.shapes[f"{name.base}_*"]
             if self.is_cut(name) and whole is not None:
-                size = plain(name.index)
+                size = spelt(name.index)
                 return Shape(size if self.fact(name.base, "diagonal") else whole.rows, size)
         return SCALAR if key in self.integers else None
 
@@ -214,7 +214,7 @@ class Known:
 
     def definition(self, name: Name) -> Node | None:
         """What a name stands for, typed; FormulaError if it does not have the shape that is given for the name."""
-        key = plain(name)
+        key = spelt(name)
         if key not in self.given.definitions:
             return None
         if key not in self._definitions:

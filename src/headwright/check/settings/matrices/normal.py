@@ -49,8 +49,7 @@ from headwright.check.settings.matrices.forms import (
 )
 from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.formula import tree as t
-from headwright.formula.shapes import SCALAR
-from headwright.formula.shapes import plain as written
+from headwright.formula.shapes import SCALAR, spelt
 
 MIRRORED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 ELEMENTARY = {"exp": exp, "ln": ln, "sin": sin, "cos": cos, "abs": absolute}
@@ -116,7 +115,7 @@ class Normal:
 
     def name(self, node: t.Name) -> Form:
         """A definition, a member of a family, an entry, the identity, a number or a matrix."""
-        key = written(node)
+        key = spelt(node)
         if node.index is None and not node.primes and node.base in self.bound:
             return numeral(self.bound[node.base])
         if node.base in ("oo", "infinity", "infty"):
@@ -137,7 +136,7 @@ class Normal:
         if self.known.is_cut(node):
             return self.cut(node)
         if shape is None and node.base == "I" and node.index is not None:
-            size = int(node.index.value) if isinstance(node.index, t.Number) else written(node.index)
+            size = int(node.index.value) if isinstance(node.index, t.Number) else spelt(node.index)
             return word_form((), size, size)
         if shape is None or shape == SCALAR:
             if node.index is not None and key not in self.known.given.shapes and shape is not None:
@@ -157,7 +156,7 @@ class Normal:
 
     def matrix(self, node: t.Name) -> Form:
         """A letter, or the diagonal matrix that it is."""
-        key = written(node)
+        key = spelt(node)
         shape = self.known.given.shapes.get(key)
         label = key
         if shape is None:
@@ -306,7 +305,7 @@ class Normal:
 
 def written_size(node: t.Name) -> Size:
     """The index of a cut as a size: k - 1."""
-    return written(node.index) if node.index is not None else 0
+    return spelt(node.index) if node.index is not None else 0
 
 
 def _upright(given: Form) -> tuple[Fraction, Form]:
