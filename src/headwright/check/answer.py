@@ -389,6 +389,7 @@ class _Sorter:
         self._examples: list[tuple[str, Said]] = []
         self._bounds: list[tuple[Said, tuple[Node, ...]]] = []  # bounds on own names, with their case
         self._witnesses: dict[str, Node] = {}
+        self._hypothesis: tuple[Node, ...] = ()  # what was assumed last: 'if Phi_t = Phi_t' then ... . So t = t'.'
         self._order: tuple[Node, ...] = ()  # 'let t < t'': of two integers one is the smaller
         self._last: Said | None = None
 
@@ -561,8 +562,11 @@ class _Sorter:
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
         if not under and not said.unknown and self._lacks_its_assumption(said):
-            self._set_aside_said(said, "under which assumption it is said was not understood")
-            return
+            under, said = said.perhaps or self._hypothesis, replace(said, perhaps=())
+            if not under:
+                self._set_aside_said(said, "under which assumption it is said was not understood")
+                return
+        self._hypothesis = under or self._hypothesis
         said = self._under(said, (*self._order, *self._with_witnesses(node, under)))
         (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said

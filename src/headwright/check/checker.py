@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -59,7 +60,7 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     >>> check_answer(exercise, Written(r"Take $q = \lambda (k_a + k_b)$ for a large $\lambda > 0$.")).threshold
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
-    names = (*exercise.parameters, *_keys(exercise))
+    names = (*exercise.parameters, *_indexed(exercise))
     try:
         found = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
@@ -90,11 +91,13 @@ def _plainly(told: Any) -> Any:
     return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
 
 
-def _keys(exercise: Exercise) -> list[str]:
-    """The names of keys and values, which people write ka and va too."""
-    if exercise.keys is None:
-        return []
-    return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+def _indexed(exercise: Exercise) -> list[str]:
+    """The names with an index, which people write ka and va too: R_tq is R_t q."""
+    if exercise.keys is not None:
+        return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+    return (
+        [name for name in exercise.matrices.shapes if re.fullmatch("[A-Za-z]_[a-z]", name)] if exercise.matrices else []
+    )
 
 
 def _objects(exercise: Exercise) -> Objects:
@@ -138,7 +141,8 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
-        return Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+        verdict = Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
+        return _with_what_was_not_judged(verdict, answer, found)
     except MissingError as error:
         return Verdict("no answer", f"{error.message}: {error.fix}")
     except MisfitError as error:
@@ -246,7 +250,9 @@ def _cases(bench: _Bench, answer: Answer, court: Court) -> list[Said]:
     """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
     found: list[Said] = []
     for said in court.claims:
-        if not about_the_given(said.node, bench.exercise):
+        if not about_the_given(said.node, bench.exercise) or (
+            said.statement is not None and bool(said.statement.resumes)
+        ):
             continue
         try:
             decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))

@@ -19,7 +19,7 @@ from headwright.check.replay import needs, says_something
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.settings.matrices.deciding import MatricesCourt
+from headwright.check.settings.matrices.deciding import MatricesCourt, proves
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
@@ -58,7 +58,7 @@ def _spoken(
         {full_name(name) for name in names_in(parsed(source))} | _functions(parsed(source)) for source in exercise.about
     ]
     said = [one for one in judgements if one.claim.said is not None and one.part.role != "condition"]
-    about = [one for one in said if any(names <= _spoken_of(one.claim.scope) for names in wanted)]
+    about = [one for one in said if any(names <= _spoken_by(one) for names in wanted)]
     if not about:
         things = " or ".join(plain(parsed(one)) for one in exercise.about)
         return _no_answer(verdict, f"no formula says anything of {things}")
@@ -156,6 +156,12 @@ def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judge
     return True
 
 
+def _spoken_by(one: Judged) -> set[str]:
+    """What the statement speaks of, and what it goes on with: 'a - b = c, which is not zero' speaks of a."""
+    statement = None if one.claim.said is None else one.claim.said.statement
+    return _spoken_of(one.claim.scope).union(*(map(_spoken_of, statement.resumes) if statement is not None else ()))
+
+
 def _spoken_of(node: Node) -> set[str]:
     return {spoken for name in names_in(node) for spoken in (full_name(name), name.base)} | _functions(node)
 
@@ -170,7 +176,7 @@ def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) 
     if verdict.word == "undecided":
         return verdict
     aims = [Aim(parsed(source), parsed(target), given) for source, target in exercise.derive]
-    steps = [link for said in answer.claims for link in _steps(said.node)]
+    steps = [link for said in answer.claims for link in (*_steps(said.node), *_anyway(said.node, given))]
     leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
     small = [link for link in steps if link not in leaps]
     if any(aim.leads(small) for aim in aims):
@@ -182,6 +188,12 @@ def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) 
         return _no_answer(verdict, f"this restates what is to be shown: write the steps from {first} to {last}")
     said = "every step is right, but the steps do not lead" if steps else "no step leads"
     return _no_answer(verdict, f"{said} from {first} to {last}")
+
+
+def _anyway(node: Node, given: Given) -> Iterator[Relation]:
+    """Steps under a condition that hold without it: in a proof by contradiction they lead on all the same."""
+    if isinstance(node, Quantified) and not all(isinstance(part, Name) for part in node.conditions):
+        yield from (link for link in _steps(node.body) if proves(link, given))
 
 
 def _steps(node: Node) -> Iterator[Relation]:

@@ -19,6 +19,7 @@ STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "s
 FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
 # What follows says the same once more.
 SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
+IMPLIES = frozenset({"implies", "would imply", "forces", "would force", "would mean"})
 # Without a formula after them these are plain words: 'for simplicity', 'with this', 'as in part (b)'.
 LIGHT = frozenset(
     {"for", "at", "with", "by", "using", "from", "as", "given", "here", "case", "over all", "use", "under"}
@@ -128,6 +129,13 @@ class _Cutter:
         if part == "where" and cue == "here" and at > 0:
             self._now.tokens.append(token)
             return 1
+        if (
+            cue in IMPLIES
+            and self._now.part == "claim"
+            and not self._now.inside
+            and self._tokens[at - 1].kind == "formula"
+        ):
+            self._now.part = "if"  # '$a = b$ implies $c = d$' claims neither
         self._open(part, cue, at)
         return phrase.words
 
@@ -242,6 +250,21 @@ class _Cutter:
                 now.closed = before.text
                 self._push()
                 self._now = Clause("claim", after=before.text, inside=now.inside)
+        elif (
+            before is not None
+            and before.kind == "formula"
+            and token.display
+            and now.part == "if"
+            and (is_condition(before.text) and not is_condition(token.text))
+        ):  # 'hence for $i \\le m$' and a display
+            self._push()
+            self._now = Clause("claim", after="formula", inside=now.inside)
+        elif token.goes_on in ("end", "instead") and now.part not in (
+            "claim",
+            "define",
+        ):  # 'for $c = 1$ that gives $x$'
+            self._push()
+            self._now = Clause("claim", after="formula", inside=now.inside)
         elif now.part == "if" and token.kind == "formula" and self._new_subject(at):
             words = next(n for n in range(1, len(now.tokens) + 1) if now.tokens[-n].kind != "word") - 1
             told = now.tokens[len(now.tokens) - words :]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose, Token, leads_on
+from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
 from headwright.check.reading.things import (
     ALL,
     FRACTIONS,
@@ -90,7 +90,8 @@ class _Reader(Things):
                     attempt == self._property and self.word() == "the"
                 )  # 'as the keys are orthonormal the scores are'
                 self.need(bare or self.ends())
-                return [Token("formula", part, line, loose=loose) for part in text]
+                aside: GoesOn = "aside" if attempt == self._of_matrices else ""
+                return [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
             except UnfitError:
                 self.at = start
                 self.last, self.sign, self.head = state

@@ -21,6 +21,7 @@ REASONS = frozenset({"as", "by", "from", "using"})
 COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
 # What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
 OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
+WHOLE = frozenset({"value", "values", "quantity", "all", "each", "one", "both", "any"})  # 'the value of $a$' is $a$
 RELATIVE = frozenset({"which", "that"})
 JOINING = frozenset({"and", "but", "while", "whereas", "so"})
 
@@ -56,6 +57,11 @@ def _whole_clauses(tokens: Sequence[Token]) -> list[Token]:
         opened = not found or found[-1].kind != "word" or found[-1].text in OPENING
         clause = lexicon().clause([one.text for one in run]) if opened else None
         end = at + (clause.words if clause is not None else 1)
+        words = [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at:])]
+        if opened and " ".join(words) in lexicon().facts and (found and found[-1].text == "and"):
+            found.pop()  # 'since $a = b$ and the trace is cyclic'
+            at += len(words)
+            continue
         if clause is not None and (end == len(tokens) or _ends(tokens[end])):
             found += [Token("formula", part, run[0].line, loose="room") for part in clause.part.split(", ")]
         else:
@@ -92,7 +98,7 @@ def _compare(found: list[Token], following: Token | None) -> None:
                 Token("formula", weight, last.line, loose="room")
             ]
         return
-    if one is None or one.kind == "mark":
+    if one is None or one.kind == "mark" or _is_part(found, at):
         return
     sign = table.sign(between)
     pair = _pair(found, at)
@@ -109,6 +115,12 @@ def _compare(found: list[Token], following: Token | None) -> None:
         first, perp, _ = one.text.partition(r" \perp ")
         if perp and (at == 0 or found[at - 1].kind != "mark" or found[at - 1].text != "("):
             found[at + 1 :] = [Token("formula", rf"{first} \perp {last.text}", one.line)]
+
+
+def _is_part(found: Sequence[Token], at: int) -> bool:
+    """'the denominator of $a$ is at least $b$': what is said is not said of $a$."""
+    before = [one.text for one in found[max(0, at - 2) : at]]
+    return before[-1:] == ["of"] and found[at].kind == "term" and before[0] not in WHOLE
 
 
 def _end(text: str) -> str:
@@ -150,7 +162,7 @@ def _pair(found: Sequence[Token], at: int) -> Token | None:
 def _of_one(found: list[Token], following: Sequence[Token]) -> None:
     """'$a - b$ is positive'. A bare name that is said to be positive, or large, is a note, and is read as one."""
     at = _words_back(found, len(found) - 1)
-    if at < 0 or found[at].kind != "term" or _pair(found, at) is not None:
+    if at < 0 or found[at].kind != "term" or _pair(found, at) is not None or _is_part(found, at):
         return
     words, one = [token.text for token in found[at + 1 :]], found[at]
     sign = lexicon().of_one(words)

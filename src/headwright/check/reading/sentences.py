@@ -7,7 +7,7 @@ large'. Formulas without marks, as people type them in plain text, are found by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +29,8 @@ Kind = Literal["word", "mark", "formula", "term"]
 # How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
 # for doubt, and it is never called false.
 Loose = Literal["", "nearly", "room"]
+# With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
+GoesOn = Literal["", "end", "instead", "aside"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Token:
     line: int
     display: bool = False
     loose: Loose = ""
+    goes_on: GoesOn = ""
 
 
 @dataclass(frozen=True)
@@ -291,7 +294,10 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
     """Cut at full stops, question marks and semicolons."""
     held: list[Token] = []
     first = True
-    for token in block.tokens:
+    for place, token in enumerate(block.tokens):
+        if held and held[-1].display and _between_steps(held[-1], block.tokens[place:]):
+            yield Sentence(tuple(held), number, block.item and first, block.heading, "")
+            held, first = [], False
         if token.kind == "mark" and token.text in ".!?;":
             if held:
                 yield Sentence(tuple(held), number, block.item and first, block.heading, token.text)
@@ -308,6 +314,18 @@ def _cut(block: _Stretch, number: int) -> Iterator[Sentence]:
         yield Sentence(tuple(held), number, block.item and first, block.heading, end)
 
 
+def _between_steps(display: Token, after: Sequence[Token]) -> bool:
+    """Words on a line of their own between a display and one that begins with a relation: how the step is made."""
+    opening = after[0]
+    if opening.kind == "formula" or opening.line <= display.line + display.text.count("\n"):
+        return False
+    phrase = lexicon().part([opening.text])
+    if opening.kind == "mark" or (phrase is not None and phrase.part in ("if", "where", "otherwise", "only")):
+        return False
+    following = next((one for one in after if one.kind == "formula"), None)
+    return following is not None and following.display and leads_on(following.text)
+
+
 def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     """Whether a sentence goes on in the block that follows."""
     if last.paragraph == sentence.paragraph or last.heading or sentence.heading or last.end not in ("", ":"):
@@ -317,6 +335,8 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     if sentence.item or len(last.tokens) + len(sentence.tokens) > MOST_TOKENS:
         return False
     ending, opening = last.tokens[-1], sentence.tokens[0]
+    if ending.display and _between_steps(ending, sentence.tokens):
+        return False
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
         return False  # two displays, one below the other
     if last.end == ":" or ending.text == ",":

@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from headwright.check.reading.cases import as_cases
-from headwright.check.reading.clauses import Clause, clauses
+from headwright.check.reading.cases import as_cases, looks_like_a_case
+from headwright.check.reading.chains import resumed
+from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.predicates import VERBS, not_understood
@@ -59,6 +60,7 @@ class Statement:
     loose: Loose = ""  # how loosely it was put together from words
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
+    resumes: tuple[Node, ...] = ()  # what it goes on with: then it is a claim, even if of given numbers only
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,10 @@ class _Discourse:
         self._case_paragraph = -1
         self._recent: list[_Condition] = []  # of a sentence before
         self._chain: int | None = None  # the statement that a leading '=' continues
+        self._resumed: Node | None = None  # what was gone on with last
 
     def hear(self, sentence: Sentence) -> None:
-        told = in_words(sentence.tokens, self._objects, [one.text for one in self.found[-1:]])
+        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-1:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
@@ -200,6 +203,14 @@ class _Sentence:
         if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
             for clause in self.clauses:  # 'with $lambda = 0$ all weights would be equal'
                 clause.turned = clause.turned or "would"
+        claimed = any(clause.formulas for clause in self.clauses if clause.part not in ("if", "reason"))
+        for clause in self.clauses if not claimed else ():
+            if (
+                clause.cue == "for"
+                and clause.tokens[0].text in ("the", "this", "these", "that")
+                and not any(map(_is_case, clause.formulas))
+            ):
+                clause.part = "claim"  # 'for the moved pair $a = b$, because ...': nothing else is said
         self._listen()
         self.start = len(self.all.found)
         for place, clause in enumerate(self.clauses):
@@ -236,6 +247,10 @@ class _Sentence:
                     self._claims(clause, "reason")
                 case _:
                     self._claims(clause, "claim")
+        if {one.role for one in self.all.found[self.start :]} == {
+            "reason"
+        }:  # 'by part (a), $a = b$': it is all that is said
+            self.all._chain = len(self.all.found) - 1
         if self.front and self.start == len(self.all.found):
             for unknown in (
                 one.unknown for one in self.front if one.unknown.startswith(EVERY)
@@ -357,6 +372,8 @@ class _Sentence:
             elif self._goes_on(token, clause):
                 if self._continue(text, token.line):
                     return
+            elif self._resumes(token, clause):
+                return
             else:
                 role, why = "unclear", "it begins with a relation, and it is not certain what it goes on with"
         sure, perhaps, unknown = self._in_force()
@@ -374,6 +391,7 @@ class _Sentence:
                     role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose
                 )
             )
+        inside = inside or token.goes_on == "aside"
         if not inside and role in ("claim", "definition", "reason") and not (role == "reason" and clause.cue):
             self.all._chain = len(self.all.found) - 1
 
@@ -383,6 +401,31 @@ class _Sentence:
             return False
         at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
         return token.display or (at > 0 and clause.tokens[at - 1].kind == "formula")
+
+    def _resumes(self, token: Token, clause: Clause) -> bool:
+        """After words ('which is at most $c$', 'so $\\le c$') the chain goes on in a statement of its own."""
+        at = next((number for number, one in enumerate(clause.tokens) if one.text.startswith(token.text)), 0)
+        bare = at == 0 or clause.tokens[at - 1].kind == "mark" or clause.tokens[at - 1].text in OPENING
+        if clause.inside or self.all._chain is None or clause.turned or not (token.goes_on or bare):
+            return False
+        before = self.all.found[self.all._chain]
+        sure, perhaps, unknown = self._in_force()
+        left = _resumable(before, sure)
+        if token.goes_on == "instead":  # another value of what had one for another case
+            left = self.all._resumed if before.resumes else _resumable(replace(before, under=()), (Name("case"),))
+        if left is None or before.why:
+            return False
+        parts = self._parsed(f"{_source(left, '')} {token.text}")
+        if any(node is None for node, _ in parts):
+            return False
+        tied = tuple(part for part in before.under if part not in sure and (is_index(part) or not sure))
+        tied = () if token.goes_on == "instead" else tied
+        with_it = (*before.resumes, before.node) if before.node is not None else before.resumes
+        said = Statement("claim", "", token.line, None, (*tied, *sure), perhaps, unknown, self.sentence.text,
+                         loose=token.loose, resumes=with_it)  # fmt: skip
+        self.all.found += [replace(said, text=_source(node, token.text), node=node) for node, _ in parts]
+        self.all._chain, self.all._resumed = len(self.all.found) - 1, left
+        return True
 
     def _continue(self, text: str, line: int) -> bool:
         """A formula that begins with a relation goes on with the chain before it; its lines stay where they are."""
@@ -585,10 +628,18 @@ class _Sentence:
         self.all.found[self.last[-1]] = replace(one, node=said)
 
     def _absurd(self, clause: Clause) -> None:
-        if self.all._supposed and not clause.turned:
-            last = self.all._supposed.pop()
-            self.all._supposed.append(replace(last, absurd=True))
+        """A contradiction: what was supposed, or what the sentence began with, is said never to be so."""
+        supposed = next((one for one in (*self.front[-1:], *self.all._supposed[-1:]) if not one.unknown), None)
+        if supposed is not None and not clause.turned:
+            if self.all._supposed and supposed is self.all._supposed[-1]:
+                self.all._supposed[-1] = replace(supposed, absurd=True)
+            else:
+                self.front.remove(supposed)
             self._claims(clause, "claim")
+            node = supposed.nodes[0] if len(supposed.nodes) == 1 else None
+            if isinstance(node, Relation) and _flips(node):
+                never, said = flipped(node), self.sentence
+                self.all.found.append(Statement("claim", plain(never), said.line, never, sentence=said.text))
         else:
             clause.turned = clause.turned or "impossible"
             self._add(clause, "unclear", f"'{clause.turned}' was not understood")
@@ -810,6 +861,17 @@ def _said_for(nodes: tuple[Node, ...], conditions: tuple[Node, ...]) -> tuple[No
     return (*nodes[:-1], Quantified(nodes[-1], conditions, span=nodes[-1].span))
 
 
+def _resumable(said: Statement, sure: tuple[Node, ...]) -> Node | None:
+    """What a chain goes on with: its end; for a case that it is not said for its start, if all of it is equal."""
+    node = said.node.body if isinstance(said.node, Quantified) else said.node
+    if not isinstance(node, Relation) or isinstance(node.terms[-1], Listing):
+        return None
+    if all(part in said.under for part in sure):
+        return node.terms[-1]
+    equal = set(node.comparisons) <= {"=", "~"} and not isinstance(node.terms[0], Listing)
+    return node.terms[0] if equal else None
+
+
 def _plain_condition(node: Node) -> bool:
     match node:
         case Relation(terms, _):
@@ -843,6 +905,10 @@ def _says_also(clause: Clause) -> bool:
 
 def _mentions(clause: Clause) -> bool:
     return any(token.kind == "term" for token in clause.tokens)
+
+
+def _is_case(token: Token) -> bool:
+    return is_condition(token.text) or looks_like_a_case(token.text)
 
 
 def _newlines(node: Node | None) -> int:

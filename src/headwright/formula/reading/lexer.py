@@ -217,7 +217,7 @@ class _Lexer:
         after = self.source[self.at + len(run) : self.at + len(run) + 1]
         if self.is_after("^") and run[0] == "T":  # x^Ty: the rest is read on its own
             self.add("name", "T", 1)
-        elif self.is_after("_") and after == "_":  # u_bu_b is u_b u_b
+        elif self.is_after("_") and (after == "_" or self.is_given(run[0])):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":
             self.add("name", run, len(run))
@@ -229,6 +229,10 @@ class _Lexer:
             self.refuse_prose(run)
             for letter in run:
                 self.add("name", letter, 1)
+
+    def is_given(self, index: str) -> bool:
+        """Whether the name that is being written, with this index, is one that the exercise gives."""
+        return len(self.found) > 1 and f"{self.found[-2].text}_{index}" in self.glued.values()
 
     def refuse_prose(self, run: str) -> None:
         """Refuse letters that look like a word."""

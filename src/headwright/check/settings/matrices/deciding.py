@@ -42,6 +42,7 @@ from headwright.formula.tree import (
     Number,
     Product,
     Quantified,
+    Quotient,
     Relation,
     Sum,
     Transpose,
@@ -55,6 +56,7 @@ SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
+ONE = Number(Fraction(1))
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
@@ -393,7 +395,7 @@ class MatricesCourt:
             return [judged(claim, Decision("undecided", str(error)), str(error))]
         open_names = self._unsaid(found, claim)
         if found.word == "refuted" and not understood:
-            found = Decision("undecided", "it is not always true; whether it is under this condition is not known")
+            found = self._following(link, claim.under, given)
         elif found.word == "refuted" and open_names:
             which = " and ".join(open_names)
             found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
@@ -426,6 +428,22 @@ class MatricesCourt:
         read = f"{plain(cut or link)} was read as the first columns of a matrix; write a small letter if one is meant"
         return Decision("undecided", read)
 
+    def _following(self, link: Relation, under: tuple[Node, ...], given: Given) -> Decision:
+        """What is not always so under a condition: x >= y follows from a >= b where x - y = m (a - b) with m > 0.
+
+        With more than an equality here, anything would follow from what is supposed and impossible.
+        """
+        least = {name: known.at_least or known.above for name, known in self.exercise.parameters.items()}
+        sizes = [Name(name) for name, low in least.items() if low is not None and low > 0]
+        factors: list[Node] = [ONE, *sizes, *(Quotient(ONE, size) for size in sizes)]
+        for part in under:
+            for given_link in comparisons(part) if isinstance(part, Relation) else ():
+                for step in _steps(link, given_link, factors):
+                    if proves(step, given):
+                        reason = f"it follows from {plain(given_link)}, for {plain(step)}"
+                        return Decision("proved", reason, used=FORMS)
+        return Decision("undecided", "it is not always true; whether it is under this condition is not known")
+
     def _fails(self, link: Relation, given: Given) -> bool:
         try:
             return decide(link, given).word == "refuted"
@@ -447,6 +465,30 @@ class MatricesCourt:
         others = [part for part in under if not isinstance(part, Name | Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
+
+
+RISING: Mapping[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": ">", ">=": ">=", "=": "="}
+
+
+def _steps(link: Relation, given: Relation, factors: Sequence[Node]) -> Iterator[Relation]:
+    """Statements any of which makes the first comparison follow from the second."""
+    if link.comparisons[0] not in RISING or given.comparisons[0] not in RISING:
+        return
+    (x, y), (a, b) = (_falling(one) for one in (link, given))
+    wanted, sign = RISING[link.comparisons[0]], RISING[given.comparisons[0]]
+    if (wanted == "=") != (sign == "=") or (wanted == ">" and sign == ">="):
+        return
+    gap, known = Sum((x, Negative(y))), Sum((a, Negative(b)))
+    for factor in factors:
+        scaled_up = known if factor == ONE else Product((factor, known))
+        for other in (scaled_up, Negative(scaled_up)) if sign == "=" else (scaled_up,):
+            yield Relation((gap, other), ("=",))
+
+
+def _falling(link: Relation) -> tuple[Node, Node]:
+    """The larger side first."""
+    left, right = link.terms
+    return (right, left) if link.comparisons[0] in ("<", "<=") else (left, right)
 
 
 def _single(node: Node, members: Mapping[str, str]) -> Node:

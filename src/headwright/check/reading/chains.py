@@ -1,0 +1,141 @@
+r"""Chains that words break up: '$a = b$, which is at most $c$', 'this gives $d$', 'so $\le e$'.
+
+A value that is said of 'which', 'this' or 'that' goes on with the chain before it, as a line that begins with '=' does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import Loose, Token, leads_on
+
+WHO = re.compile(
+    r"which|(?:this|that)(?: (?:quantity|expression|sum|number|ratio|value|product|bound|quotient|norm))?|the latter"
+)
+IT = "it"  # what was said before, if it was said for a case: 'for $c = 1/2$ it is $x$'
+EXACTLY = frozenset({"equals", "equal", "is exactly", "is equal to", "is the same as", "is precisely"})
+NEARLY = frozenset(
+    {
+        "is", "are", "gives", "becomes", "yields", "simplifies to", "evaluates to", "reduces to", "comes to",
+        "amounts to", "is just", "is simply", "is again", "is then", "is now", "turns into", "is still",
+    }
+)  # fmt: skip
+# Words after which what is said goes on; any others before 'this' may make something else of it.
+OPENING = frozenset(
+    {"and", "so", "but", "then", "hence", "thus", "therefore", "because", "since", "now", "while", "as"}
+)
+NOTHING = {
+    **dict.fromkeys(
+        [
+            "is not zero",
+            "isn't zero",
+            "cannot be zero",
+            "is never zero",
+            "does not vanish",
+            "are not zero",
+            "can't be zero",
+        ],
+        r"\ne 0",
+    ),
+    **dict.fromkeys(["goes to zero", "tends to zero", "vanishes in the limit", "goes to 0", "tends to 0"], r"\to 0"),
+}
+CASES = frozenset({"for", "if", "when", "otherwise", "else"})
+COMPOUND = re.compile(r"[\^+]|\\frac|\\sum|\\ln|\\exp|/|\\alpha_|\|")
+
+
+def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    r"""Values said of 'which', 'this' or 'that', as formulas that begin with a relation.
+
+    >>> said = [Token("formula", "a = b", 1), *(Token("word", word, 1) for word in "which is at most".split())]
+    >>> [token.text for token in resumed([*said, Token("term", "c", 1)])]
+    ['a = b', '\\le c']
+    """
+    found: list[Token] = []
+    for number, token in enumerate(tokens):
+        found.append(token)
+        if token.kind == "word" and (
+            number + 1 == len(tokens) or tokens[number + 1].kind == "mark" or tokens[number + 1].text in OPENING
+        ):
+            _of_nothing(found)
+            continue
+        if token.kind not in ("term", "formula"):
+            continue
+        start = len(found) - 1
+        while start > 0 and found[start - 1].kind == "word":
+            start -= 1
+        words = [one.text for one in found[start:-1]]
+        if _is_another(found, start, words, tokens[number + 1 :]):
+            found[-1] = replace(token, kind="formula", text=f"= {token.text}", loose="nearly", goes_on="instead")
+            continue
+        for at in range(len(words)):
+            made = _made(words[at:], token, case=_in_a_case(found, start))
+            if made is None or not all(word in OPENING for word in words[:at]):
+                continue
+            before = found[start - 2] if start > 1 and found[start - 1].text == "," else None
+            if words[at] == "which" and not at and before is not None and before.kind == "term":
+                if COMPOUND.search(before.text) is None:
+                    break  # 'the score of $k_a$, which is $t$'
+                found[start - 2 :] = [replace(made, text=f"{before.text} {made.text}", goes_on="")]
+            else:
+                found[start + at :] = [made]
+            break
+    return tuple(found)
+
+
+def _made(words: Sequence[str], token: Token, *, case: bool) -> Token | None:
+    """'which is at most' and a term, as what a chain goes on with."""
+    for size in range(min(3, len(words)), 0, -1):
+        who = " ".join(words[:size])
+        if (WHO.fullmatch(who) or (who == IT and case)) and words[size:]:
+            break
+    else:
+        return None
+    said = " ".join(words[size:])
+    loose: Loose = "room" if who == IT else "nearly" if said in NEARLY else ""
+    sign = "=" if said in EXACTLY or said in NEARLY else lexicon().sign(words[size:])
+    if leads_on(token.text):
+        return replace(token, goes_on="end") if said in ("is", "are") else None
+    if (
+        sign is None
+        or sign[-1] in "23"
+        or (token.kind == "formula" and (who != "which" or said not in ("is", "equals")))
+    ):
+        return None  # 'that is $a = b$', 'which gives $a = b$'
+    return replace(token, kind="formula", text=f"{sign} {token.text}", loose=loose or token.loose, goes_on="end")
+
+
+def _of_nothing(found: list[Token]) -> None:
+    """'which is not zero', with no term behind it."""
+    start = len(found)
+    while start > 0 and found[start - 1].kind == "word" and found[start - 1].text not in OPENING:
+        start -= 1
+    who, _, said = " ".join(one.text for one in found[start:]).partition(" ")
+    sign = NOTHING.get(said) or (lexicon().of_one(said.split()) if said.startswith(("is ", "are ")) else None)
+    if sign is not None and WHO.fullmatch(who) and sign.split()[-1] in ("0", "1"):
+        found[start:] = [Token("formula", sign, found[start].line, goes_on="end")]
+
+
+def _in_a_case(found: Sequence[Token], start: int) -> bool:
+    """Whether a case stands right before: 'for $c = 1/2$ it is ...'."""
+    at = start - 1 if start and found[start - 1].text != "," else start - 2
+    if at < 1 or found[at].kind != "formula":
+        return False
+    while at > 0 and found[at - 1].kind == "word" and found[at - 1].text not in CASES:
+        at -= 1
+    return at > 0 and found[at - 1].text in CASES
+
+
+def _is_another(found: Sequence[Token], start: int, words: Sequence[str], after: Sequence[Token]) -> bool:
+    """'that is $x$ for $c = 1$ and $y$ for $c = 2$': $y$ is another value of what $x$ is one of."""
+    joined = words == ["and"] or (not words and start > 0 and found[start - 1].text == ",")
+    if not joined or found[-1].kind != "term" or not after or after[0].text not in CASES:
+        return False
+    at = start - (2 if not words else 1)
+    if at < 2 or found[at].kind != "formula" or found[at - 1].text not in CASES:
+        return False
+    return found[at - 2].goes_on in ("end", "instead") or (
+        found[at - 2].kind == "formula" and "=" in found[at - 2].text
+    )

@@ -1,0 +1,46 @@
+r"""Answers that are arguments: chains that words break up, cases, contradictions, each right and with one step wrong.
+
+Of a wrong step nothing more is asked here than that it is never proved; most are refuted.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
+
+EXERCISES = load_exercises()
+
+
+def said(exercise: str, text: str) -> str:
+    return check_answer(EXERCISES[exercise], Written(text)).word
+
+
+ARGUMENTS = [json.loads(line) for line in Path(__file__).with_name("arguments.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("one", ARGUMENTS, ids=lambda one: f"{one['exercise']}: {one['text'][:40]}")
+def test_proves_the_argument_and_not_one_with_a_wrong_step(one: dict[str, str]) -> None:
+    """`refuted` tells where it is certain what is meant: of what 'it' is, there is some doubt."""
+    assert said(one["exercise"], one["text"].replace("@", one["right"])) == "proved"
+    wrong = said(one["exercise"], one["text"].replace("@", one["wrong"]))
+    assert wrong == "refuted" if one["refuted"] else wrong in ("refuted", "undecided")
+
+
+def test_what_is_said_of_a_denominator_is_not_said_of_the_fraction() -> None:
+    said_of_a_part = r"$\tau = 2/\epsilon$ is hot enough, and the denominator of $\alpha_a$ is at least $n$."
+    assert said("temperature-hot", said_of_a_part) != "refuted"
+
+
+def test_does_not_refute_what_rests_on_a_definition_in_words() -> None:
+    text = r"Let $S_{k-1}$ be $S$ with all entries after the first $k - 1$ set to zero, and $B = U S_{k-1} V^\top$."
+    assert said("low-rank", text) == "undecided"
+
+
+def test_goes_on_with_no_chain_where_words_name_what_is_compared() -> None:
+    text = r"$q = 7\lambda k_a + 7\lambda k_b + 7\lambda k_c$ as $\lambda\to\infty$; all the other weights $\to 0$."
+    assert said("averaging-three", text) in ("undecided", "proved")
