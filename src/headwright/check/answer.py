@@ -850,7 +850,7 @@ class _Sorter:
         if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="}:
             return False
         asked = {full_name(term) for term in node.terms if isinstance(term, Name)} & set(self.exercise.answer)
-        sentence = "" if said.statement is None else said.statement.sentence
+        sentence = "" if said.statement is None else re.sub(r"\$[^$]*\$", "", said.statement.sentence)
         return bool(asked) and (bool(asked & tried) or _RANGES.search(sentence) is not None)
 
 
