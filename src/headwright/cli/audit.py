@@ -140,8 +140,8 @@ def audit(
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
             every_text, chosen, mine, offset, query, key, logit, given, listed, budget, repeat, curve, plot,
-            certificate, Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
-            resume, json,
+            certificate, Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask,
+            scheduler, resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):
