@@ -36,12 +36,7 @@ def checked(comparison: str) -> Comparison:
 
 @dataclass(frozen=True)
 class Where:
-    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number.
-
-    >>> where = Where({"n": Range(2, integer=True)})
-    >>> where.name("n")
-    <n>
-    """
+    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number."""
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -82,6 +77,10 @@ class Where:
         return tuple(
             (self.settled(left), checked(comparison), self.settled(right)) for left, comparison, right in found
         )
+
+    def tied(self) -> frozenset[str]:
+        """The names that hypotheses speak of."""
+        return frozenset().union(*(left.names() | right.names() for left, _, right in self.all_hypotheses()))
 
     def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
         """The same with more hypotheses."""
