@@ -94,6 +94,7 @@ SAID = [
      "The first score is $2\\ln(n/\\epsilon)$ and all the others are at most $0$."),
     ("copying-separated", "The gap is at least $\\ln(n/\\epsilon)$.", "The gap is at least $2\\ln(n/\\epsilon)$."),
     ("copying", "The output is then nearly $v_j$.", "The output is then nearly $v_i$."),
+    ("copying", "Hence $\\alpha$ puts almost all its weight on a specific $\\alpha_j$.", "All others get weight 1."),
     ("self-attention-copy", "The second token looks at itself.", "The second token looks at token 1."),
     ("causal-previous", "Token 3 attends to token 2.", "Token 3 attends to itself."),
     ("low-rank", "It has rank at most $k-1$.", "It has rank at most 1."),
