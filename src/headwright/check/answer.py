@@ -842,7 +842,8 @@ class _Sorter:
             if full in self.exercise.answer and full not in answer.definitions:
                 answer.definitions[full] = said
             else:
-                answer.variants.append(Variant({**answer.definitions, full: said}, conditions, (), said, example=True))
+                fixed = tuple(one for one in conditions if not (_tends(one.node) and _mentions(one.node, full)))
+                answer.variants.append(Variant({**answer.definitions, full: said}, fixed, (), said, example=True))
 
     def _is_range(self, said: Said, tried: set[str]) -> bool:
         """'any $tau <= 1$ works', '$tau <= 1$, for example $tau = 1/2$': said of more than the one that is defined."""
