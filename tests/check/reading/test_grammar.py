@@ -185,3 +185,9 @@ def test_a_name_that_is_defined_in_words_refutes_nothing() -> None:
 def test_what_implies_something_is_not_claimed() -> None:
     said = r"$\Phi_t = \Phi_{t'}$ implies $t - t' = 2 \pi k$ with an integer $k$. Hence $\Phi_t \ne \Phi_{t'}$."
     assert verdict("positions-unique", said) != "refuted"
+
+
+def test_which_behind_a_noun_is_not_said_of_a_formula() -> None:
+    said = "The three scores are equal and much larger than the other ones, which are zero."
+    assert verdict("averaging-three", ANSWERS["averaging-three"] + said) != "refuted"
+    assert verdict("averaging-three", ANSWERS["averaging-three"] + said.replace("zero", "$0$")) != "refuted"
