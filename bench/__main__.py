@@ -1,16 +1,23 @@
-"""make bench: every topic, side by side in one run, as ratios and with peak memory."""
+"""make bench: every topic side by side in one run, as one table of ratios; JSON and a chart go to out/.
+
+    python -m bench [--quick] [TOPIC ...]
+
+With --quick each contender runs twice at most, and is given up after a minute. What cannot be measured here is named,
+with the reason: a peer that is not installed, no GPU, too little time.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from bench.measure import Contender, Measurement, measure
+from bench.measure import Contender, measure
+from bench.table import Topic, chart, data, left_out, table
 
 TOPICS = [
     "startup",
@@ -26,34 +33,53 @@ TOPICS = [
     "rows",
     "audit",
 ]
+ON_A_GPU = ("rows_gpu", "texts_gpu")  # programs of their own: they run on machines that have nothing of ours
 
 
-def main(topics: list[str]) -> None:
-    console = Console(width=120)
-    results: dict[str, dict[str, dict[str, object]]] = {}
-    for name in topics:
-        module = import_module(f"bench.{name}")
-        contenders: list[Contender] = module.CONTENDERS
-        with console.status(module.TITLE):
-            measured = {c.name: measure(f"bench.{name}", c) for c in contenders}
-        console.print(_table(module.TITLE, contenders, measured, getattr(module, "RATIO", "times ours")))
-        results[name] = {key: vars(value) for key, value in measured.items()}
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m bench", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="each contender twice at most, for a minute at most")
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=", ".join(TOPICS))
+    asked = parser.parse_args()
+    if unknown := set(asked.topics) - set(TOPICS):
+        parser.error(f"no such topic: {', '.join(sorted(unknown))}; expected some of {', '.join(TOPICS)}")
+    console = Console(width=160)
+    topics = [_measured(name, asked.quick, console) for name in asked.topics or TOPICS]
+    skipped = [*left_out(topics), *_without_a_gpu()]
+    console.print(table(topics))
+    if skipped:
+        console.print("Not measured:")
+        for sentence in skipped:
+            console.print(f"- {sentence}", markup=False)
+    found = data(topics, skipped, asked.quick)
     out = Path("out")
     out.mkdir(exist_ok=True)
-    (out / "bench.json").write_text(json.dumps(results, indent=2) + "\n")
-    console.print("The figures are in out/bench.json.")
+    (out / "bench.json").write_text(json.dumps(found, indent=2) + "\n")
+    (out / "bench.svg").write_bytes(chart(found))
+    console.print("The figures are in out/bench.json, and drawn in out/bench.svg.")
 
 
-def _table(title: str, contenders: list[Contender], measured: dict[str, Measurement], ratio_to: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for heading in ("", "seconds", ratio_to, "peak MB", "what it said"):
-        table.add_column(heading, justify="left" if heading in ("", "what it said") else "right")
-    for c in contenders:
-        m = measured[c.name]
-        ratio = f"{m.seconds / measured[c.peer_of].seconds:.3g}" if c.peer_of else "1"
-        table.add_row(c.name, f"{m.seconds:.4g}", ratio, f"{m.peak_mb:.0f}", m.says)
-    return table
+def _measured(name: str, quick: bool, console: Console) -> Topic:
+    module = import_module(f"bench.{name}")
+    contenders: list[Contender] = module.CONTENDERS
+    with console.status(module.TITLE) as status:
+        measured = {}
+        for c in contenders:
+            status.update(f"{module.TITLE}: {c.name}")
+            measured[c.name] = measure(f"bench.{name}", c, quick)
+    return Topic(name, module.TITLE, tuple(contenders), measured)
+
+
+def _without_a_gpu() -> list[str]:
+    """What a GPU would add: measured by hand there, by programs that need nothing but torch and one file of ours."""
+    here = False
+    if find_spec("torch"):
+        import torch
+
+        here = torch.cuda.is_available()
+    why = "run it by itself: it prints its own table" if here else "there is no GPU here"
+    return [f"{name}: python bench/{name}.py: {why}; the last record is in bench/results/" for name in ON_A_GPU]
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or TOPICS)
+    main()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from bench.measure import Contender, Skipped
+from bench.measure import Contender, Kind, Skipped
 
 TITLE = "A whole model, 30 layers of 9 heads, with statistics of every row (SmolLM2-135M, one thread)"
 LENGTHS, LIMIT = (512, 2048, 8192), 8000
@@ -166,7 +166,8 @@ def _contenders() -> list[Contender]:
             if prepare == "product" and T > FEW:
                 continue
             limit = LIMIT if prepare in ("eager", "lens") else None
-            found.append(Contender(f"{who}, T = {T}", prepare, {"T": T}, 1, name, cpu=True, limit_mb=limit))
+            kind: Kind = "limit" if prepare == "product" else "peer"
+            found.append(Contender(f"{who}, T = {T}", prepare, {"T": T}, 1, name, cpu=True, limit_mb=limit, kind=kind))
     return found
 
 

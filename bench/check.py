@@ -16,7 +16,7 @@ SHEETS = Path(__file__).parents[1] / "examples" / "answers"
 TWO, READ = "headwright check, 20 answers, all cores", "headwright.formula, three formulas"
 CONTENDERS = [
     Contender(TWO, "twenty"),
-    Contender("the same in one process, one after the other", "one_by_one", peer_of=TWO),
+    Contender("the same in one process, one after the other", "one_by_one", peer_of=TWO, kind="ours"),
     Contender(READ, "read"),
     Contender("sympy, parse_latex (lark), the same three", "read_by_sympy", peer_of=READ),
 ]

@@ -29,14 +29,20 @@ def _rows() -> list[Contender]:
         at, size = f"{n:.0e} x {d}", {"n": n, "d": d}
         ours = f"design, {at}"
         rows.append(Contender(ours, "design", size, repeats=1))
-        rows.append(Contender(f"design --fast, {at}", "design", {**size, "fast": True}, repeats=1, peer_of=ours))
-        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours))
-        rows.append(Contender(f"verify --fast, {at}", "verify", {**size, "fast": True}, repeats=1, peer_of=ours))
+        rows.append(
+            Contender(f"design --fast, {at}", "design", {**size, "fast": True}, repeats=1, peer_of=ours, kind="ours")
+        )
+        rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours, kind="ours"))
+        rows.append(
+            Contender(f"verify --fast, {at}", "verify", {**size, "fast": True}, repeats=1, peer_of=ours, kind="ours")
+        )
     certain = "design, 2e4 x 64, certain"
     for name, world in WORLDS.items():
         at = f"design, 2e4 x 64, {name}"
         arguments = {"n": 20_000, "d": 64, "world": world}
-        rows.append(Contender(at, "design", arguments, repeats=1, peer_of=None if at == certain else certain))
+        rows.append(
+            Contender(at, "design", arguments, repeats=1, peer_of=None if at == certain else certain, kind="ours")
+        )
     return rows
 
 

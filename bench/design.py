@@ -36,7 +36,7 @@ def _rows() -> list[Contender]:
         at, size = f"{n:.0e} x {d}", {"n": n, "d": d}
         ours = f"headwright, solve, {at}"
         rows.append(Contender(ours, "ours", size))
-        rows.append(Contender(f"one pass K @ q, {at}", "one_pass", size, repeats=5, peer_of=ours))
+        rows.append(Contender(f"one pass K @ q, {at}", "one_pass", size, repeats=5, peer_of=ours, kind="limit"))
         rows.append(Contender(f"SciPy SLSQP, {at}", "slsqp", size, repeats=1, peer_of=ours))
         if (n, d) in SMALL:
             rows.append(
@@ -45,11 +45,15 @@ def _rows() -> list[Contender]:
         if (n, d) in SMALL or (n, d) == (100_000, 64):
             rows.append(Contender(f"cvxpy + Clarabel, sum of exp, {at}", "clarabel_sum", size, repeats=1, peer_of=ours))
         if n <= 100_000 and d == 64:
-            rows.append(Contender(f"verify, trusted, {at}", "check", {**size, "quick": False}, repeats=1, peer_of=ours))
-        rows.append(Contender(f"verify --fast, {at}", "check", {**size, "quick": True}, peer_of=ours))
+            rows.append(
+                Contender(
+                    f"verify, trusted, {at}", "check", {**size, "quick": False}, repeats=1, peer_of=ours, kind="ours"
+                )
+            )
+        rows.append(Contender(f"verify --fast, {at}", "check", {**size, "quick": True}, peer_of=ours, kind="ours"))
     certain = "verify --fast, 1e+06 x 64"
     rows += [
-        Contender(f"the same, {world} on all keys", "check_in_world", {"world": world}, peer_of=certain)
+        Contender(f"the same, {world} on all keys", "check_in_world", {"world": world}, peer_of=certain, kind="ours")
         for world in WORLDS
     ]
     near = (1e-2, 1e-4, 1e-6)
@@ -61,7 +65,11 @@ def _rows() -> list[Contender]:
     rows.append(Contender("certain keys, 1e5 x 64: solve", "in_world", {"world": "certain"}))
     rows += [
         Contender(
-            f"{world} on all of 1e5 x 64: solve", "in_world", {"world": world}, peer_of="certain keys, 1e5 x 64: solve"
+            f"{world} on all of 1e5 x 64: solve",
+            "in_world",
+            {"world": world},
+            peer_of="certain keys, 1e5 x 64: solve",
+            kind="ours",
         )
         for world in ("ball", "scale", "normal, in pairs")
     ]

@@ -83,7 +83,9 @@ CONTENDERS = [
     for task in SELECTORS
     for contender in (
         Contender(f"{task}: headwright", "ours", {"task": task}, repeats=1),
-        Contender(f"{task}: headwright, as exact as tracr", "as_exact", {"task": task}, 1, f"{task}: headwright"),
+        Contender(
+            f"{task}: headwright, as exact as tracr", "as_exact", {"task": task}, 1, f"{task}: headwright", kind="ours"
+        ),
         Contender(f"{task}: tracr's construction", "tracr", {"task": task}, 1, f"{task}: headwright"),
     )
 ] + [

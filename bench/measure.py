@@ -2,7 +2,7 @@
 
 A topic is a module with a TITLE and CONTENDERS. A contender names a function of its module that prepares the
 input (not measured) and returns the work as a function without arguments (measured). The first contender of a
-comparison is ours; the others are told as ratios to it.
+comparison is what the others are told as ratios to: ours, or what nothing can be faster than.
 
 Some contenders ask for so much memory that the machine would suffer: they run under a limit, and may run out of it.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import resource
 import subprocess
 import sys
@@ -18,7 +19,10 @@ import time
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+Kind = Literal["ours", "peer", "limit"]  # ours; somebody else's; what nothing exact can be faster than
+PATIENCE, QUICK = 1800.0, 60.0  # seconds for one contender, and with --quick
 
 
 class Skipped(Exception):  # noqa: N818 - nothing went wrong
@@ -34,6 +38,12 @@ class Contender:
     peer_of: str | None = None  # the name of the contender that it is compared with
     cpu: bool = False  # tell the processor's time, which other work on the machine disturbs less
     limit_mb: int | None = None  # of memory above what its input needs
+    kind: Kind | None = None  # None: ours if it is compared with nobody, else a peer
+
+    @property
+    def is_(self) -> Kind:
+        """What it is: ours, a peer or a limit."""
+        return self.kind or ("peer" if self.peer_of else "ours")
 
 
 @dataclass(frozen=True)
@@ -43,14 +53,28 @@ class Measurement:
     says: str  # what the work returned, in short: a benchmark that computes nothing would show here
 
 
-def measure(topic: str, contender: Contender) -> Measurement:
-    """Run one contender in a fresh process."""
-    told = contender.prepare, contender.arguments, contender.repeats, contender.cpu, contender.limit_mb
-    order = json.dumps([topic, *told])
-    done = subprocess.run([sys.executable, "-m", "bench.measure", order], capture_output=True, text=True)
+def measure(topic: str, contender: Contender, quick: bool = False) -> Measurement:
+    """Run one contender in a fresh process; quickly: twice at most, and not for long.
+
+    A contender whose library is not installed, or that takes too long, is skipped, and the measurement says so.
+    """
+    repeats, patience = (min(2, contender.repeats), QUICK) if quick else (contender.repeats, PATIENCE)
+    order = json.dumps([topic, contender.prepare, contender.arguments, repeats, contender.cpu, contender.limit_mb])
+    command = [sys.executable, "-m", "bench.measure", order]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return skipped(f"it took longer than {patience:g} s")
     if done.returncode != 0:
+        if missing := re.search(r"^ModuleNotFoundError: No module named '([^'.]+)", done.stderr, re.MULTILINE):
+            return skipped(f"{missing[1]} is not installed")
         raise RuntimeError(f"{topic}: {contender.name} failed:\n{done.stderr}")
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def skipped(why: str) -> Measurement:
+    """What stands for a contender that was not measured."""
+    return Measurement(math.nan, math.nan, f"skipped, because {why}")
 
 
 def _run(
@@ -61,7 +85,7 @@ def _run(
     except Exception as error:
         if type(error).__name__ != Skipped.__name__:  # this module is __main__ here, and bench.measure to the topic
             raise
-        return Measurement(math.nan, math.nan, f"skipped, because {error}")
+        return skipped(str(error))
     clock = time.process_time if cpu else time.perf_counter
     times = []
     before = _reset_peak()

@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from bench.measure import Contender
 
 TITLE = "Statistics of every row of a pattern (one thread, float32, causal, d = 64)"
-RATIO = "times Q K^T"
 D, LIMIT = 64, 6000
 HEADS = {2048: 4, 8192: 2, 32768: 1}
 
@@ -99,7 +98,7 @@ def _contenders() -> list[Contender]:
     found = []
     for T, heads in HEADS.items():
         name, repeats = f"Q K^T alone, T = {T}, heads: {heads}", 2 if T > 20000 else 5
-        found.append(Contender(name, "product", {"T": T}, repeats, cpu=True))
+        found.append(Contender(name, "product", {"T": T}, repeats, cpu=True, kind="limit"))
         for who, prepare, how in (
             ("headwright, compiled", "ours", {"fast": True}),
             ("headwright, NumPy", "ours", {"fast": False}),
@@ -108,7 +107,16 @@ def _contenders() -> list[Contender]:
         ):
             limit = LIMIT if prepare == "stored" else None
             found.append(
-                Contender(f"{who}, T = {T}", prepare, {"T": T, **how}, repeats, name, cpu=True, limit_mb=limit)
+                Contender(
+                    f"{who}, T = {T}",
+                    prepare,
+                    {"T": T, **how},
+                    repeats,
+                    name,
+                    cpu=True,
+                    limit_mb=limit,
+                    kind="ours" if prepare == "ours" else "peer",
+                )
             )
     return found
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from bench.measure import Contender
 
 TITLE = "Start-up (whole processes; memory is theirs, not ours, and not shown)"
-PYTHON = "python with nothing"
+PYTHON, ATTEND = "python with nothing", "import headwright as h; h.attend"
 CONTENDERS = [
-    Contender(PYTHON, "process", {"code": "pass"}, repeats=7),
-    Contender("import headwright", "process", {"code": "import headwright"}, repeats=7, peer_of=PYTHON),
-    Contender("headwright --help", "help_page", repeats=7, peer_of=PYTHON),
-    Contender("headwright.attend", "process", {"code": "import headwright as h; h.attend"}, repeats=7, peer_of=PYTHON),
+    Contender(PYTHON, "process", {"code": "pass"}, repeats=7, kind="limit"),
+    Contender("import headwright", "process", {"code": "import headwright"}, repeats=7, peer_of=PYTHON, kind="ours"),
+    Contender("headwright --help", "help_page", repeats=7, peer_of=PYTHON, kind="ours"),
+    Contender("headwright.attend", "process", {"code": ATTEND}, repeats=7, peer_of=PYTHON, kind="ours"),
     Contender("import torch", "process", {"code": "import torch"}, peer_of=PYTHON),
 ]  # fmt: skip
 

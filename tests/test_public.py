@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,3 +105,90 @@ def test_a_module_that_wants_a_batch_is_told_of() -> None:
 
     with pytest.raises(hw.InputError, match=r"if it expects a batch, give it X\[None\]"):
         hw.equivariance_defect(module, np.eye(3))
+
+
+class _Frame:
+    """A data frame, as far as NumPy can tell: neither list nor array, but it holds one."""
+
+    def __init__(self, rows: object) -> None:
+        self.rows = np.array(rows, dtype=float)
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return self.rows
+
+
+def _forms() -> list[object]:
+    import ml_dtypes
+    import torch
+
+    eye = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    parameter, coarse = torch.nn.Parameter(torch.eye(3)), torch.eye(3, dtype=torch.bfloat16)
+    return [eye, tuple(map(tuple, eye)), _Frame(eye), np.eye(3, dtype=int), np.eye(3).astype(ml_dtypes.bfloat16),
+            parameter, coarse]  # fmt: skip
+
+
+WORLD = hw.World({0: hw.Noise(scale=hw.noise.Normal(1.0, 0.1))})
+TAKERS: dict[str, Callable[[Any], Any]] = {
+    "attend": lambda given: hw.attend(given, given).pattern,
+    "design": lambda given: hw.design(given, hw.copy(0)).verdict,
+    "simulate": lambda given: hw.simulate(given, given, WORLD, [0], samples=9).near_average,
+    "granted": lambda given: hw.noise.granted(given, given, WORLD, {0: Fraction(1, 9)}, samples=9).probability,
+    "exact": lambda given: hw.noise.exact(given, given, WORLD, [0]).near_average,
+    "sample_scores": lambda given: next(hw.noise.sample_scores(given, given, WORLD, 9)),
+    "sample_weights": lambda given: next(hw.noise.sample_weights(given, given, WORLD, [0], 9)),
+    "why_not_exact": lambda given: hw.noise.why_not_exact(given, given, WORLD),
+    "truncate": lambda given: hw.truncate(given, rank=1).rank,
+    "Learned": lambda given: hw.Learned(given).table,
+    "equivariance_defect": lambda given: hw.equivariance_defect(lambda X: X, given).absolute,
+    "permute": lambda given: hw.permute(given, [2, 0, 1]),
+    "pattern_bars": lambda given: hw.pictures.pattern_bars(given),
+    "Covariance": lambda given: hw.noise.Covariance(given).matrix,
+    "scenarios": lambda given: hw.World(scenarios=(given,)).scenarios[0],
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_what_holds_numbers_is_taken_for_an_array(taker: str) -> None:
+    for given in _forms():
+        assert TAKERS[taker](given) is not None
+
+
+@pytest.mark.parametrize("taker", [name for name in TAKERS if name not in ("pattern_bars", "permute")])
+@pytest.mark.parametrize("given", [[["a", "b"]], np.eye(3) * 1j, None, 3], ids=str)
+def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> None:
+    with pytest.raises(hw.InputError):
+        TAKERS[taker](given)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: hw.copy("3"),  # type: ignore[arg-type]
+        lambda: hw.average(3),  # type: ignore[arg-type]
+        lambda: hw.at_least([0.5]),  # type: ignore[arg-type]
+        lambda: hw.design(np.eye(3), hw.copy(0), world="w.toml"),  # type: ignore[arg-type]
+        lambda: hw.simulate(np.eye(3), np.ones(3), hw.World(), 0),  # type: ignore[arg-type]
+        lambda: hw.simulate(np.eye(3), np.ones(2), hw.World(), [0]),
+        lambda: hw.audit("builtin:induction"),  # type: ignore[arg-type]
+        lambda: hw.every_text("builtin:induction", 4),  # type: ignore[arg-type]
+        lambda: hw.permute(np.eye(2), [2, 0]),
+        lambda: hw.causal([1.0, 2.0]),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_a_sentence(asked: Callable[[], object]) -> None:
+    with pytest.raises(hw.InputError, match=r"expected|differ"):
+        asked()
+
+
+def test_indices_may_be_of_numpy() -> None:
+    index: Any = np.int64(1)
+    both: Any = np.array([0, 1])
+    assert hw.design(np.eye(3), hw.copy(index)).certificate == hw.design(np.eye(3), hw.copy(1)).certificate
+    watched = hw.simulate(np.eye(3), np.ones(3), WORLD, both, samples=9)
+    assert [target.key for target in watched.targets] == [0, 1]
+
+
+def test_one_query_is_one_head_wherever_queries_are_taken() -> None:
+    query = np.array([1.0, 2.0, 0.0])
+    for taker in (hw.noise.why_not_exact, lambda K, q, W: hw.noise.exact(K, q, W, [0])):
+        assert taker(np.eye(3), query, WORLD) == taker(np.eye(3), query[None], WORLD)

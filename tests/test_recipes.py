@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NEW = re.compile(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEW = re.compile(r"`([\w/.-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MORE = re.compile(
     r"`([\w/.]+)`, before the line that\sstarts with `` (.+?) ``:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -60,6 +60,27 @@ def _run(copy: Path, *command: str) -> str:
 
 def _tests(copy: Path, *which: str) -> None:
     _run(copy, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *which)
+
+
+def test_an_exercise_is_one_file(copy: Path) -> None:
+    (touched,) = _follow("Add an exercise", copy)
+    headwright = [sys.executable, "-m", "headwright"]
+    assert "nothing to complain of" in _run(copy, *headwright, "exercises", "--lint", touched)
+    assert "copying-first" in _run(copy, *headwright, "exercises")
+    answer = ["check", "--exercise", "copying-first", "--formula", r"q = \ln(n/\delta) k_1"]
+    assert "proved" in _run(copy, *headwright, *answer)
+
+
+@pytest.mark.slow
+def test_a_statistic_is_four_lines(copy: Path) -> None:
+    assert len(_follow("Add a statistic", copy)) == 4
+    headwright = [sys.executable, "-m", "headwright"]
+    said = json.loads(_run(copy, *headwright, "audit", "builtin:induction", "--tokens", "400", "--json"))
+    assert said["heads"][0]["decided_away"]["value"] > 0.9  # the head that looks one token back
+    assert "more than half" in said["meanings"]["decided_away"]
+    _run(copy, *headwright, "audit", "builtin:induction", "--tokens", "400", "--out", "report.html")
+    assert "rows that give one key more than half" in (copy / "report.html").read_text()
+    _tests(copy, "src/headwright/audit/findings", "src/headwright/audit/report", "tests/audit/report")
 
 
 @pytest.mark.slow

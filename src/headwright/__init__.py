@@ -13,7 +13,6 @@ The public names are those of __init__.pyi; each loads its module on first use, 
 """
 
 import sys
-from typing import Any
 
 import lazy_loader
 
@@ -21,7 +20,7 @@ __version__ = "0.1.0"
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     _load(name)
     # `design` is always the package, which can be called, and not its function: what stands in it stays in reach.
     globals()[name] = sys.modules.get(f"{__name__}.{name}", globals()[name])

@@ -57,7 +57,7 @@ def attend(
     >>> result.output.round(6)
     array([0.5, 0.5])
     """
-    keys, queries, values = _array(keys), _array(queries), None if values is None else _array(values)
+    keys, queries, values = as_array(keys), as_array(queries), None if values is None else as_array(values)
     _namespace(keys, queries)
     if queries.ndim == 1:  # a single query is one head
         queries = queries[None, :]
@@ -76,9 +76,9 @@ def scores(
     >>> scores(np.eye(3), np.array([[1.0, 2.0, 3.0]]), scale=0.5)
     array([[0.5, 1. , 1.5]])
     """
-    keys, queries = _array(keys), _array(queries)
+    keys, queries = as_array(keys), as_array(queries)
     xp = _namespace(keys, queries)
-    keys, queries = _floating(xp, "keys", keys), _floating(xp, "queries", queries)
+    keys, queries = floating(xp, "keys", keys), floating(xp, "queries", queries)
     if keys.shape[-1] != queries.shape[-1]:
         raise InputError(f"keys have shape {_shape(keys)} and queries {_shape(queries)}: the last axes differ")
     dtype = xp.result_type(keys, queries)
@@ -100,9 +100,9 @@ def pattern(
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
-    scores = _array(scores)
+    scores = as_array(scores)
     xp = _namespace(scores)
-    s = _floating(xp, "scores", scores)
+    s = floating(xp, "scores", scores)
     if mask is not None:
         s = xp.where(_fitting(xp, mask, s), s, xp.asarray(-xp.inf, dtype=s.dtype, device=device(s)))
     _each_row(xp, s < xp.inf, InputError("holds inf or nan: expected finite numbers"))
@@ -123,10 +123,10 @@ def output(
     >>> output(np.array([[0.25, 0.75]]), np.array([[0.0], [4.0]]))
     array([[3.]])
     """
-    pattern, values = _array(pattern), _array(values)
+    pattern, values = as_array(pattern), as_array(values)
     xp = _namespace(pattern, values)
-    values = _floating(xp, "values", values)
-    pattern = _floating(xp, "pattern", pattern)
+    values = floating(xp, "values", values)
+    pattern = floating(xp, "pattern", pattern)
     if values.shape[-2] != pattern.shape[-1]:
         raise InputError(
             f"the pattern covers {pattern.shape[-1]} keys and there are {values.shape[-2]} values: "
@@ -144,14 +144,20 @@ def causal(scores: Float[Array, "*batch rows n"]) -> Bool[Array, "rows n"]:
     array([[ True,  True, False],
            [ True,  True,  True]])
     """
-    scores = _array(scores)
+    scores = as_array(scores)
     xp = _namespace(scores)
+    if scores.ndim < 2:
+        raise InputError(f"scores have shape {_shape(scores)}: expected two axes or more")
     rows, n = scores.shape[-2:]
     return xp.tril(xp.ones((rows, n), dtype=xp.bool, device=device(scores)), k=n - rows)
 
 
-def _array(given: Array) -> Array:
-    """An array as it is; a list or a data frame as the array that it holds."""
+def as_array(given: Array) -> Array:
+    """An array as it is; a list or a data frame as the array that it holds.
+
+    >>> as_array([[1, 2]])
+    array([[1, 2]])
+    """
     if is_array_api_obj(given):
         return given
     try:
@@ -168,7 +174,12 @@ def _namespace(*arrays: Array) -> Any:
         raise InputError(f"got {kinds}: expected arrays of one kind (NumPy, torch, ...)") from error
 
 
-def _floating(xp: Any, name: str, array: Array) -> Array:
+def floating(xp: Any, name: str, array: Array) -> Array:
+    """The array with numbers that can be computed with: of a floating type, in two axes or more.
+
+    >>> floating(np, "keys", np.eye(2, dtype=int)).dtype
+    dtype('float64')
+    """
     if array.ndim < 2 or 0 in array.shape:
         raise InputError(f"{name} have shape {_shape(array)}: expected two axes or more, none of them empty")
     if isinstance(array, np.ndarray) and array.dtype.name == "bfloat16":  # of ml_dtypes, which the array API knows not

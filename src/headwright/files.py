@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import operator
 import os
 import re
 import sys
@@ -98,6 +99,21 @@ def finite(given: Any, what: str, axes: int | None = None) -> Float[np.ndarray, 
         _refuse_entry(array, large, what, rounded)
     _refuse_entry(numbers, ~np.isfinite(numbers), what, "expected a finite number")
     return numbers
+
+
+def indices(given: Any, what: str) -> list[int]:
+    """Whole numbers, from a list, an array or anything else that holds some.
+
+    >>> indices(np.array([0, 2]), "targets")
+    [0, 2]
+    >>> indices(3, "targets")
+    Traceback (most recent call last):
+    headwright.errors.InputError: targets 3: expected indices such as [0, 1]
+    """
+    try:
+        return [operator.index(index) for index in given]
+    except TypeError as error:
+        raise InputError(f"{what} {given!r}: expected indices such as [0, 1]") from error
 
 
 def _refuse_entry(array: np.ndarray, bad: np.ndarray, what: str, why: str) -> None:

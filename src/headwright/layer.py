@@ -91,8 +91,11 @@ def permute(X: Float[Array, "*batch T D"], permutation: Int[Array, " T"]) -> Flo
     >>> permute(np.array([[10], [20], [30]]), np.array([2, 0, 1])).ravel().tolist()
     [30, 10, 20]
     """
+    X = attention.as_array(X)
+    if X.ndim < 2:
+        raise InputError(f"tokens have shape {tuple(X.shape)}: expected (..., T, D)")
     xp = array_namespace(X)
-    order = xp.asarray([int(i) for i in permutation], dtype=xp.int64, device=device(X))
+    order = xp.asarray(_as_permutation(permutation, int(X.shape[-2])), dtype=xp.int64, device=device(X))
     return xp.take(X, order, axis=X.ndim - 2)
 
 
@@ -118,8 +121,8 @@ def equivariance_defect(
     >>> equivariance_defect(random_layer(6, positions=Sinusoidal(6)), X).relative > 0.01
     True
     """
-    if X.ndim < 2 or X.shape[-2] < 1:
-        raise InputError(f"tokens have shape {tuple(X.shape)}: expected (..., T, D) with T at least 1")
+    X = attention.as_array(X)
+    X = attention.floating(array_namespace(X), "tokens", X.detach() if hasattr(X, "detach") else X)
     if tries < 1:
         raise InputError(f"{tries} tries: expected at least 1")
     T = int(X.shape[-2])

@@ -1,4 +1,7 @@
-"""Thousands of odd requests, and many users at once: no 500, nothing leaks, and every answer is an answer."""
+"""Thousands of odd requests, and many users at once: no 500, nothing leaks, and every answer is an answer.
+
+`python -m bench.lab load` has the fifty users for a minute, and says how long they wait.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -63,9 +65,7 @@ def test_odd_bytes_and_methods_get_a_sentence(lab: str) -> None:
 
 
 @pytest.mark.slow
-def test_fifty_users_at_once_are_all_answered(
-    lab: str, record_property: Callable[[str, object], None], seconds: float = 60.0
-) -> None:  # fmt: skip
+def test_fifty_users_at_once_are_all_answered(lab: str, seconds: float = 8.0) -> None:
     eye = [[float(i == j) for j in range(8)] for i in range(8)]
     random = [{"key": 0, "scale": {"normal": [1.0, 0.5]}}]
     questions: list[tuple[str, dict[str, Any]]] = [
@@ -75,14 +75,13 @@ def test_fifty_users_at_once_are_all_answered(
         ("order", {"tokens": ["a", "dog", "bit"], "order": [2, 0, 1]}),
         ("verify", {"certificate": "{}"}),
     ]
-    until, took, wrong = time.monotonic() + seconds, list[float](), list[str]()
+    until, answered, wrong = time.monotonic() + seconds, list[str](), list[str]()
 
     def user(number: int) -> None:
         turn = number
         while time.monotonic() < until:
             call, body = questions[turn % len(questions)]
             turn += 1
-            started = time.monotonic()
             request = urllib.request.Request(
                 f"{lab}/api/{call}", json.dumps(body).encode(), {"content-type": "application/json"}
             )
@@ -91,14 +90,12 @@ def test_fifty_users_at_once_are_all_answered(
                     json.load(reply)
             except (urllib.error.URLError, OSError) as error:
                 wrong.append(f"{call}: {error}")
-            took.append(time.monotonic() - started)
+            answered.append(call)
 
     users = [threading.Thread(target=user, args=(number,)) for number in range(50)]
     for one in users:
         one.start()
     for one in users:
         one.join()
-    took.sort()
-    record_property("latency", f"{len(took)}, median {took[len(took) // 2]:.2f} s, 95% {took[-len(took) // 20]:.2f} s")
     assert wrong == []
-    assert len(took) >= 50
+    assert len(answered) >= 50

@@ -78,3 +78,20 @@ def test_axe_finds_no_serious_violation(room: Room, name: str) -> None:
     found = Axe().run(page)
     serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
     assert serious == [], [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in serious]
+
+
+def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(room: Room) -> None:
+    page, gone, asked = room.page, list[str](), list[str]()
+    page.route("**/api/design", lambda route: asked.append(route.request.url))  # and never an answer
+    page.on("requestfailed", lambda request: gone.append(request.url))
+    page.goto(f"{room.address}/design")
+    line = page.locator("#working")
+    expect(line).to_contain_text("Designing: 2 s", timeout=20_000)
+    line.get_by_role("button", name="Cancel").click()
+    expect(line).to_contain_text("given up")
+    expect(page.locator("#error-room")).to_contain_text("given up")
+    assert len(gone) == 1  # the server hears that nobody waits
+    page.unroute("**/api/design")
+    line.get_by_role("button", name="Ask again").click()
+    expect(page.locator("#verdict .badge")).to_have_text("Proved.", timeout=30_000)
+    expect(line).to_be_hidden()

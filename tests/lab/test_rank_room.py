@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -106,3 +107,25 @@ def _png(greys: list[list[int]]) -> bytes:
     head = struct.pack(">IIBBBBB", len(greys[0]), len(greys), 8, 0, 0, 0, 0)
     body = zlib.compress(b"".join(b"\0" + bytes(row) for row in greys))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+def test_a_tolerance_finds_the_rank_that_is_certified_to_miss_no_more(room: Room) -> None:
+    page = room.enter("/rank")
+    room.settled()
+    page.get_by_text("a tolerance", exact=True).click()
+    page.locator("#field-tolerance").fill("1.5")
+    page.locator("#field-tolerance").press("Enter")
+    room.settled()
+    room.address_has("tolerance=1.5")
+    said = page.locator("#verdict .headline").inner_text()
+    found = re.search(r"B of rank (\d+) misses A by at most ([\d.]+)", said)
+    assert found is not None, said
+    assert float(found[2]) <= 1.5
+    expect(page.locator("#verdict")).not_to_contain_text("being certified")
+    again = room.enter(page.url.removeprefix(room.address))
+    room.settled()
+    assert again.locator("#verdict .headline").inner_text() == said
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.get_by_text("Take away").click()
+    page.get_by_role("button", name="Copy as command line").click()
+    assert "--tolerance 1.5" in page.evaluate("window.copied")

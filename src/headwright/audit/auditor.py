@@ -113,6 +113,8 @@ def audit(
     >>> sorted(role.name for head in found.heads for role in head.roles if role.name == "induction")[:1]
     ['induction']
     """
+    if isinstance(model, str):
+        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     if text is not None and tokens is not None:
         raise InputError("a text and a number of random tokens: expected one of them")
     chosen = _chosen(layers, model.layers, "layer")

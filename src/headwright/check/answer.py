@@ -877,6 +877,9 @@ class _Sorter:
 
         for full, said in self._ranges:
             self._range(full, said)
+        for said in [one for one in answer.claims if self._is_range(one)]:
+            answer.claims.remove(said)
+            self._set_aside_said(said, "it gives a range, and only one value of it was judged")
 
     def _range(self, full: str, said: Said) -> None:
         """'any lambda >= 1 will do', beside what else is said of lambda: then all of these are meant to do."""
@@ -907,11 +910,23 @@ class _Sorter:
         example = found and _EXAMPLE.match(after) is not None
         return names[0] if len(names) == 1 and (words or example) else ""
 
+    def _is_range(self, said: Said) -> bool:
+        """'temperatures with $tau <= 1$ are fine': perhaps said of more than the one that is defined."""
+        node = said.node.body if isinstance(said.node, Quantified) else said.node
+        if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="}:
+            return False
+        asked = {full_name(term) for term in node.terms if isinstance(term, Name)} & set(self.exercise.answer)
+        sentence = "" if said.statement is None else re.sub(r"\$[^$]*\$", "", said.statement.sentence)
+        return bool(asked) and _RANGES.search(sentence) is not None
+
 
 _ANY = re.compile(r"\b(?:any|every|all|each|whenever|as soon as|once)(?: \w+)?\s*$")
 _ENOUGH = re.compile(
     r",? (?:also |already |certainly |then |too )*"
     r"(?:works?|will do|would do|suffices?|does|do|is (?:enough|fine|sufficient|good))\b"
+)
+_RANGES = re.compile(
+    r"\b(?:any|every|each|anything|works?|will do|would do|suffices?|fine|enough|sufficient|all(?! (?:the )?weights))\b"
 )
 _EXAMPLE = re.compile(r",? (?:for example|for instance|e\.g\.|say)")
 

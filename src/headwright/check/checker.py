@@ -106,9 +106,10 @@ def _objects(exercise: Exercise) -> Objects:
     if keys is None:
         tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
         return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
-    first = keys.first.size if keys.first is not None else ""
+    first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
-    return Objects(keys.named, first, queries, asked=asked, nearly=keys.noise != "none")
+    nearly = keys.noise != "none"
+    return Objects(keys.named, first, called, queries, asked=asked, nearly=nearly, noise=nearly and not keys.scales)
 
 
 def _pair(exercise: Exercise) -> tuple[str, str] | None:

@@ -23,11 +23,7 @@ WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "no answer", "undecide
 
 @dataclass(frozen=True)
 class Part:
-    """One statement of an answer (a goal, a step, a reason) and what was found.
-
-    >>> Part("alpha_a >= 1/(2 + epsilon)", "goal", "proved", "it says n >= n - 2").word
-    'proved'
-    """
+    """One statement of an answer (a goal, a step, a reason) and what was found."""
 
     statement: str  # LaTeX
     role: Literal["goal", "statement", "step", "condition", "definition"]
@@ -41,11 +37,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Reading:
-    """How one statement of an answer was read: its role, what it is said for, and whether it was judged.
-
-    >>> Reading(3, "claim", "c = v_a", ("g > 1",), "proved").under
-    ('g > 1',)
-    """
+    """How one statement of an answer was read: its role, what it is said for, and whether it was judged."""
 
     line: int
     role: str
@@ -57,11 +49,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Curve:
-    """How an answer does as one parameter grows: what a picture of its failure shows.
-
-    >>> Curve("n", (2, 3), {"alpha_a": (0.5, 0.4)}, {"wanted": 0.5}).parameter
-    'n'
-    """
+    """How an answer does as one parameter grows: what a picture of its failure shows."""
 
     parameter: str
     values: tuple[float, ...]
@@ -72,11 +60,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one answer; its word is the worst of its parts.
-
-    >>> Verdict("proved", "for all n").word
-    'proved'
-    """
+    """The verdict on one answer; its word is the worst of its parts."""
 
     word: Word
     reason: str

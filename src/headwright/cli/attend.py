@@ -12,6 +12,7 @@ from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, 
 
 SHORT = "Scores, pattern and output, by definition."
 EXAMPLES = ("headwright attend --keys keys.npy --query q.npy --plot pattern.svg",)
+FLOATING = "floating-point"
 MOST_ROWS = 20  # that are shown
 
 
@@ -36,7 +37,7 @@ def attend(
     result = attend(K, read_queries(query), V, scale=scale)
     if json:
         parts = {"scores": result.scores, "pattern": result.pattern, "output": result.output}
-        show_json({name: part.tolist() for name, part in parts.items()})
+        show_json({name: part.tolist() for name, part in parts.items()} | {"kinds": dict.fromkeys(parts, FLOATING)})
     else:
         table = Table("key", *(f"head {h} {part}" for h in range(len(result.pattern)) for part in ("score", "weight")))
         heaviest = np.sort(np.argsort(-result.pattern.max(axis=0), kind="stable")[:MOST_ROWS])
@@ -49,6 +50,7 @@ def attend(
             shares = ", ".join(f"{max(float(share), 0):.3g}" for share in rest)
             OUT.print(f"These are the heaviest {MOST_ROWS} of {len(K)} keys; the others share {shares}. All: --json.")
         OUT.print("output: " + "  ".join(f"{number:.6g}" for number in result.output), soft_wrap=True)
+        OUT.print("All of these numbers are floating-point.")
     if plot is not None:
         from headwright.pictures import pattern_bars
 

@@ -32,11 +32,13 @@ def check(
     answers: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Answer sheets or whole documents (.md, .tex, .txt), or - for standard input.", show_default=False
+            help="Answer sheets or whole documents (.md, .tex, .txt), or - for standard input.",
+            show_default=False,
         ),
     ] = None,
     formula: Annotated[
-        list[str] | None, typer.Option(help="A formula instead of a sheet; give several for one answer.")
+        list[str] | None,
+        typer.Option(metavar="<formula>", help="A formula instead of a sheet; give several for one answer."),
     ] = None,
     exercise: Annotated[str | None, typer.Option(help="The exercise that is answered: no headings are needed.")] = None,
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,

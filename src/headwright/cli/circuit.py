@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwright.cli.console import OUT, progress, say, show_json
+from headwright.cli.console import OUT, next_step, progress, say, show_json
 
 if TYPE_CHECKING:
     from headwright.weights.circuit import Circuit, CircuitRules
@@ -49,6 +49,7 @@ def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
         ],
         "certificate": written,
         "words": found.words,
+        "kinds": {"errors": "proven", "layers.frobenius": "proven", "layers.heads": "exact"},
     }
 
 
@@ -64,4 +65,4 @@ def _print(found: Circuit, written: str | None) -> None:
             f"tokens come out of layer {number} within {shown_above(error)} of where layer {number + 1} expects them"
         )
     if written is not None:
-        say(f"The certificate is in {written}; check it with: headwright verify {written}")
+        say(f"The certificate is in {written}; check it with: {next_step('verify', written)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -11,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress
 from rich.text import Text
 
@@ -20,11 +22,21 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.pictures import Chart
 
+UNBROKEN = 10**6  # columns
 UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
 
 
 class _Plain(Console):
-    """Shows no characters that a terminal obeys: what is told may come out of a file that somebody else wrote."""
+    """Shows no characters that a terminal obeys: what is told may come out of a file that somebody else wrote.
+
+    Lines are broken for a terminal only, or where COLUMNS asks for it: a program that reads them gets them whole.
+    """
+
+    @property  # type: ignore[misc]  # nobody sets it
+    def size(self) -> ConsoleDimensions:
+        if self.is_terminal or "COLUMNS" in os.environ:
+            return super().size
+        return ConsoleDimensions(UNBROKEN, 25)
 
     def render_str(self, text: str, **how: Any) -> Text:
         return super().render_str("".join(map(_visible, text)), **how)
@@ -52,6 +64,24 @@ def complain(sentence: str) -> None:
 def say(sentence: str) -> None:
     """Talk that is not a result."""
     TALK.print(_plain(sentence), soft_wrap=True)
+
+
+def next_step(*arguments: object) -> str:
+    """A command of ours as it works in this shell: by the name that this one was called by, with paths quoted.
+
+    >>> next_step("verify", "my certificate.json")
+    "... verify 'my certificate.json'"
+    """
+    return shlex.join([*_called(), *map(str, arguments)])
+
+
+def _called() -> list[str]:
+    called = Path(sys.argv[0])
+    if called.name in ("__main__.py", "-c", ""):
+        return [sys.executable if sys.executable != shutil.which("python") else "python", "-m", "headwright"]
+    found = shutil.which(called.name)
+    on_path = called.name == str(called) or (found is not None and Path(found).resolve() == called.resolve())
+    return [called.name if on_path else str(called)]
 
 
 def show_json(result: dict[str, Any]) -> None:

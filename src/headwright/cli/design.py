@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwright.cli.circuit import design_circuit
-from headwright.cli.console import OUT, check_picture, check_writable, progress, save_picture, say, show_json
+from headwright.cli.console import (
+    OUT,
+    check_picture,
+    check_writable,
+    next_step,
+    progress,
+    save_picture,
+    say,
+    show_json,
+)
 from headwright.cli.options import ARRAY, AtLeast, Average, Copy, Eps, ExactScale, Json, Plot, read_keys, read_wish
 from headwright.errors import InputError
 
@@ -24,7 +32,7 @@ SHORT = "From a wish to the shortest query, with a certificate."
 EXAMPLES = (
     "headwright design --keys keys.npy --copy 3 --out copy.json",
     "headwright design --keys keys.npy --average 0,1 --world noise.toml --heads 2",
-    "headwright design --rules previous.toml --out heads/",
+    "headwright design --rules previous.toml --out heads.json --export heads",
 )
 EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
 
@@ -138,8 +146,8 @@ def _print(found: Design, written: str | None, keys: Path, world: Path | None) -
         low, high = found.best_eps
         OUT.print(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")
     if written is not None:
-        needed = _keys_option(found, keys, world)
-        say(f"The certificate is in {written}; check it with: headwright verify {written}{needed}")
+        say(f"The certificate is in {written}; check it with: "
+            f"{next_step('verify', written, *_keys_option(found, keys, world))}")  # fmt: skip
 
 
 def _for_any(found: Design) -> str:
@@ -156,13 +164,13 @@ def _chance_in_words(chance: Chance, confidence: float) -> str:
     return f"{words}; sampled {chance.probability:.4f} (95% interval {low:.4f} .. {high:.4f}{evenly})"
 
 
-def _keys_option(found: Design, keys: Path, world: Path | None) -> str:
+def _keys_option(found: Design, keys: Path, world: Path | None) -> list[object]:
     """What verify needs besides the certificate: the keys, where it does not hold their rows."""
     from headwright.design.statement import INLINE_NUMBERS
 
     if found.question.keys[0].size <= INLINE_NUMBERS:
-        return ""
-    return " " + shlex.join(["--world", str(world)] if found.question.world.scenarios else ["--keys", str(keys)])
+        return []
+    return ["--world", world] if found.question.world.scenarios else ["--keys", keys]
 
 
 def _refuse(options: Mapping[str, object], given: str, instead: str) -> None:
@@ -233,6 +241,6 @@ def _print_heads(found: Built, written: str | None, exported: list[str]) -> None
         if found.layer.dtype == "bfloat16":
             say(COARSE)
     if written is not None:
-        say(f"The certificate is in {written}; check it with: headwright verify {written}")
+        say(f"The certificate is in {written}; check it with: {next_step('verify', written)}")
     if exported:
         say(f"Exported: {', '.join(exported)}")

@@ -42,8 +42,12 @@ def lowrank(
         OUT.print(f"{n} x {d} matrix cut to rank {result.rank} ({result.method})")
         OUT.print(f"  certified error    |A - B|_2 <= {shown_above(result.error_upper_bound, 10)}")
         OUT.print(f"  best possible      sigma_{result.rank + 1} = {result.next_singular_value:.10g} (floating-point)")
-        OUT.print(f"  guarantee          |A|_F / sqrt({result.rank + 1}) = {shown_above(result.guarantee, 10)}")
-        OUT.print(f"  energy kept        {result.energy:.6%} of |A|_F^2, |A|_F = {result.frobenius:.10g}")
+        best = shown_above(result.guarantee, 10)
+        OUT.print(
+            f"  guarantee          |A|_F / sqrt({result.rank + 1}) = {best} (certified, for the best of this rank)"
+        )
+        OUT.print(f"  energy kept        {result.energy:.6%} of |A|_F^2 (floating-point)")
+        OUT.print(f"  |A|_F              <= {shown_above(result.frobenius, 10)} (certified)")
         shown = ", ".join(f"{value:.5g}" for value in result.singular_values[:8])
         more = ", ..." if len(result.singular_values) > 8 else ""
         OUT.print(f"  singular values    {shown}{more} (floating-point)")

@@ -39,7 +39,7 @@ def _finite(number: float) -> float:
 
 
 Keys = Annotated[Path, typer.Option(help=f"The keys, one a row {ARRAY}.")]
-Queries = Annotated[list[Path], typer.Option(help="A query; give the option once for each head.")]
+Queries = Annotated[list[Path], typer.Option(metavar="<path>", help="A query; give the option once for each head.")]
 Scale = Annotated[float, typer.Option(callback=_finite, help="Factor of the scores; a layer uses 1/sqrt(d).")]
 ExactScale = Annotated[str | None, typer.Option(help="Factor of the scores; exact, such as 1/8.", show_default="1")]
 Copy = Annotated[int | None, typer.Option(help="The wish: attend to this key.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -97,6 +98,9 @@ def _print(found: Report, length: int) -> None:
         OUT.print(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
     if found.overflow_from is not None:
         OUT.print(f"  from position {found.overflow_from} on the numbers are not finite")
+    if math.isinf(found.min_distance):
+        OUT.print(f"closest: not known ({found.how_distance})")
+        return
     t, u = found.closest_pair
     apart = f"{found.min_distance:.10g} apart ({found.how_distance})"
     OUT.print(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")

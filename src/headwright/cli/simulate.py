@@ -52,7 +52,9 @@ def simulate(
     keys: Annotated[
         Path | None, typer.Option(help=f"The keys, one a row {ARRAY}; may be left out if the certificate holds them.")
     ] = None,
-    query: Annotated[list[Path] | None, typer.Option(help="A query; give the option once for each head.")] = None,
+    query: Annotated[
+        list[Path] | None, typer.Option(metavar="<path>", help="A query; give the option once for each head.")
+    ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="Take queries, wish and scale from this certificate (.json).")
     ] = None,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK
+from headwright.cli.console import OUT, TALK, next_step
 from headwright.errors import InputError
 
 SHORT = "A story of all this, with pictures."
@@ -33,8 +35,14 @@ def tour(
             story.append(chapter)
             OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
             OUT.print(chapter.plain, markup=False)
-            again = (f"again:   {command}" for command in chapter.commands)
+            again = (f"again:   {_as_called(command)}" for command in chapter.commands)
             for line in (f"picture: {out}/{chapter.name}.svg", *again):
                 OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
         write_whole(out / "index.html", page(story).encode())
     OUT.print(f"\nThe whole tour as a page: {out}/index.html")
+
+
+def _as_called(command: str) -> str:
+    """The command as it works in this shell, where neither headwright nor Python need be on the path."""
+    program, _, rest = command.partition(" ")
+    return f"{next_step() if program == 'headwright' else shlex.quote(sys.executable)} {rest}"

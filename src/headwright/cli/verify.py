@@ -47,7 +47,8 @@ def verify(
     keys: Annotated[
         list[Path] | None,
         typer.Option(
-            help=f"The keys {ARRAY}: needed where the certificate does not hold them, compared where it does."
+            metavar="<path>",
+            help=f"The keys {ARRAY}: needed where the certificate does not hold them, compared where it does.",
         ),
     ] = None,
     world: Annotated[Path | None, typer.Option(help="Is it about this world (.toml)?")] = None,

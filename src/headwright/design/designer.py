@@ -147,6 +147,8 @@ def ask(
     headwright.errors.InputError: scale is 0: expected another number
     """
     keys = finite(keys, "keys", axes=2)
+    if not isinstance(world, World):
+        raise InputError(f"the world is {world!r}: expected one such as read_world(path) gives")
     world.check_fits(keys)
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")

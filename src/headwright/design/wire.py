@@ -7,6 +7,19 @@ from typing import Any
 
 from headwright.design.designer import Design
 
+KINDS = {  # what each number is; the norm and the interval of best_eps are rounded outward
+    "queries": "exact",
+    "norm": "proven",
+    "norm_lower_bound": "proven",
+    "gap": "floating-point",
+    "pattern": "proven",
+    "best_eps": "proven",
+    "best_eps_interval": "proven",
+    "probability": "sampled",
+    "probability.proven_at_least": "proven",
+    "probability.exact_enclosure": "proven",
+}
+
 
 def to_json(found: Design, certificate: str | None) -> dict[str, Any]:
     """What was found, in JSON's own types; `certificate` is where the certificate is, or the certificate itself.
@@ -31,6 +44,7 @@ def to_json(found: Design, certificate: str | None) -> dict[str, Any]:
         "checker": found.checker if found.certificate is not None else None,
         "certificate": certificate,
         "words": found.words,
+        "kinds": KINDS,
     }
 
 

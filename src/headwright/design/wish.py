@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from headwright.errors import InputError
+from headwright.files import indices
 
 Number = Fraction | float | int | str
 MOST_DIGITS = 300  # certificates have room for 400; and 1e9999999999 would take all the memory there is
@@ -27,6 +28,7 @@ class Wish:
     def __post_init__(self) -> None:
         if not self.least:
             raise InputError("the wish has no target: expected at least one key")
+        object.__setattr__(self, "least", dict(zip(indices(self.least, "targets"), self.least.values(), strict=True)))
         for key, p in self.least.items():
             if key < 0:
                 raise InputError(f"target {key}: expected an index from 0")
@@ -66,7 +68,7 @@ def average(keys: Iterable[int], eps: Number = Fraction(1, 100)) -> Wish:
     >>> average([0, 2]).least
     {0: Fraction(100, 201), 2: Fraction(100, 201)}
     """
-    targets = list(keys)
+    targets = indices(keys, "targets")
     if len(set(targets)) < len(targets):
         raise InputError(f"targets {targets}: expected each key once")
     slack = exact(eps, "eps")
@@ -81,6 +83,8 @@ def at_least(bounds: Mapping[int, Number]) -> Wish:
     >>> at_least({0: 0.6, 1: "1/4"}).least
     {0: Fraction(3, 5), 1: Fraction(1, 4)}
     """
+    if not isinstance(bounds, Mapping):
+        raise InputError(f"least weights {bounds!r}: expected a weight for each key, such as {{0: 0.6, 1: 0.3}}")
     return Wish({key: exact(p, f"the weight of key {key}") for key, p in bounds.items()})
 
 

@@ -32,12 +32,20 @@ class Pool:
         self._workers = [Worker([*command, str(memory)], environment) for _ in range(size or max(2, cores()))]
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._waiting = 0
+        self._begun = False
         self._tidying: set[asyncio.Task[None]] = set()
 
-    async def open(self) -> None:
-        """Start the workers, and do not wait for them."""
-        for worker in reversed(self._workers):
+    def begin(self) -> None:
+        """Start the workers, and do not wait for them: they load what they need while others do."""
+        self._begun = True
+        for worker in self._workers:
             worker.launch()
+
+    async def open(self) -> None:
+        """Let them be asked, started if they are not yet."""
+        if not self._begun:
+            self.begin()
+        for worker in reversed(self._workers):
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:

@@ -7,13 +7,16 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
-
-import uvicorn
+from importlib.util import find_spec
 
 from headwright.errors import InputError
-from headwright.lab.app import create_app
+from headwright.lab.pool import Pool
 
 PORT = 8417
+NEEDED = ("starlette", "uvicorn")  # loaded once the workers are starting; that they are there is seen before
+for _name in NEEDED:
+    if find_spec(_name) is None:
+        raise ModuleNotFoundError(f"No module named {_name!r}", name=_name)
 
 
 def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
@@ -24,9 +27,16 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     names = {host, "127.0.0.1", "localhost", "::1"} if loopback(host) else _names(host)
     hosts = [f"[{name}]:{chosen}" if ":" in name else f"{name}:{chosen}" for name in names]
     shown = f"[{host}]" if ":" in host else host
+    pool = Pool()
+    pool.begin()
     ready(f"http://{shown}:{chosen}/" + (f"?token={token}" if token else ""))
+
+    import uvicorn
+
+    from headwright.lab.app import create_app
+
     config = uvicorn.Config(
-        create_app(hosts, token), log_level="warning", access_log=False, server_header=False,
+        create_app(hosts, token, pool=pool), log_level="warning", access_log=False, server_header=False,
         timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
     )  # fmt: skip
     with listening:

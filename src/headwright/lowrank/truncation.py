@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.errors import InputError
+from headwright.files import finite
 from headwright.lowrank.certified import error_upper_bound, float_up, frobenius_squared, sqrt_up
 from headwright.lowrank.factor import (
     OVERSAMPLING,
@@ -115,7 +116,8 @@ def energy(singular_values: Float[np.ndarray, " k"], frobenius: float | None = N
     >>> energy(np.array([2.0]), frobenius=4.0)
     array([0.25])
     """
-    top = max(float(np.max(singular_values, initial=0.0)), frobenius or 0.0)
+    singular_values = finite(singular_values, "singular values", axes=1)
+    top = max(float(singular_values.max()), frobenius or 0.0)
     if top == 0.0:
         return np.ones(len(singular_values))
     # Divided before they are squared: the squares of tiny or huge numbers are no doubles.

@@ -25,4 +25,12 @@ def to_json(result: LowRank, seed: int) -> dict[str, Any]:
         "next_singular_value": result.next_singular_value,
         "method": result.method,
         "seed": seed,
+        "kinds": {
+            "error_upper_bound": "proven",
+            "guarantee": "proven",
+            "frobenius": "proven",  # rounded up
+            "singular_values": "floating-point",
+            "next_singular_value": "floating-point",
+            "energy": "floating-point",
+        },
     }

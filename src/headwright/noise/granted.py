@@ -12,11 +12,11 @@ from jaxtyping import Bool, Float
 
 from headwright.enclosure import Enclosure
 from headwright.errors import InputError
-from headwright.files import finite
+from headwright.files import indices
 from headwright.noise.intervals import clopper_pearson
 from headwright.noise.proven import probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
-from headwright.noise.world import World
+from headwright.noise.world import World, rows
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def granted(
     >>> print(found.exact)
     0.9999999999 .. 1
     """
-    keys, queries = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
+    keys, queries = rows(keys, queries, world)
     check_targets(list(least), len(keys))
     held = done = 0
     for block in sample_weights(
@@ -125,7 +125,7 @@ def check_targets(targets: Sequence[int], n: int) -> None:
     Traceback (most recent call last):
     headwright.errors.InputError: targets [0, 0]: expected each key once
     """
-    if not targets:
+    if not indices(targets, "targets"):
         raise InputError("no targets: expected at least one key to watch")
     for target in targets:
         if not 0 <= target < n:

@@ -25,7 +25,7 @@ from headwright.errors import InputError
 from headwright.noise.onescale import Law, MeanWeight, no_law, normal_law, probability_within
 from headwright.noise.scales import ball, decimal
 from headwright.noise.spreads import whole
-from headwright.noise.world import Noise, World
+from headwright.noise.world import Noise, World, rows
 
 MOST_CASES = 1024
 MOST_NUMBERS = 2**22  # of the keys times the cases: a second or two in ball arithmetic
@@ -59,6 +59,7 @@ def why_not_exact(keys: Float[np.ndarray, "n d"], queries: Float[np.ndarray, "he
     >>> why_not_exact(np.eye(3), np.eye(3)[:1], both)
     '3 keys are random'
     """
+    keys, queries = rows(keys, queries, world)
     n, heads = len(keys), len(queries)
     moving = _moving(world, n)
     for i in moving:
@@ -104,7 +105,7 @@ def exact(
     >>> round(result.means[0].midpoint, 12)
     0.5
     """
-    _check(keys, queries, world)
+    keys, queries = _open(keys, queries, world)
     with ctx.workprec(_bits(keys, queries, scale)):
         situations = list(_situations(keys, queries, world, scale))
         goal, slack = Fraction(1, len(targets)), decimal(tolerance)
@@ -136,7 +137,7 @@ def probability_granted(
     >>> print(probability_granted(np.eye(2), np.array([[10.0, 0.0]]), world, {0: Fraction(100, 101)}))
     0.9999999657 .. 0.9999999658
     """
-    _check(keys, queries, world)
+    keys, queries = _open(keys, queries, world)
     with ctx.workprec(_bits(keys, queries, scale)):
         ranges = [(ball(p), arb(2)) for p in least.values()]  # no weight is above 1
         return _probability(list(_situations(keys, queries, world, scale)), list(least), ranges)
@@ -236,10 +237,13 @@ def _choices(world: World, n: int) -> dict[int, tuple[Fraction, ...]]:
     return {i: tuple(map(decimal, scale.values)) for i, scale in scales if scale.values is not None}
 
 
-def _check(keys: np.ndarray, queries: np.ndarray, world: World) -> None:
-    world.check_fits(keys)
+def _open(
+    keys: np.ndarray, queries: np.ndarray, world: World
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "heads d"]]:
+    """Keys and queries for which the exact route is open."""
     if reason := why_not_exact(keys, queries, world):
         raise InputError(f"no exact answer: {reason}")
+    return rows(keys, queries, world)
 
 
 def _bits(keys: np.ndarray, queries: np.ndarray, scale: Fraction | float) -> int:

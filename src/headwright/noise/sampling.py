@@ -20,9 +20,10 @@ from jaxtyping import Float
 
 from headwright import attention
 from headwright.errors import InputError
+from headwright.files import indices
 from headwright.noise.scales import Scale
 from headwright.noise.spreads import Seen, Spread
-from headwright.noise.world import World
+from headwright.noise.world import World, rows
 from headwright.workers import checked
 
 NUMBERS_AT_ONCE = 2**16  # scores drawn in one block: half a megabyte stays in the cache
@@ -73,8 +74,8 @@ def sample_weights(
            [0.5],
            [0.5]])
     """
-    law = Law.of(keys, queries, world, samples, scale=scale)
-    parts = [(law, list(targets), seed, part, min(PART, samples - part * PART)) for part in range(_parts(samples))]
+    law, watched = Law.of(keys, queries, world, samples, scale=scale), indices(targets, "targets")
+    parts = [(law, watched, seed, part, min(PART, samples - part * PART)) for part in range(_parts(samples))]
     if executor is None:
         for part in parts:
             yield from _weights(*part)
@@ -114,7 +115,7 @@ class Law:
         """What these queries see of this world."""
         if samples < 1:
             raise InputError(f"{samples} samples: expected at least 1")
-        world.check_fits(keys)
+        keys, queries = rows(keys, queries, world)
         seen = queries * scale
         base = attention.scores(keys, seen)
         if world.scenarios:

@@ -12,12 +12,12 @@ from jaxtyping import Float
 
 from headwright.cards import card
 from headwright.errors import InputError
-from headwright.files import finite
+from headwright.files import indices
 from headwright.noise.granted import Granted, check_targets, holds, summed_up
 from headwright.noise.intervals import clopper_pearson, normal_interval
 from headwright.noise.proven import Exact, exact, why_not_exact
 from headwright.noise.sampling import sample_weights
-from headwright.noise.world import World
+from headwright.noise.world import World, rows
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 CLOUD = 1500  # draws kept for a picture
@@ -105,8 +105,8 @@ def simulate(
     >>> low <= two_heads.exact.near_average.midpoint <= high
     True
     """
-    keys, queries = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
-    tolerance = Fraction(str(tolerance))
+    keys, queries = rows(keys, queries, world)
+    targets, tolerance = indices(targets, "targets"), Fraction(str(tolerance))
     _check(len(keys), targets, tolerance, samples)
     if not set(least or ()) <= set(targets):
         raise InputError(f"targets {list(targets)}, and the wish is about {sorted(least or ())}: expected all of these")

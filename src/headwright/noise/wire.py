@@ -8,6 +8,20 @@ from headwright.enclosure import Enclosure
 from headwright.noise.granted import Granted
 from headwright.noise.simulation import Simulation
 
+KINDS = {
+    "targets": "sampled",
+    "targets.exact_mean": "proven",
+    "targets.exact_std": "proven",
+    "near_average": "sampled",
+    "near_average.exact": "floating-point",  # the middle of the enclosure
+    "near_average.exact_enclosure": "proven",
+    "wish": "sampled",
+    "wish.exact": "floating-point",
+    "wish.exact_enclosure": "proven",
+    "tolerance": "given",
+    "confidence": "given",
+}
+
 
 def to_json(result: Simulation) -> dict[str, Any]:
     """What was found, in JSON's own types.
@@ -43,6 +57,7 @@ def to_json(result: Simulation) -> dict[str, Any]:
         "samples": result.samples,
         "seed": result.seed,
         "sampled_uniformly": list(result.sampled_uniformly),
+        "kinds": KINDS,
     }
 
 

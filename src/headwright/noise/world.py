@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -62,6 +63,21 @@ class Noise:
         scale = next((read_scale(name, numbers) for name, numbers in (scales or {}).items()), None)
         spread = next((SPREADS[name](given) for name, given in spreads.items()), None)  # type: ignore[arg-type]
         return cls(scale, spread)
+
+
+def rows(keys: Any, queries: Any, world: Any) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "heads d"]]:
+    """The keys and the queries of heads in a world as they are computed with: float64, a row for each.
+
+    >>> [part.shape for part in rows([[1, 0], [0, 1]], [1, 2], World())]
+    [(2, 2), (1, 2)]
+    """
+    K, Q = finite(keys, "keys", axes=2), np.atleast_2d(finite(queries, "queries"))
+    if not isinstance(world, World):
+        raise InputError(f"the world is {world!r}: expected one such as read_world(path) gives")
+    if Q.ndim > 2 or K.shape[1] != Q.shape[1]:
+        raise InputError(f"keys have shape {K.shape} and queries {Q.shape}: the last axes differ")
+    world.check_fits(K)
+    return K, Q
 
 
 @dataclass(frozen=True)

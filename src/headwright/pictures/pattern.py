@@ -27,6 +27,8 @@ def pattern_bars(
     >>> picture.to_dict()["vconcat"][0]["title"]["text"]
     'long'
     """
+    # Whatever holds numbers, and torch's with gradients too, makes a list of them.
+    pattern = np.array(pattern.tolist() if hasattr(pattern, "tolist") else pattern, dtype=np.float64)
     heads, n = pattern.shape
     names = list(names) or ([f"head {h}" for h in range(heads)] if heads > 1 else [""])
     shown = sorted(np.argsort(-pattern.max(axis=0), kind="stable")[:MOST_BARS].tolist())

@@ -206,10 +206,9 @@ class Learned(Scheme):
     def __post_init__(self) -> None:
         """Copy the numbers, and refuse what is no table."""
         given = plain(self.table, "the table")
-        try:
-            table = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the table is a {type(self.table).__name__}: expected real numbers") from error
+        if given.dtype.kind not in "biuf" and given.dtype.name != "bfloat16":
+            raise InputError(f"the table is a {type(self.table).__name__}: expected real numbers")
+        table = np.array(given, dtype=np.float64)
         if table.ndim != 2 or 0 in table.shape:
             raise InputError(f"the table has shape {table.shape}: expected (length, dim), neither of them 0")
         usable = np.abs(table) <= LARGEST_NUMBER  # False for nan

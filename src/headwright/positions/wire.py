@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from headwright.positions.collisions import Report
@@ -14,14 +15,16 @@ def to_json(found: Report) -> dict[str, Any]:
     >>> to_json(report(Sinusoidal(2), 10, Precision()))["closest_pair"]
     [0, 6]
     """
+    known = math.isfinite(found.min_distance)  # JSON has no infinity
     return {
         "collisions": found.collisions,
         "first_pair": list(found.first_pair) if found.first_pair else None,
-        "min_distance": found.min_distance,
-        "min_distance_enclosure": [found.distance.lower, found.distance.upper],
+        "min_distance": found.min_distance if known else None,
+        "min_distance_enclosure": [found.distance.lower, found.distance.upper] if known else None,
         "min_difference": found.min_difference,
         "closest_pair": list(found.closest_pair),
         "overflow_from": found.overflow_from,
         "how_collisions": found.how_collisions,
         "how_distance": found.how_distance,
+        "kinds": {"min_distance": "proven", "min_distance_enclosure": "proven"},  # by the means that how_distance says
     }

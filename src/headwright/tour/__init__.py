@@ -9,6 +9,7 @@ instruments   order, positions, rank
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,10 @@ def chapters(out: Path) -> Iterator[Chapter]:
     "'Choose q large enough': how large?"
     """
     for number, chapter in enumerate(_story(out), 1):
-        yield replace(chapter, name=f"{number}-{chapter.name}")
+        commands = tuple(
+            command.replace(f"{out}/", shlex.quote(f"{out}/")) for command in chapter.commands
+        )  # for a shell
+        yield replace(chapter, name=f"{number}-{chapter.name}", commands=commands)
 
 
 def _story(out: Path) -> Iterator[Chapter]:

@@ -53,4 +53,8 @@ def to_json(found: Built, certificate: str | None = None, exported: Sequence[str
         "exported": list(exported),
         "note": COARSE if found.layer and found.layer.dtype == "bfloat16" else None,
         "words": found.words,
-    }
+        "kinds": {
+            "frobenius": "proven", "nuclear": "proven", "lower_bound": "proven", "outputs": "proven",
+            "patterns": "proven", "heads": "exact",
+        },
+    }  # fmt: skip

@@ -118,6 +118,48 @@ def test_sizes_that_no_model_has_are_refused_before_it_is_made(
         load_model(llama)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"vocab_size": 2**26}, "asks for 21474[0-9]* parameters, and its files have"),
+        ({"intermediate_size": 2**40}, "parameters, and its files have"),
+        ({"hidden_size": 2**24, "num_attention_heads": 2**16}, "parameters, and its files have"),
+        ({"num_hidden_layers": 4000}, "asks for 4000 layers, and its files have"),
+        ({"head_dim": 2**26}, "parameters, and its files have"),
+    ],
+)
+def test_more_than_the_files_hold_is_refused_before_it_is_made(
+    llama: Path, change: dict[str, int], words: str
+) -> None:  # fmt: skip
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(InputError, match=words):
+        load_model(llama)
+
+
+@pytest.mark.parametrize("places", [2**24, 2**40])
+def test_positions_that_no_file_holds_are_refused_before_they_are_made(tmp_path: Path, places: int) -> None:
+    made = transformers.BertConfig(
+        vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
+        max_position_embeddings=16)  # fmt: skip
+    transformers.BertModel(made).save_pretrained(tmp_path)  # type: ignore[no-untyped-call]
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"max_position_embeddings": places}))
+    with pytest.raises(InputError, match="parameters, and its files have"):
+        load_model(tmp_path)
+
+
+def test_experts_that_no_file_holds_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    config = transformers.MixtralConfig(
+        vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        intermediate_size=8, num_local_experts=2)  # fmt: skip
+    transformers.MixtralModel(config).save_pretrained(tmp_path)
+    given = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(given | {"num_local_experts": 2**16}))
+    with pytest.raises(InputError, match="parameters, and its files have"):
+        load_model(tmp_path)
+
+
 def test_a_parameter_of_another_shape_is_named_with_both(llama: Path) -> None:
     read = load_file(llama / "model.safetensors")
     name = next(each for each in read if each.endswith("layers.0.self_attn.q_proj.weight"))
@@ -184,7 +226,7 @@ def test_folders_and_files_that_are_no_models_are_told_apart(tmp_path: Path) -> 
     with pytest.raises(InputError, match=r"it holds no model.safetensors"):
         load_model(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="its files have 8 bytes"):
         load_model(tmp_path)
     (tmp_path / "text.txt").write_text("text")
     with pytest.raises(InputError, match="is not a model: expected"):

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb, arb_mat, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,65 @@ def test_the_bound_is_below_every_text_of_the_kind(
         weights = [weight(layers, head, text, at) for text in texts(layers, named)]
         assert floor.least <= min(weights) * (1 + 1e-12)
         assert any(np.array_equal(floor.text, text) for text in texts(layers, named))
+
+
+def exactly(layers: TwoLayers, head: int, text: np.ndarray, place: int) -> arb:
+    """The weight by the definition, in balls of 300 bits: the weights are exact numbers, and nothing rounds."""
+
+    def matrix(numbers: np.ndarray) -> arb_mat:
+        return arb_mat([[arb(float(number)) for number in row] for row in numbers])
+
+    def turned(row: list[arb], at: int) -> list[arb]:
+        half = len(layers.angles)
+        turns = [(arb(float(angle)) * at).sin_cos() for angle in layers.angles]
+        pairs = [(row[i], row[half + i], *turns[i]) for i in range(half)]
+        return [a * c - b * s for a, b, s, c in pairs] + [a * s + b * c for a, b, s, c in pairs]
+
+    def pattern(layer: int, which: int, x: arb_mat, at: int) -> list[arb]:
+        asking, asked = x * matrix(layers.query[layer, which]), x * matrix(layers.key[layer, which])
+        query = turned([asking[at, i] for i in range(asking.ncols())], at)
+        powers = []
+        for m in range(at + 1):
+            key = turned([asked[m, i] for i in range(asked.ncols())], m)
+            powers.append((sum((a * b for a, b in zip(query, key, strict=True)), arb(0)) * arb(layers.scale)).exp())
+        return [power / sum(powers, arb(0)) for power in powers]
+
+    with ctx.workprec(300):
+        x = matrix(layers.embed[text])
+        out = x
+        for which in range(layers.query.shape[1]):
+            rows = [pattern(0, which, x, at) + [arb(0)] * (len(text) - at - 1) for at in range(len(text))]
+            out = out + arb_mat(rows) * x * matrix(layers.value[0, which]) * matrix(layers.output[0, which])
+        return pattern(1, head, out, len(text) - 1)[place]
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.sampled_from([0.1, 0.5, 0.9, 1.2]),
+    kind=st.sampled_from([(4, 2), (5, 2), (5, 3), (6, 2), (6, 4)]),
+    heads=st.integers(1, 3),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_bound_is_below_the_least_of_all_texts_in_exact_arithmetic(
+    seed: int, size: float, kind: tuple[int, int], heads: int
+) -> None:
+    layers, (length, at) = tiny(seed, size, heads), kind
+    named = Named(length, at, 0, 1, 1 if at == length - 2 else 2)
+    bounds = Bounds(layers, 0, length)
+    floor = bounds.floor(named)
+    assert all(bool(exactly(layers, 0, text, at) >= arb(floor.least)) for text in texts(layers, named))
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3])
+def test_what_rounding_does_is_well_below_the_slack(heads: int) -> None:
+    """Where every token is named nothing but rounding separates the bound from the truth."""
+    for seed in range(6):
+        layers, named = tiny(seed, 0.5, heads), Named(5, 2, 0, 1, 2)
+        bounds = Bounds(layers, 0, 5)
+        floor, truth = bounds.floor(named).least, exactly(layers, 0, texts(layers, named)[0], 2)
+        odds = float((truth / (1 - truth)).log() - (arb(floor) / (1 - arb(floor))).log())
+        rounding = odds - bounds.slack  # the last steps of the chain lose up to 2^-38 more
+        assert abs(rounding) < bounds.slack / 20 + 1e-11
 
 
 def test_where_every_token_is_named_the_bound_is_the_weight_itself() -> None:

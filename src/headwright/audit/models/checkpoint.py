@@ -30,14 +30,19 @@ SIZES = {
     **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"), 4096),
     **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads", "num_key_value_heads"), 2**16),
     **dict.fromkeys(("hidden_size", "n_embd", "d_model", "head_dim", "vocab_size"), 2**26),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 2**16),
 }
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")
+FEWEST_LAYERS, LEAST_LAYER = 64, 64  # layers that may share parameters; bytes that one of its own has, at the least
+A_BYTE, BESIDE = 8, 2**22  # parameters of 2 bits, and as many again that a file may leave out; and a few more
+BUFFERS = 2**28  # numbers that are made and not read, such as a mask
 IDLE = ("pooler.",)  # parameters that a checkpoint may lack: no attention depends on them
 
 
 def from_folder(
-    name: str, folder: Path, digest: str, *, device: str, dtype: str, gguf: str | None = None
+    name: str, folder: Path, digest: str, *, device: str, dtype: str, held: int, gguf: str | None = None
 ) -> HuggingFaceModel:
-    """The model in a folder, or in a GGUF file there, ready to be run."""
+    """The model in a folder, or in a GGUF file there, ready to be run; its files of parameters have `held` bytes."""
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("device cuda: there is no GPU that torch can use here; take cpu")
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
@@ -48,6 +53,7 @@ def from_folder(
         _sized(name, folder)
     with _quiet(), listening(lambda _: None):
         config = _tried(name, lambda: AutoConfig.from_pretrained(folder, **where))
+        _tried(name, lambda: _fits(name, config, held))
         network = _tried(name, lambda: _network(name, folder, config, dtype, where))
         try:
             network = network.to(device)
@@ -69,6 +75,26 @@ def _sized(name: str, folder: Path) -> None:
             size = part.get(key)
             if isinstance(size, int) and not 1 <= size <= most:
                 raise InputError(f"{name}: its config.json has {key} {size}: expected 1 to {most}")
+
+
+def _fits(name: str, config: Any, held: int) -> None:
+    """Refuse a configuration that asks for far more than the files hold, before as much memory is asked for.
+
+    The network is made without its numbers, which takes next to nothing, and they are counted.
+    """
+    inner = config.get_text_config()
+    layers = max((n for key in LAYERS if isinstance(n := getattr(inner, key, None), int)), default=0)
+    if layers > max(FEWEST_LAYERS, held // LEAST_LAYER):
+        raise InputError(f"{name}: its configuration asks for {layers} layers, and its files have {held} bytes")
+    with torch.device("meta"):
+        network = AutoModel.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    asked = sum(each.numel() for each in network.parameters())
+    if asked > A_BYTE * held + BESIDE:
+        raise InputError(f"{name}: its configuration asks for {asked} parameters, and its files have {held} bytes")
+    made = sum(each.numel() for each in network.buffers())
+    if made > BUFFERS:
+        raise InputError(f"{name}: its configuration asks for {made} numbers beside its parameters: expected {BUFFERS} "
+                         "or less")  # fmt: skip
 
 
 def _network(name: str, folder: Path, config: Any, dtype: str, where: dict[str, Any]) -> Any:

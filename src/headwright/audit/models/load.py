@@ -138,7 +138,8 @@ def _checkpoint(
         from headwright.audit.models.checkpoint import from_folder
     except ModuleNotFoundError as error:
         raise _needs_extra(error) from error
-    return from_folder(name, folder, _digest(files), device=device, dtype=dtype or "float32", gguf=gguf)
+    held = sum(file.stat().st_size for file in files)
+    return from_folder(name, folder, _digest(files), device=device, dtype=dtype or "float32", held=held, gguf=gguf)
 
 
 def _needs_extra(error: ModuleNotFoundError) -> InputError:

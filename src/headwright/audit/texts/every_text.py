@@ -111,6 +111,8 @@ def every_text(
     >>> bool(found.places[1].least.bound > 0.5)  # the previous token, in every text of 16 tokens
     True
     """
+    if isinstance(model, str):
+        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     layer = first_layer(model)
     texts = texts_for(model, layer, length)
     rows = None if queries is None else counted(layer, queries)

@@ -18,8 +18,16 @@ So U_m(t_(m-1), t_m) bounds the score of m less that of j by the two tokens at a
 least 1 / (1 + sum_m exp U_m), where the largest sum over all texts is found along the chain of places. It is a bound:
 the text that the chain finds is run in the model beside it, and need not come down to it.
 
-Rounding. With g the largest |G| of a pair of token vectors, known to D, and first-layer averages known to e in total:
-a middle and two changes have mass 7 at p, 3 at m and at j, so U is off by at most 42 D + 204 e g + 100 gamma_256 g.
+Rounding, for H heads in the first layer. Count the mass (the sum of sizes of coefficients) with which products G of two
+token vectors enter U_m. At p it is 1 + H in the middle (the embedding, and an average for each head) and at most 2 for
+each head's way to a corner: 1 + 3 H. At m and at j it is 1 + H each. So if products are known to D, U is off by at most
+(1 + 3 H) 2 (1 + H) D: 42 D for two heads. Sums of exp in the first layer are known up to a factor of 1 + m either way
+(scores are off by a little, exp and each addition round), so shares of K are known to 2 m + m^2 relatively and r, which
+is S / (A + S), to a quarter of that; the average is then off by at most 1.5 (2 m + m^2) <= 4.5 m in total if m <= 1,
+and never by more than 2. With e = 4.5 m and g no less than any |G|: averages enter 3 H times at p, each against
+2 (1 + H), and H times at m and at j, against 1 + 3 H; products of two such errors at most double it where e <= 2. So
+that is 2 (6 H (1 + H) + 2 H (1 + 3 H)) e g, and where e > 2 it is more than all there is. What is left is rounding in
+the last sums: n = (1 + H) tokens + 64 operations a term, of terms that are at most 4 times what their mass says.
 """
 
 from __future__ import annotations
@@ -121,62 +129,88 @@ class Bounds:
                 if np.abs(scores).max() > EXP_RANGE / 4:
                     raise InputError(f"first-layer scores up to {np.abs(scores).max():.0f}: too large to be added up")
                 self._first[distance].append(exp_near(scores))
-        self._e = 3 * (float(np.expm1(off)) + (length + 8) * STEP)
-        self._g = max(float(np.abs(each).max()) for each in self._products.values())
-        self.slack = 42 * self._wrong + 204 * self._e * self._g + 100 * gamma(256) * self._g
+        self.slack = self._slack(off, max(float(np.abs(each).max()) for each in self._products.values()))
+
+    def _slack(self, off: float, largest: float) -> float:
+        """How far a bound may be off (see above); `off` is for first-layer scores, `largest` of the products found."""
+        heads = len(self._first[0])
+        at_p, at_m = 1 + 3 * heads, 1 + heads
+        g, m = largest + self._wrong, float(np.expm1(off)) * (1 + 2.0**-40) + (self._length + 8) * STEP
+        averages = 2 * (3 * heads * 2 * at_m + 2 * heads * at_p) * 4.5 * m * g
+        sums = 4 * at_p * 2 * at_m * gamma(at_m * self._count + 64) * g
+        return (at_p * 2 * at_m * self._wrong + averages + sums) * (1 + 2.0**-40)
 
     def floor(self, named: Named) -> Floor:
         """The least weight on the place of b in every text of the kind."""
-        end, count = named.length - 1, self._count
-        others = np.array([token for token in range(count - 1) if token != named.a])
-        at_end = [self._average(named, end, head, others) for head in range(len(self._first[0]))]
-        middle, changes = _corners(at_end, named, count, others)
+        may = self._may_hold(named)
+        at_end = [self._average(named, named.length - 1, head, may) for head in range(len(self._first[0]))]
+        middle, changes = _corners(at_end, named, self._count, may.others)
         rows = np.concatenate([middle[None], *changes])
-        mine = -self._largest(named, named.at, -rows, others)[:, named.a, named.b]
+        mine = -self._largest(named, named.at, -rows, may)[:, 0, 0]
         bounds = {}
         for place in range(named.length):
             if place != named.at:
-                found = self._largest(named, place, rows, others) - mine[:, None, None]
+                found = self._largest(named, place, rows, may) - mine[:, None, None]
                 start, total = 1, found[0]
                 for change in changes:
                     if len(change):
                         total = total + found[start : start + len(change)].max(axis=0)
                     start += len(change)
                 bounds[place] = total + self.slack
-        return _chain(named, bounds, others, self._layers.opening)
+        return _chain(named, bounds, may)
 
-    def _average(self, named: Named, place: int, head: int, others: np.ndarray) -> _Average:
-        """What a head of the first layer makes of a place: by the tokens before it and at it."""
-        weights, count, opening = self._first, self._count, self._layers.opening
+    def _may_hold(self, named: Named) -> _MayHold:
+        others = np.array([token for token in range(self._count - 1) if token != named.a])
+        known = {0: self._layers.opening} | named.known
+        return _MayHold(tuple(np.array([known[at]]) if at in known else others for at in range(named.length)), others)
+
+    def _average(self, named: Named, place: int, head: int, may: _MayHold) -> _Average:
+        """What a head of the first layer makes of a place: by the tokens before it and at it, of those there may be."""
+        weights, opening = self._first, self._layers.opening
+        earlier, here = may.before(place), may.at[place]
+        shape = len(earlier), len(here)
         known = {at: token for at, token in named.known.items() if at < place - 1}
-        shares = {token: np.zeros((count, count)) for token in (*known.values(), opening)}
-        before = weights[1][head].T if place > 1 else np.zeros((count, count))  # by the token before, by that here
-        own = np.broadcast_to(np.diag(weights[0][head]), (count, count))
-        shares[opening] = shares[opening] + weights[place][head][:, opening]
-        for at, token in known.items():
-            shares[token] = shares[token] + weights[place - at][head][:, token]
+        before = weights[1][head][np.ix_(here, earlier)].T if place > 1 else np.zeros(shape)
+        own = np.broadcast_to(weights[0][head][here, here], shape) if place else np.zeros(shape)  # place 0: the opening
+        shares = dict.fromkeys((*known.values(), opening), np.zeros(shape))
+        for at, token in (*known.items(), (0, opening)):
+            shares[token] = shares[token] + weights[place - at][head][here, token]
         total = before + own + sum(shares.values())
         rest = [at for at in range(1, place - 1) if at not in known]
         low, high = (
-            sum((extreme(weights[place - at][head][:, others], axis=1) for at in rest), np.zeros(count))
+            sum(
+                (extreme(weights[place - at][head][np.ix_(here, may.others)], axis=1) for at in rest),
+                np.zeros(len(here)),
+            )
             for extreme in (np.min, np.max)
         )
-        if place == 0:  # it sees itself alone
-            own, total = np.zeros((count, count)), shares[opening]
         return _Average(
             before / total, own / total, {token: share / total for token, share in shares.items()}, low / (total + low),
             high / (total + high),
         )  # fmt: skip
 
-    def _largest(self, named: Named, place: int, rows: Numbers, others: np.ndarray) -> Numbers:
+    def _largest(self, named: Named, place: int, rows: Numbers, may: _MayHold) -> Numbers:
         """For each query of the second layer: the largest score of a place, by the tokens before it and at it."""
         along = (rows @ self._products[named.length - 1 - place]).reshape(len(rows), -1, self._count)
-        own = along[:, 0, None, :] if place else along[:, 0, self._layers.opening, None, None]
-        found: Numbers = own + sum(
-            self._average(named, place, head, others).largest(along[:, 1 + head], others)
+        found: Numbers = along[:, 0][:, None, may.at[place]] + sum(
+            self._average(named, place, head, may).largest(
+                along[:, 1 + head], may.before(place), may.at[place], may.others
+            )
             for head in range(len(self._first[0]))
         )
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _MayHold:
+    """The tokens that each place may hold in a kind of texts, and those that a place may whose token is not named."""
+
+    at: tuple[np.ndarray, ...]
+    others: np.ndarray
+
+    def before(self, place: int) -> np.ndarray:
+        """At the place before; before the first there is none, and the opening stands for it."""
+        return self.at[max(place - 1, 0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +223,9 @@ class _Average:
     low: Numbers
     high: Numbers
 
-    def largest(self, worth: Numbers, others: np.ndarray) -> Numbers:
+    def largest(self, worth: Numbers, before: np.ndarray, here: np.ndarray, others: np.ndarray) -> Numbers:
         """Of the average of what tokens are worth (rows x tokens)."""
-        known = self.before * worth[:, :, None] + self.own * worth[:, None, :]
+        known = self.before * worth[:, before, None] + self.own * worth[:, None, here]
         for token, share in self.shares.items():
             known = known + share * worth[:, token, None, None]
         gain = worth[:, others].max(axis=1)[:, None, None] - known
@@ -201,46 +235,37 @@ class _Average:
 
 def _corners(at_end: list[_Average], named: Named, count: int, others: np.ndarray) -> tuple[Numbers, list[Numbers]]:
     """A middle query of the last place, as averages of tokens; and for each head the ways to its corners."""
-    c, a = named.c, named.a
     middle, ways = np.zeros((1 + len(at_end), count)), []
-    middle[0, a] = 1.0
+    middle[0, named.a] = 1.0
     for head, average in enumerate(at_end, start=1):
         known = np.zeros(count)
-        known[c] += average.before[c, a]
-        known[a] += average.own[c, a]
+        known[named.c] += average.before[0, 0]
+        known[named.a] += average.own[0, 0]
         for token, share in average.shares.items():
-            known[token] += share[c, a]
-        low, high = float(average.low[c, a]), float(average.high[c, a])
+            known[token] += share[0, 0]
+        low, high = float(average.low[0, 0]), float(average.high[0, 0])
         middle[head] = (1 - (low + high) / 2) * known
         middle[head, others] += (low + high) / 2 / len(others)
-        rates = [low, high] if high > 0 else []
-        corners = [(1 - rate) * known + rate * np.eye(count)[token] for rate in rates for token in others]
-        way = np.zeros((len(corners), 1 + len(at_end), count))
-        for index, corner in enumerate(corners):
-            way[index, head] = corner - middle[head]
-        ways.append(way.reshape(len(corners), middle.size))
+        rates = np.array([low, high] if high > 0 else [])
+        way = np.zeros((len(rates), len(others), 1 + len(at_end), count))
+        way[:, :, head] = (1 - rates)[:, None, None] * known - middle[head]
+        way[:, np.arange(len(others)), head, others] += rates[:, None]
+        ways.append(way.reshape(-1, middle.size))
     return middle.reshape(-1), ways
 
 
-def _chain(named: Named, bounds: Mapping[int, Numbers], others: np.ndarray, opening: int) -> Floor:
+def _chain(named: Named, bounds: Mapping[int, Numbers], may: _MayHold) -> Floor:
     """The largest sum of exp of the bounds over all texts of the kind, place by place, and the text that has it."""
-
-    def allowed(place: int) -> np.ndarray:
-        if place == 0:
-            return np.array([opening])
-        return np.array([named.known[place]]) if place in named.known else others
-
     top = max(float(each.max()) for each in bounds.values())
-    before, sums, steps = allowed(0), _powers(bounds[0][opening, opening] - top).reshape(1), []
+    sums, steps = _powers(bounds[0] - top).reshape(1), []
     for place in range(1, named.length):
-        here = allowed(place)
-        more = 0.0 if place == named.at else _powers(bounds[place][np.ix_(before, here)] - top)
-        table = sums[:, None] + more + np.zeros((1, len(here)))
+        more = 0.0 if place == named.at else _powers(bounds[place] - top)
+        table = sums[:, None] + more + np.zeros((1, len(may.at[place])))
         steps.append(table.argmax(axis=0))
-        before, sums = here, table.max(axis=0)
+        sums = table.max(axis=0)
     text, token = np.zeros(named.length, dtype=int), int(sums.argmax())
     for place in range(named.length - 1, -1, -1):
-        text[place] = allowed(place)[token]
+        text[place] = may.at[place][token]
         if place:
             token = int(steps[place - 1][token])
     # 1 / (1 + sum e^top): the sum is off by less than 2^-40 of itself and by what was below e^-700 of the largest.

@@ -65,11 +65,7 @@ def parts_of(exercise: Exercise, least_steps: int = 0) -> tuple[PartOfAnswer, ..
 
 
 def most(worth: Worth) -> float:
-    """The points that an exercise is worth in all.
-
-    >>> most({"object": 2.0, "claims": 1.0})
-    3.0
-    """
+    """The points that an exercise is worth in all."""
     return float(sum(worth.values())) if isinstance(worth, Mapping) else float(worth)
 
 
@@ -128,11 +124,7 @@ Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 
 
 class Assignment(BaseModel):
-    """What the file says.
-
-    >>> Assignment(points={"copying": 2}).hints
-    'direction'
-    """
+    """What the file says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

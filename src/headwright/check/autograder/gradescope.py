@@ -76,20 +76,12 @@ def grade(
 
 
 def apology(sentence: str) -> dict[str, Any]:
-    """Valid results when there is nothing to grade.
-
-    >>> apology("out of time")["score"]
-    0.0
-    """
+    """Valid results when there is nothing to grade."""
     return {"score": 0.0, "output": _bounded(sentence), "output_format": "text", "visibility": "visible", "tests": []}
 
 
 def as_bytes(results: dict[str, Any]) -> bytes:
-    """The content of results.json.
-
-    >>> as_bytes({"score": 0.0})
-    b'{\\n  "score": 0.0\\n}\\n'
-    """
+    """The content of results.json."""
     return (json.dumps(results, indent=2, allow_nan=False) + "\n").encode("ascii")
 
 

@@ -44,10 +44,12 @@ class _Reader(Things):
 
     def read(self) -> list[Token]:
         while self.at < len(self.tokens):
-            said = self._try() if self._may_begin() else []
+            said = self._try() if self._may_begin() else None
+            if said is None and self._fact():
+                continue
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
-            self.out += said
+            self.out += said or []
             if not said:
                 self._hear(self.tokens[self.at])
                 self.out.append(self.tokens[self.at])
@@ -71,18 +73,35 @@ class _Reader(Things):
         if last.kind == "mark":
             return last.text in (",", ":", "(")
         if last.kind in ("formula", "term"):
-            return self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
+            told = self.objects.tokens and self.word() in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            return (
+                bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
+            )
+        if last.text in ("let", "where"):
+            return bool(self.objects.set) and self.text() == self.objects.set
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
 
-    def _try(self) -> list[Token]:
+    def _fact(self) -> bool:
+        """What is so in every exercise is passed over: 'the exponential is positive'."""
+        told = [f"${one.text}$" if one.kind == "term" else one.text for one in self.tokens[self.at : self.at + 12]]
+        for fact in lexicon().facts if self._may_begin() else ():
+            words = fact.split()
+            if told[: len(words)] == words:
+                back, self.at = self.at, self.at + len(words)
+                if self.ends():
+                    return True
+                self.at = back
+        return False
+
+    def _try(self) -> list[Token] | None:
         start, line = self.at, self.tokens[self.at].line
         state = (self.last, self.sign, self.head)
         named = {kind: list(refs) for kind, refs in self.named.items()}
         for attempt in (
             self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
-            self._of_matrices,
+            self._of_matrices, self._given,
         ):  # fmt: skip
             try:
                 text, loose = attempt()
@@ -96,7 +115,7 @@ class _Reader(Things):
                 self.at = start
                 self.last, self.sign, self.head = state
                 self.named = {kind: list(refs) for kind, refs in named.items()}
-        return []
+        return None
 
     # A subject, a sign and a value.
 
@@ -114,16 +133,17 @@ class _Reader(Things):
         verb = self.take_from("being")
         self.skip("adverbs")
         strict = bool(self.take("exactly", "precisely"))
+        if verb in ("isn't", "aren't") or self.word() in ("not", "never"):
+            self.take("not", "never")
+            self.need(self.take("zero", "0") or (self.text() == "0" and self.next("term")))
+            return r"\ne 0", True
         if verb:
             one = self.phrase(table.of_ones, closed=True)
             if one:
                 self.need(one in PREDICATES and self.text() != "(")
                 return one, strict
-            if (self.take("not zero", "never zero", "not 0")) or (verb == "isn't" and self.take("zero")):
-                return r"\ne 0", True
-            self.need(verb not in ("isn't", "aren't"))
-            two = self.phrase(table.of_twos, closed=True)
-            if two and len(subject.terms) > 1:
+            two = self.phrase(table.of_twos, closed=True) if len(subject.terms) > 1 else ""
+            if two:
                 return f"each {two}", strict
         elif self.take("vanishes", "vanish"):
             return r"\approx 0", False
@@ -156,6 +176,8 @@ class _Reader(Things):
             text = self.next("formula")
             self.need(bool(sign) != leads_on(text))
             return self._for_each(subject, sign, text), loose
+        if self.word() in lexicon().table("compared") and subject.terms:
+            return self._compared(subject, sign, loose)
         values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
         back = self.at
         if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
@@ -173,6 +195,22 @@ class _Reader(Things):
             return self._for_each(subject, sign, values[0]), loose
         self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
         return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
+
+    def _compared(self, subject: Subject, sign: str, loose: Loose) -> tuple[list[str], Loose]:
+        """'the score of a is larger than that of b', 'than all other scores'."""
+        if self.take("that of", "those of", "the one of", "that on"):
+            refs, guessed = self.indices()
+            other = self.of_keys(subject.kind, refs, guessed)
+        else:
+            other = self.subject()
+        self.need(other.terms and len({term for term, _ in (*subject.terms, *other.terms)}) > 1)
+        self.need(not any(where for _, where in subject.terms))
+        found = [
+            f"{term} {sign} {right}" + (rf" \text{{ for all }} {where}" if where else "")
+            for term, _ in subject.terms
+            for right, where in other.terms
+        ]
+        return found, "room" if other.guessed else loose
 
     def _values(self, most: int) -> list[str]:
         """'$x$', '$x$ and $y$', '$x, y$': as many as there are things that they may belong to."""
@@ -250,6 +288,16 @@ class _Reader(Things):
         self.need(sign and (subject or not verb))
         return [f" {sign} ".join(self.objects.pair or ())], "room"
 
+    def _given(self) -> tuple[list[str], Loose]:
+        """What the exercise says itself: 'let $S$ be the first $m$ indices', 'the noise vanishes'."""
+        if self.objects.set and self.kind() == "term":
+            self.need(self.next("term") == self.objects.set and self.take("be", "is", "denotes"))
+            self.take("the set of")
+            self.need(self.front() and self.take("indices", "keys", "numbers"))
+            return [rf"{self.objects.set} = \{{1, \dots, {self.objects.first}\}}"], ""
+        self.need(self.objects.noise and self.take_from("no noise"))
+        return [r"k_i \approx \mu_i"], "room"
+
     def _of_matrices(self) -> tuple[list[str], Loose]:
         """'$U$ and $V$ have orthonormal columns', '$R_m$ is orthogonal'."""
         self.need(self.objects.matrices)
@@ -285,6 +333,9 @@ class _Reader(Things):
 
     def _who(self) -> int:
         """The head of which something is said; 0 where there is only one."""
+        behind = _QUERY.match(self.out[-1].text) if self.out and self.out[-1].kind in ("formula", "term") else None
+        if self.objects.tokens and behind and self.word() in lexicon().table("attending"):
+            return int(behind[1])
         if self.take("it"):
             self.need(self.head)
             return self.head
@@ -347,5 +398,6 @@ class _Reader(Things):
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
+_QUERY = re.compile(r"\s*[qx]_\{?(\d)")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")

@@ -215,6 +215,8 @@ class Lexicon:
         >>> lexicon().claims_something("a smaller one would do".split()), lexicon().claims_something(["intuition"])
         (True, False)
         """
+        if any(word in self.denying for word in words) and any(word in self.grammar["things"] for word in words):
+            return True  # 'the keys are not close to their means'
         at = 0
         while at < len(words):
             sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(words[at : at + size]) in self.harmless]

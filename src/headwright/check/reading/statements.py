@@ -26,7 +26,7 @@ from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
 from headwright.formula.reading.macros import Macro
 from headwright.formula.show import plain
-from headwright.formula.tree import Listing, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import Bond, Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 
 Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 MOST_STATEMENTS = 400
@@ -151,7 +151,7 @@ class _Discourse:
         self._resumed: Node | None = None  # what was gone on with last
 
     def hear(self, sentence: Sentence) -> None:
-        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-1:]])
+        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-4:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
@@ -608,7 +608,7 @@ class _Sentence:
         if left_out and self.last and not clause.formulas:
             self._instead(*left_out)
             return
-        nodes = tuple(flipped(node) for node in before if isinstance(node, Relation) and _flips(node))
+        nodes = tuple(flipped(node) for node in before if _turns(node))
         nodes = nodes if len(before) == 1 and not left_out else ()
         unknown = "" if nodes or not (before or clause.formulas) else "otherwise"
         if clause.formulas:
@@ -784,6 +784,11 @@ def flipped(node: Node) -> Node:
 
 def _flips(node: Relation) -> bool:
     return len(node.terms) == 2 and node.comparisons[0] in FLIPPED and not isinstance(node.terms[1], Listing)
+
+
+def _turns(node: Node) -> bool:
+    """Whether 'otherwise' turns a condition round: i <= m, i in S."""
+    return _flips(node) if isinstance(node, Relation) else isinstance(node, Bond) and node.word == "in"
 
 
 def _joined(conditions: Sequence[_Condition]) -> tuple[Node, ...]:

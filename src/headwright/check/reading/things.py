@@ -31,12 +31,14 @@ class Objects:
 
     keys: tuple[str, ...] = ()  # those that are named
     first: str = ""  # or the first m of them
+    set: str = ""  # what their indices are called
     queries: tuple[str, ...] = ()  # q, or q_1 and q_2 of two heads
     tokens: int = 0  # of self-attention: then token i has the query q_i, the key k_i and the output c_i
     asked: str = ""  # what is asked for, if it is one thing
     pair: tuple[str, str] | None = None  # two things, of which is asked whether they differ
     matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
+    noise: bool = False  # and that is all that is uncertain of them
 
     @property
     def heads(self) -> int:
@@ -230,8 +232,8 @@ class Things(Cursor):
         if self.objects.first:
             self.need(not named)
             return f"i > {self.objects.first}"
-        earlier = [ref for text in self.before[-1:] for ref in mentioned(kind, text) if ref in self.objects.keys]
-        named = list(dict.fromkeys(named or earlier or self.objects.keys))
+        earlier = [[ref for ref in mentioned(kind, text) if ref in self.objects.keys] for text in reversed(self.before)]
+        named = list(dict.fromkeys(named or next((refs for refs in earlier if refs), [*self.objects.keys])))
         self.need(named and set(named) <= set(self.objects.keys))
         return rf"i \ne {', '.join(named)}"
 
@@ -298,13 +300,13 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
-        if self.take("which", "this", "that"):
+        if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
         if self.take_from("others"):
-            said = [kind for text in self.before[-1:] for kind in MENTIONS if mentioned(kind, text)]
-            kind = self.last.kind if self.last is not None else said[0] if len(said) == 1 else ""
-            self.need(kind in ("score", "weight"))
-            return self.of_keys(kind, (REST,), True)
+            said = [[kind for kind in MENTIONS if mentioned(kind, text)] for text in reversed(self.before)]
+            kinds = [self.last.kind] if self.last is not None else next((one for one in said if one), [])
+            self.need(kinds in (["score"], ["weight"]))
+            return self.of_keys(kinds[0], (REST,), True)
         self.take("then")
         if self.take("c"):
             self.need(not self.objects.tokens and self.objects.queries)
@@ -367,7 +369,7 @@ class Things(Cursor):
         """'$a = b$, which is positive', '$a = b$, and this is positive': what is said of the last side."""
         between = (",",) if word == "which" else (",", "and")
         behind = [one for one in self.out[-3:] if one.text not in between][-1:]
-        self.need(behind and behind[0].kind in ("formula", "term"))
+        self.need(behind and behind[0].kind in ("formula", "term") and not looks_like_a_case(behind[0].text))
         return Subject("term", ((sides(behind[0].text)[-1], ""),), guessed=True)
 
     def case_of_before(self) -> Subject:
@@ -375,10 +377,13 @@ class Things(Cursor):
         self.need(self.take("this", "that", "it"))
         behind = [one for one in self.out[-2:] if one.text != ","][-1:]
         case = bool(behind) and behind[0].kind == "formula" and looks_like_a_case(behind[0].text)
-        earlier = [one.text for one in self.out if one.kind == "formula" and not looks_like_a_case(one.text)]
-        stated = [*self.before, *earlier][-1:]
-        self.need(case and stated and "=" in stated[0])
-        return Subject("term", ((sides(stated[0])[0], ""),), guessed=True)
+        stated = [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+        stated = [text for text in reversed(stated) if "=" in text and not looks_like_a_case(text)]
+        self.need(case and stated)
+        weights = [
+            text for text in stated if mentioned("weight", sides(text)[0])
+        ]  # rather than a score, said as a reason
+        return Subject("term", ((sides((weights or stated)[0])[0], ""),), guessed=True)
 
     def _length(self, each: str) -> Subject:
         self.need(self.take("norm", "length"))

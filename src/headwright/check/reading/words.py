@@ -66,18 +66,13 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _claims_something(stretch: Sequence[Token]) -> bool:
     kinds = {token.kind for token in stretch}
-    if "word" not in kinds or "formula" in kinds or _is_fact(stretch):
+    if "word" not in kinds or "formula" in kinds:
         return False
     words = [token.text for token in stretch if token.kind == "word"]
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
     return not lexicon().claims_nothing(words, beside_a_term="term" in kinds)
-
-
-def _is_fact(stretch: Sequence[Token]) -> bool:
-    opens = stretch[0].kind == "word" and stretch[0].text in LIGHT  # 'as exponentials are positive'
-    return _shown(stretch) in lexicon().facts or (opens and _shown(stretch[1:]) in lexicon().facts)
 
 
 def _shown(stretch: Sequence[Token]) -> str:

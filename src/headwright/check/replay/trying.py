@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Literal
@@ -47,14 +47,6 @@ HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a
 STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many worlds speak for a decision, and how many against it."""
-
-    agree: int = 0
-    against: int = 0
-
-
 def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
     """The same decisions, undecided where a world contradicts one.
 
@@ -87,16 +79,21 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     if one.decision.word == "holds":
         return one
     if exercise.integers is not None:
-        tally = _integers(question, one, random)
-    elif any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link)):
+        return _integers(question, one, random)
+    if any(isinstance(part, Call) and part.function in CHANCE for part in walk(one.link)):
         return _on_average(question, one, random)
-    else:
-        tally = _tried(question, one, random)
-    if tally.against:
-        return _instead(one, Decision("undecided", BUG))
-    if one.decision.word == "proved" and _noise_breaks(question, one, random):
+    again = _tried(question, one, random)
+    if again.decision.word == "proved" and _noise_breaks(question, one, random):
         return _instead(one, Decision("refuted", NOISE))
-    return replace(one, part=replace(one.part, replayed=tally.agree))
+    return again
+
+
+def _weighed(one: Judged, said: Sequence[bool | None], wanted: bool, *, lenient: bool = False) -> Judged:
+    """Of a proof every world must agree; of a refutation one at least: a false statement may well hold in others."""
+    agree, against = said.count(wanted), said.count(not wanted)
+    if against and (wanted or not (agree or lenient)):
+        return _instead(one, Decision("undecided", BUG))
+    return replace(one, part=replace(one.part, replayed=agree))
 
 
 def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
@@ -111,14 +108,12 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
         met = world.admissible() and all(world.says(part) is True for part in under)
         agree = int(met and world.says(one.link) is wanted)
         return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
-    agree = against = 0
-    for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise)):
-        if any(world.says(part) is False for part in under):
-            continue
-        said = world.says(one.link)
-        misshapen = said is None and world.misshapen(one.link)  # then it is false
-        agree += said is wanted or (misshapen and not wanted)
-        against += said is (not wanted) or (misshapen and wanted)
+    said = [
+        False if (found := world.says(one.link)) is None and world.misshapen(one.link) else found
+        for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise))
+        if all(world.says(part) is not False for part in under)
+    ]
+    agree, against = said.count(wanted), said.count(not wanted)
     if against or (decision.word == "refuted" and not agree):
         return _instead(one, Decision("undecided", BUG))
     return replace(one, part=replace(one.part, replayed=agree))
@@ -136,20 +131,15 @@ def _instead(one: Judged, decision: Decision) -> Judged:
     return replace(one, part=part, decision=decision)
 
 
-def _tried(question: Question, one: Judged, random: Random) -> Tally:
-    """Of a proof every admissible world must agree; of a refutation those at its values, or one at least."""
-    agree = against = 0
-    proved = (one.decision.word == "proved") != one.claim.negated
+def _tried(question: Question, one: Judged, random: Random) -> Judged:
+    """In worlds that meet all conditions: random ones for a proof, those at its values for a refutation."""
+    said = [
+        _in_the_end(question, worlds)
+        for worlds in sequences(question, random, TRIED)
+        if all(_met(condition, worlds[-1], question) is True for condition in question.conditions)
+    ]
     free = question.exercise.keys is not None and question.exercise.keys.are == "any"
-    for worlds in sequences(question, random, TRIED):
-        if any(_met(condition, worlds[-1], question) is not True for condition in question.conditions):
-            continue
-        said = _in_the_end(question, worlds)
-        agree += said is proved
-        against += said is (not proved)
-    if not proved and (free or agree):  # some worlds may well agree with a false statement
-        against = 0
-    return Tally(agree, against)
+    return _weighed(one, said, (one.decision.word == "proved") != one.claim.negated, lenient=free)
 
 
 def _on_average(question: Question, one: Judged, random: Random) -> Judged:
@@ -158,17 +148,13 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
     defined = {full_name(name) for node in question.definitions.values() for name in names_in(node)}
     if setting is None or setting.noise != "vanishing" or own - defined or question.comparison in ("~", "->"):
         return one
-    wanted = one.decision.word == "proved"
     said = [
         holds_on_average(question.node, worlds[0], setting, variance)
         for worlds in sequences(replace(question, values={}), random, MOMENTS)
         if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
         for variance in (Fraction(1, 7), Fraction(1, 1000))
     ]
-    agree, against = (sum(answer is word for answer in said) for word in (wanted, not wanted))
-    if against and (wanted or not agree):
-        return _instead(one, Decision("undecided", BUG))
-    return replace(one, part=replace(one.part, replayed=agree))
+    return _weighed(one, said, one.decision.word == "proved")
 
 
 def _undefined(question: Question, random: Random) -> str | None:
@@ -272,18 +258,12 @@ def _tips(question: Question, random: Random) -> bool:
     return False
 
 
-def _integers(question: Question, one: Judged, random: Random) -> Tally:
-    agree = against = 0
+def _integers(question: Question, one: Judged, random: Random) -> Judged:
     proved = one.decision.word == "proved"
     if not proved and isinstance(question.node, Relation) and _alike(question):
-        return Tally(against=1)  # what is given sets these integers aside
-    for world in integers(question, random, INTEGERS):
-        if not _admissible(question, world):
-            continue
-        said = _with_some(question.node, world)
-        agree += said is proved
-        against += said is (not proved)
-    return Tally(agree, 0 if agree and not proved else against)
+        return _instead(one, Decision("undecided", BUG))  # what is given sets these integers aside
+    worlds = (world for world in integers(question, random, INTEGERS) if _admissible(question, world))
+    return _weighed(one, [_with_some(question.node, world) for world in worlds], proved)
 
 
 def _alike(question: Question) -> bool:

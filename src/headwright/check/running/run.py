@@ -35,11 +35,7 @@ COMMAND = (
 
 @dataclass(frozen=True)
 class Checked:
-    """An answer, the verdict on it, and the seconds it took.
-
-    >>> Checked(Handed("sheet.md", 1, "copying", ()), Verdict("unreadable", NO_FORMULA), 0.0).verdict.word
-    'unreadable'
-    """
+    """An answer, the verdict on it, and the seconds it took."""
 
     answer: Handed
     verdict: Verdict
@@ -47,11 +43,7 @@ class Checked:
 
 
 def cores() -> int:
-    """How many processors may be used.
-
-    >>> cores() >= 1
-    True
-    """
+    """How many processors may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

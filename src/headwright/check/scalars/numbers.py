@@ -31,11 +31,7 @@ MOST_WORK = 200_000  # on one answer; usual ones need less than a tenth of it
 
 
 class TooBig(InputError):  # noqa: N818  it says what is wrong
-    """The exact form of a number would be too large to work with.
-
-    >>> issubclass(TooBig, InputError)
-    True
-    """
+    """The exact form of a number would be too large to work with."""
 
 
 class TooLong(HeadwrightError):  # noqa: N818  it says what is wrong
@@ -71,11 +67,7 @@ def work(amount: int) -> None:
 
 
 def small_exponent(exponent: Fraction) -> Fraction:
-    """The exponent itself, or a refusal.
-
-    >>> small_exponent(Fraction(1, 2))
-    Fraction(1, 2)
-    """
+    """The exponent itself, or a refusal."""
     if abs(exponent.numerator) > EXPONENT or exponent.denominator > EXPONENT:
         shown = str(exponent) if exponent.numerator.bit_length() + exponent.denominator.bit_length() < 200 else "huge"
         raise TooBig(
@@ -197,11 +189,7 @@ POSITIVE = Range(0, lower_open=True)
 
 
 def exactly(point: arb) -> Fraction:
-    """The rational that a ball without radius is.
-
-    >>> exactly(arb(0.75))
-    Fraction(3, 4)
-    """
+    """The rational that a ball without radius is."""
     if not point.is_finite() or not point.is_exact():
         raise InputError(f"the ball {point} is not one exact number")
     mantissa, exponent = (int(part) for part in point.man_exp())
@@ -221,11 +209,7 @@ def above(ball: arb) -> Fraction:
 
 
 def ball_of(number: arb | Fraction | int) -> arb:
-    """The number as a ball at the present precision.
-
-    >>> bool(ball_of(Fraction(1, 2)) == arb(0.5))
-    True
-    """
+    """The number as a ball at the present precision."""
     if isinstance(number, Fraction):
         return arb(fmpq(number.numerator, number.denominator))
     return arb(number)

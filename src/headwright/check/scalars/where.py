@@ -36,12 +36,7 @@ def checked(comparison: str) -> Comparison:
 
 @dataclass(frozen=True)
 class Where:
-    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number.
-
-    >>> where = Where({"n": Range(2, integer=True)})
-    >>> where.name("n")
-    <n>
-    """
+    """Ranges of names, and comparisons that may be relied on. A name without a range is any real number."""
 
     ranges: Mapping[str, Range] = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...] = ()

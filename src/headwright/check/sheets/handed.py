@@ -33,11 +33,7 @@ def find(given: str, known: Mapping[str, Thing]) -> Thing:
 
 @dataclass(frozen=True)
 class Handed:
-    """The formulas that answer one exercise; `line` is that of the heading, or of the first formula without one.
-
-    >>> Handed("sheet.md", 1, "copying", (Formula("q = k_j", 3),)).place
-    'sheet.md:1'
-    """
+    """The formulas that answer one exercise; `line` is that of the heading, or of the first formula without one."""
 
     file: str
     line: int
@@ -59,11 +55,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Complaint:
-    """What cannot be used of a sheet, and how to mend it.
-
-    >>> Complaint("sheet.md", 4, "a $ has no partner").place
-    'sheet.md:4'
-    """
+    """What cannot be used of a sheet, and how to mend it."""
 
     file: str
     line: int
@@ -77,10 +69,6 @@ class Complaint:
 
 @dataclass(frozen=True)
 class Note(Complaint):
-    """What a document holds and is not judged, and why: no error.
-
-    >>> Note("homework.txt", 3, "a question").unjudged
-    False
-    """
+    """What a document holds and is not judged, and why: no error."""
 
     unjudged: bool = False  # it may well be an answer

@@ -33,11 +33,7 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 
 @dataclass(frozen=True)
 class Sheet:
-    """What was found on a sheet.
-
-    >>> Sheet("sheet.md", (), ()).answers
-    ()
-    """
+    """What was found on a sheet."""
 
     file: str
     answers: tuple[Handed, ...]

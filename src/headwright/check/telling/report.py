@@ -75,11 +75,7 @@ def _counts(checked: Iterable[Checked]) -> str:
 
 
 def complaints_listed(complaints: Sequence[Complaint]) -> str:
-    """What could not be used, as a section of a page.
-
-    >>> complaints_listed([])
-    ''
-    """
+    """What could not be used, as a section of a page."""
     if not complaints:
         return ""
     items = "".join(f"<li><code>{html.escape(c.place)}</code> {html.escape(c.sentence)}</li>" for c in complaints)
@@ -169,11 +165,7 @@ def _figure(number: int, curve: Curve) -> str:
 
 
 def badge(word: str) -> str:
-    """A verdict's word with its sign.
-
-    >>> "✓" in badge("proved")
-    True
-    """
+    """A verdict's word with its sign."""
     return f'<strong class="badge {_class(word)}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</strong>'
 
 

@@ -38,12 +38,7 @@ def sheet(exercise: Exercise) -> str:
 
 
 def as_json(exercise: Exercise) -> dict[str, Any]:
-    """What `headwright exercises --json` says of one.
-
-    >>> from headwright.check.exercise import load_exercises
-    >>> as_json(load_exercises()["averaging-two"])["names"]
-    ['q']
-    """
+    """What `headwright exercises --json` says of one."""
     return {
         "id": exercise.id,
         "title": exercise.title,

@@ -116,22 +116,14 @@ def how(read: Sequence[Reading]) -> list[str]:
 
 
 def role(one: Reading) -> str:
-    r"""The role of a statement, in a word or two.
-
-    >>> role(Reading(3, "claim", r"c \approx v_a"))
-    'claimed'
-    """
+    r"""The role of a statement, in a word or two."""
     return ROLES["unclear"] if one.why and one.role not in ("goal", "unclear") else ROLES.get(one.role, one.role)
 
 
 def results(
     checked: Sequence[Checked], complaints: Sequence[Complaint] = (), seed: int = 0, notes: Sequence[Note] = ()
 ) -> dict[str, Any]:
-    """What `headwright check --json` prints.
-
-    >>> results([])["answers"]
-    []
-    """
+    """What `headwright check --json` prints."""
     counts = Counter(each.verdict.word for each in checked)
     return {
         "answers": [as_json(each) for each in checked],

@@ -182,6 +182,7 @@ ROOM = Room(
                 "checker": "who verified the certificate",
                 "certificate": "the certificate, as text",
                 "words": "what was proved, or why nothing was",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "mixing": "if impossible because a mean of targets is a mixture of keys too: their shares in both",
             },
         ),

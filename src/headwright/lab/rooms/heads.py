@@ -188,6 +188,7 @@ ROOM = Room(
                 "exported": "always empty here",
                 "note": "what else should be known",
                 "words": "what was proved, or why nothing was",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "error": "the worst error of an output: proven",
                 "shown": "patterns, queries and keys for pictures: floating-point",
                 "published": "for the presets: error, norm and dimension of tracr's construction, rebuilt; else null",

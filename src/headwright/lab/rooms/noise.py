@@ -70,6 +70,7 @@ ROOM = Room(
                 "samples": "how many draws",
                 "seed": "where chance started from",
                 "sampled_uniformly": "sets in the world that were given a uniform law",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "cloud": "the targets' weights in the first draws, for a picture",
             },
             seconds=30.0,

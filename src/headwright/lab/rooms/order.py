@@ -159,6 +159,7 @@ ROOM = Room(
                 "overflow_from": "from here on the numbers are not finite",
                 "how_collisions": "how the first is known",
                 "how_distance": "how the distance is known",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "start": "the first position that is shown",
                 "rows": "rows from there on, for a picture",
                 "distances": "distances for a picture",

@@ -127,6 +127,7 @@ ROOM = Room(
                 "next_singular_value": "floating-point: the error of the best matrix of this rank",
                 "method": "how the matrix was decomposed",
                 "seed": "where chance started from, where there was any",
+                "kinds": "what each number is: proven, sampled, floating-point, exact or given",
             },
         ),
         Call(

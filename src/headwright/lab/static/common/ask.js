@@ -1,17 +1,26 @@
-// Questions to the server: asked a moment after the last change, and given up when a newer one comes.
+// Questions to the server: asked a moment after the last change, and given up when a newer one comes, or when told to.
+import { h, tell } from "./dom.js";
 
-/** One kind of question. `answered(answer, seconds)`, `failed(sentence, field)` and `waiting(yes)` are told what happens. */
+const SOON = 1.5; // seconds after which it is said that work goes on, and can be given up
+
+/**
+ * One kind of question. `answered(answer, seconds)`, `failed(sentence, field)` and `waiting(yes)` are told what happens.
+ * What takes long is said in the room of `state`, with a button to give it up: that frees the worker, too.
+ */
 export class Asker {
-  constructor(call, { wait = 150, by = post, answered, failed, waiting = () => {} }) {
-    Object.assign(this, { call, wait, by, answered, failed, waiting });
+  constructor(call, { state = null, what = "Working", wait = 150, by = post, answered, failed, waiting = () => {} }) {
+    Object.assign(this, { call, state, what, wait, by, answered, failed, waiting });
     this.timer = 0;
     this.running = null;
+    this.clock = 0;
+    this.line = null;
   }
 
   /** Ask, unless something newer is asked before long. */
   ask(body) {
     this.cancel();
     this.waiting(true);
+    this.body = body;
     this.timer = setTimeout(() => this.#go(body), this.wait);
   }
 
@@ -20,20 +29,52 @@ export class Asker {
     clearTimeout(this.timer);
     this.running?.abort();
     this.running = null;
+    this.#rest();
     this.waiting(false);
+  }
+
+  /** Give up what is being worked on, and say so. */
+  stop() {
+    this.cancel();
+    this.failed("This was given up.", null);
+    this.#say(`${this.what}: given up`, "Ask again", () => this.ask(this.body));
+  }
+
+  /** A line with a button, in the room. */
+  #say(text, label, pressed) {
+    const place = this.state?.root.getElementById("working");
+    this.line ??= place?.appendChild(h("p", { class: "working", role: "status" }, h("span", {}, text), h("button", { type: "button", onclick: pressed }, label)));
+    if (this.line) tell(this.line.firstElementChild, text);
+  }
+
+  #work(started) {
+    this.#rest();
+    this.clock = setInterval(() => {
+      const seconds = (performance.now() - started) / 1000;
+      if (seconds >= SOON) this.#say(`${this.what}: ${Math.floor(seconds)} s`, "Cancel", () => this.stop());
+    }, 250);
+  }
+
+  #rest() {
+    clearInterval(this.clock);
+    this.line?.remove();
+    this.line = null;
   }
 
   async #go(body) {
     const mine = new AbortController();
     this.running = mine;
     const started = performance.now();
+    this.#work(started);
     try {
       const answer = await this.by(this.call, body, mine.signal);
       if (this.running !== mine) return;
+      this.#rest();
       this.waiting(false);
       this.answered(answer, (performance.now() - started) / 1000);
     } catch (error) {
       if (this.running !== mine) return; // superseded: nobody wants to hear of it
+      this.#rest();
       this.waiting(false);
       this.failed(error.message, error.where ?? null);
     }

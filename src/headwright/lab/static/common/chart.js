@@ -34,7 +34,8 @@ export function heat(svg, matrix, { names = [], most = null, title = "", side = 
   return total;
 }
 
-const nice = (most) => { const power = 10 ** Math.floor(Math.log10(most)); return [1, 2, 2.5, 5, 10].map((m) => m * power).find((x) => x >= most); };
+/** A round number that is no less, for the top of an axis. */
+export const rounded = (most) => { const power = 10 ** Math.floor(Math.log10(most)); return [1, 2, 2.5, 5, 10].map((m) => m * power).find((x) => x >= most); };
 
 /** Axes from numbers to the picture: returns x(value), y(value). */
 export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5 }) {
@@ -58,7 +59,7 @@ export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0
 /** A curve through points [[x, y], ...]. */
 export function curve(svg, points, { across, up, words, ...more }) {
   const known = points.filter(([, value]) => value !== null);
-  const top = nice(Math.max(1e-12, ...known.map(([, value]) => value)) * 1.02);
+  const top = rounded(Math.max(1e-12, ...known.map(([, value]) => value)) * 1.02);
   const { x, y } = axes(svg, { from: points[0][0], to: points.at(-1)[0], top, across, up, ...more });
   svg.append(s("path", { class: "curve", d: known.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") }));
   put(svg, { role: "img", "aria-label": words });

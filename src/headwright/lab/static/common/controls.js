@@ -33,8 +33,8 @@ export function refuse(state, sentence, where) {
   if (!where || !complain(state, where, sentence, "server")) complain(state, "room", sentence, "server");
 }
 
-/** Where the server's complaints go that are about no field. */
-export const refusals = () => h("p", { class: "error", id: "error-room", role: "alert", hidden: true });
+/** Where the server's complaints go that are about no field, and where work that takes long is told of. */
+export const refusals = () => [h("p", { class: "error", id: "error-room", role: "alert", hidden: true }), h("div", { id: "working" })];
 
 /** A slider with its number field. `log`: equal steps are equal factors. */
 export function slider(state, name, label, { least, most, step = "any", log = false, note = "", unit = "" }) {

@@ -92,9 +92,9 @@ function build(main, state) {
   h("div", { class: "stage" }, refusals(), overview, h("div", { class: "planes" }, mapFigure, about), row, texts)));
 
   const busy = (...boxes) => (yes) => { for (const box of boxes) box.classList.toggle("stale", yes); };
-  const auditor = new Asker("audit", { wait: 0, waiting: busy(overview, mapFigure, about), answered(found) { own = found; forgive(state); if (!foreign()) show(own); }, failed: (sentence, where) => refuse(state, sentence, where) });
-  const explainer = new Asker("explain", { wait: 200, waiting: busy(row), answered(found) { told = found; forgive(state); drawRow(); }, failed(sentence, where) { told = null; row.replaceChildren(h("h2", {}, "A row"), h("p", { class: "note" }, "See what is wrong beside the field.")); refuse(state, sentence, where); } });
-  const prover = new Asker("every_text", { wait: 200, waiting: busy(texts), answered(found) { everywhere = found.every_text; forgive(state); drawTexts(); }, failed: (sentence, where) => refuse(state, sentence, where) });
+  const auditor = new Asker("audit", { state, what: "Auditing", wait: 0, waiting: busy(overview, mapFigure, about), answered(found) { own = found; forgive(state); if (!foreign()) show(own); }, failed: (sentence, where) => refuse(state, sentence, where) });
+  const explainer = new Asker("explain", { state, what: "Reading the row", wait: 200, waiting: busy(row), answered(found) { told = found; forgive(state); drawRow(); }, failed(sentence, where) { told = null; row.replaceChildren(h("h2", {}, "A row"), h("p", { class: "note" }, "See what is wrong beside the field.")); refuse(state, sentence, where); } });
+  const prover = new Asker("every_text", { state, what: "Proving for every text", wait: 200, waiting: busy(texts), answered(found) { everywhere = found.every_text; forgive(state); drawTexts(); }, failed: (sentence, where) => refuse(state, sentence, where) });
 
   async function opened(chosen) {
     const place = document.getElementById("error-report");

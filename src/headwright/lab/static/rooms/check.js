@@ -3,7 +3,7 @@ import { h, put, s, shown, speak } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, complain, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker, post } from "../common/ask.js";
-import { axes } from "../common/chart.js";
+import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
 import { download } from "../common/take.js";
 import { open } from "../common/room.js";
@@ -103,12 +103,12 @@ function build(main, state) {
     select.value = state.values.exercise;
   }, (error) => complain(state, "exercise", error.message));
 
-  const reader = new Asker("exercises", {
+  const reader = new Asker("exercises", { state, what: "Looking it up",
     wait: 0,
     answered(answer) { about = answer.exercises[0]; complain(state, "exercise", null); drawExercise(); },
     failed(sentence) { about = null; drawExercise(); complain(state, "exercise", sentence); },
   });
-  const checker = new Asker("check", {
+  const checker = new Asker("check", { state, what: "Checking",
     wait: 450,
     waiting(yes) { verdict.classList.toggle("stale", yes); reading.classList.toggle("stale", yes); },
     answered(answer) { forgive(state); found = answer; drawVerdict(state.values); drawPicture(); speak(`${found.answers[0]?.verdict ?? "not judged"}: ${found.answers[0]?.reason ?? ""}`); },
@@ -123,7 +123,7 @@ function build(main, state) {
       reading.hidden = true;
     },
   });
-  const comparer = new Asker("compare", {
+  const comparer = new Asker("compare", { state, what: "Drawing",
     wait: 120,
     waiting(yes) { picture.classList.toggle("stale", yes); },
     answered(answer) { pair = answer.picture; why = answer.why ?? ""; drawPicture(); },
@@ -224,7 +224,6 @@ function build(main, state) {
     put(lines, { role: "img", "aria-label": words.textContent });
   }
 
-  const rounded = (most) => (most <= 1 ? 1 : [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(most))).find((top) => top >= most));
   const owned = () => { const own = [...new Set([...pair.yours.names, ...pair.right.names])]; return own.length ? `, and ${own.map(plain).join(", ")} = ${shown(state.values.large)}` : ""; };
   /** What stands at the slider's n, in words. */
   function compared(here) {

@@ -45,7 +45,7 @@ function build(main, state) {
   h("div", { class: "stage" }, refusals(), verdict, h("div", { class: "planes" }, patternFigure, plane.figure), sizes, away)));
 
   const busy = (yes) => { for (const box of [verdict, patternFigure, plane.figure, sizes]) box.classList.toggle("stale", yes); };
-  const asker = new Asker("heads", {
+  const asker = new Asker("heads", { state, what: "Building the heads",
     wait: 350, waiting: busy,
     answered(found) { answer = found; forgive(state); drawAll(); speak(`${found.verdict}: ${found.words}`); },
     failed(sentence, where) { answer = null; drawAll(); refuse(state, sentence, where); },

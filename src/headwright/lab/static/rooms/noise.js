@@ -105,13 +105,13 @@ function build(main, state) {
   const least = (values) => String(Number((0.5 - values.tolerance).toFixed(6)));
   const wish = (values) => ({ keys: eye(values.n), at_least: { 0: least(values), 1: least(values) }, world: [{ key: 0, scale: { between: reach(values) } }] });
 
-  const askers = Object.fromEntries(DESIGNS.map(([name]) => [name, new Asker("simulate", {
+  const askers = Object.fromEntries(DESIGNS.map(([name]) => [name, new Asker("simulate", { state, what: "Drawing",
     wait: 200,
     waiting: (yes) => panels[name].box.classList.toggle("stale", yes),
     answered(answer) { answers[name] = answer; forgive(state); drawPanel(name, state.values); drawStory(state.values); drawCurve(state.values); },
     failed: (sentence, where) => refuse(state, sentence, where),
   })]));
-  const designer = new Asker("design", {
+  const designer = new Asker("design", { state, what: "Designing",
     wait: 200,
     waiting: (yes) => panels.robust.box.classList.toggle("stale", yes),
     answered(answer) { robust = answer; const ask = queries("robust", state.values); if (ask) askers.robust.ask(body("robust", state.values)); else drawPanel("robust", state.values); },

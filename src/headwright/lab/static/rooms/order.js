@@ -84,12 +84,12 @@ function build(main, state) {
       h("div", { class: "planes" }, h("figure", {}, h("figcaption", {}, h("b", {}, "Rows"), h("span", {}, "")), table), h("figure", {}, h("figcaption", {}, h("b", {}, "Distance"), h("span", {}, "of two rows against the difference of their positions, from position 0; floating-point")), distance))))));
 
   const busy = (box) => (yes) => box.classList.toggle("stale", yes);
-  const asker = new Asker("order", {
+  const asker = new Asker("order", { state, what: "Computing the layer",
     waiting(yes) { busy(about.without.box)(yes); busy(about.with.box)(yes); },
     answered(answer) { found = answer; forgive(state); drawLayer(state.values); speak(about.with.head.textContent); },
     failed: (sentence, where) => refuse(state, sentence, where),
   });
-  const placer = new Asker("positions", {
+  const placer = new Asker("positions", { state, what: "Measuring the positions",
     wait: 250,
     waiting: busy(main.querySelector("#places")),
     answered(answer) { places = answer; forgive(state); drawPlaces(state.values); },

@@ -3,7 +3,7 @@ import { h, put, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, choose, complain, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker } from "../common/ask.js";
-import { axes } from "../common/chart.js";
+import { axes, rounded } from "../common/chart.js";
 import { normal } from "../common/attention.js";
 import { lettered } from "../common/formula.js";
 import { open } from "../common/room.js";
@@ -13,7 +13,9 @@ const HEADS = [["00", "0.0"], ["01", "0.1"], ["10", "1.0"], ["11", "1.1"]];
 const SIDE = 64; // of a user's image, so that it fits in a link
 const fields = {
   source: choice("letters", SOURCES.map(([name]) => name)),
+  by: choice("rank", ["rank", "tolerance"]),
   rank: number(6, { least: 1, most: 128, whole: true }),
+  tolerance: number(1, { least: 0.0001, most: 1000 }),
   size: number(48, { least: 4, most: 96, whole: true }),
   noise: number(0.2, { least: 0, most: 2 }),
   seed: number(1, { least: 0, most: 1e6, whole: true }),
@@ -28,6 +30,7 @@ const presets = [
   ["Chance: nothing to cut", { source: "random", rank: 12 }],
   ["All equal: the bound is met", { source: "equal", rank: 15, size: 16 }],
   ["A head of a trained model", { source: "head", rank: 1 }],
+  ["As few ranks as miss at most 1", { by: "tolerance", tolerance: 1 }],
   ["What a head writes", { source: "head", head: "11", circuit: "ov", rank: 8 }],
 ];
 
@@ -66,6 +69,7 @@ function readImage(given) {
 function build(main, state) {
   let parts = null; // matrix, singular values and vectors
   let cut = null; // what is certified
+  let cutTo = null; // to this tolerance
   let of = ""; // for which question the parts are
 
   const maps = Object.fromEntries(["A", "B", "gap"].map((name) => [name, s("svg")]));
@@ -75,6 +79,8 @@ function build(main, state) {
   const verdict = h("section", { class: "panel verdict", id: "verdict", "aria-label": "What is missed" });
   const file = h("input", { class: "unseen", type: "file", id: "image", accept: "image/*" });
   const rank = slider(state, "rank", "rank kept, k − 1", { least: 1, most: 64, step: 1 });
+  const tolerance = slider(state, "tolerance", "what may be missed, in spectral norm", { least: 0.0001, most: 1000, log: true });
+  const steps = h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)));
   const [size, noise, seed] = [slider(state, "size", "rows and columns", { least: 4, most: 96, step: 1 }), slider(state, "noise", "noise", { least: 0, most: 2, step: 0.05 }), slider(state, "seed", "seed", { least: 0, most: 999, step: 1 })];
   const heads = [choose(state, "head", "layer.head of the built-in model", HEADS), choose(state, "circuit", "which matrix", [["qk", "who attends to whom"], ["ov", "what is written"]]), h("p", { class: "note" }, "A row and a column for each token: the score of the row’s query with the column’s key, positions apart; or what attending to the row’s token adds to the column’s logit, straight from its embedding.")];
   const yours = h("div", {}, h("p", { class: "note" }, `It is made grey, and at most ${SIDE} points wide; it stays on this machine, and in the link.`), h("p", {}, h("label", { class: "button", for: "image" }, "Choose an image"), file), h("p", { class: "error", id: "error-image", role: "alert", hidden: true }));
@@ -82,7 +88,7 @@ function build(main, state) {
   select.addEventListener("change", () => state.set({ source: select.value }));
   const figure = (name, title) => h("figure", {}, h("figcaption", {}, h("b", {}, title), caption[name]), maps[name]);
   main.append(h("div", { class: "room" },
-    h("div", { class: "controls first" }, group("Cut", rank, h("div", { class: "row-of" }, button("One less", () => step(-1)), button("One more", () => step(1)))),
+    h("div", { class: "controls first" }, group("Cut", choose(state, "by", "to", [["rank", "a rank"], ["tolerance", "a tolerance"]]), rank, steps, tolerance),
       group("Matrix", h("div", { class: "control" }, h("label", { for: "field-source" }, "where it comes from"), select, h("p", { class: "error", id: "error-source", role: "alert", hidden: true }), h("p", { class: "error", id: "error-matrix", role: "alert", hidden: true })), size, noise, seed, ...heads, yours)),
     h("div", { class: "stage" }, refusals(),
       h("div", { class: "three matrices" }, figure("A", "A"), figure("B", "B, the cut"), figure("gap", "A − B")),
@@ -98,20 +104,26 @@ function build(main, state) {
     if (values.source === "yours") { const image = readImage(values.image); return image && { matrix: image }; }
     return { matrix: MADE[values.source](values) };
   };
-  const factorer = new Asker("factors", {
+  const factorer = new Asker("factors", { state, what: "Taking the matrix apart",
     wait: 60,
     waiting(yes) { for (const one of Object.values(maps)) one.classList.toggle("stale", yes); },
     answered(answer) { parts = answer; forgive(state); drawAll(state.values); certify(); },
     failed: (sentence, where) => refuse(state, sentence, where),
   });
-  const certifier = new Asker("lowrank", {
+  const certifier = new Asker("lowrank", { state, what: "Certifying",
     wait: 180,
     waiting(yes) { verdict.classList.toggle("stale", yes); },
-    answered(answer) { cut = answer; forgive(state); drawVerdict(); },
+    answered(answer) { cut = answer; cutTo = state.values.by === "tolerance" ? state.values.tolerance : null; forgive(state); drawAll(state.values); },
     failed: (sentence, where) => refuse(state, sentence, where),
   });
-  const kept_ = () => Math.min(state.values.rank, full());
-  const certify = () => { const asked = source(state.values); if (asked && parts) certifier.ask({ ...asked, rank: kept_() }); };
+  /** The rank that is kept: as said, or as few as were certified to miss no more; until then, by the singular values. */
+  function kept_() {
+    const { by, rank: chosen, tolerance: most_ } = state.values;
+    if (by === "rank") return Math.min(chosen, full());
+    return cut && cutTo === most_ ? cut.rank : parts.singular_values.filter((value) => value > most_).length;
+  }
+  const wanted = () => (state.values.by === "rank" ? { rank: kept_() } : { tolerance: state.values.tolerance });
+  const certify = () => { const asked = source(state.values); if (asked && parts) certifier.ask({ ...asked, ...wanted() }); };
 
   function draw(values, names) {
     select.value = values.source;
@@ -123,7 +135,10 @@ function build(main, state) {
     const asked = source(values);
     const now = JSON.stringify(asked);
     complain(state, "image", values.source === "yours" && !asked ? (values.image ? "this is not an image that can be read: choose another" : "choose an image") : null);
-    if (asked && now !== of) { of = now; cut = null; certifier.cancel(); factorer.ask(asked); } else if (parts) { drawAll(values); if (names.includes("rank")) certify(); }
+    if (asked && now !== of) { of = now; cut = null; certifier.cancel(); factorer.ask(asked); } else if (parts) { drawAll(values); if (["rank", "by", "tolerance"].some((name) => names.includes(name))) certify(); }
+    rank.hidden = values.by !== "rank";
+    steps.hidden = values.by !== "rank";
+    tolerance.hidden = values.by !== "tolerance";
   }
 
   /** The cut in floating point: the first terms of the decomposition. */
@@ -178,7 +193,7 @@ function build(main, state) {
     const values = parts.singular_values;
     const norm = Math.hypot(...values);
     const last = values.length;
-    const top = norm || 1;
+    const top = rounded(norm || 1);
     const { x, y } = axes(spectrum, { height: 250, from: 0, to: 4 * Math.ceil(last / 4), top, across: "k, the first term left out", up: "spectral norm", ticks: 4 });
     const path = (points, name) => s("path", { class: `curve ${name}`, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") });
     spectrum.append(path(values.map((_, i) => [i + 1, norm / Math.sqrt(i + 1)]), "of-bound"), path(values.map((value, i) => [i + 1, value]), "of-right"));
@@ -231,9 +246,9 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => `# matrix.json: the field matrix of “Download JSON”\npython -c 'import json; json.dump(json.load(open("headwright-rank.json"))["matrix"], open("matrix.json", "w"))'\nheadwright lowrank matrix.json --rank ${kept_()}\n`,
-    python: () => `import json\nfrom headwright.lowrank import truncate\n\nwith open("headwright-rank.json") as file:  # Download JSON\n    A = json.load(file)["matrix"]\nresult = truncate(A, rank=${kept_()})\nprint(result.error_upper_bound, result.guarantee, result.energy)\n`,
-    json: () => ({ asked: { rank: kept_() }, matrix: parts?.matrix ?? null, lowrank: cut }),
+    command: () => `# matrix.json: the field matrix of “Download JSON”\npython -c 'import json; json.dump(json.load(open("headwright-rank.json"))["matrix"], open("matrix.json", "w"))'\nheadwright lowrank matrix.json --${Object.entries(wanted())[0].join(" ")}\n`,
+    python: () => `import json\nfrom headwright.lowrank import truncate\n\nwith open("headwright-rank.json") as file:  # Download JSON\n    A = json.load(file)["matrix"]\nresult = truncate(A, ${Object.entries(wanted())[0].join("=")})\nprint(result.error_upper_bound, result.guarantee, result.energy)\n`,
+    json: () => ({ asked: parts ? wanted() : null, matrix: parts?.matrix ?? null, lowrank: cut }),
     pictures: () => [...Object.entries(maps), ["spectrum", spectrum], ["energy", kept]],
   };
 }

@@ -72,7 +72,7 @@ export function queryPanel(scene, plane) {
 
   function said(query) {
     const { values, least, answer } = scene;
-    if (!query) return "Drag the round handle in the right-hand picture: see how far another query is from granting the wish, and what stops it.";
+    if (!query) return "Drag the round handle among the queries: see how far another query is from granting the wish, and what stops it.";
     const weights = scene.pull(query);
     const short = least.filter(([target, weight]) => weights[target] < weight).sort((a, b) => weights[a[0]] / a[1] - weights[b[0]] / b[1]);
     if (!short.length) return `Length ${shown(length(query))}. It grants the wish${values.noise === "none" ? "" : " for the keys as they are drawn"} (floating-point)${answer?.norm ? `, and is ${shown((length(query) / answer.norm - 1) * 100, 1)}% longer than need be` : ""}.`;

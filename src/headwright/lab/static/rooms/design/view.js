@@ -83,7 +83,7 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
     if (answer) { forgive(state); scene.look(); }
     draw(state.values, []);
   }
-  const asker = new Asker("design", {
+  const asker = new Asker("design", { state, what: "Designing",
     by,
     waiting(yes) { verdict.panel.classList.toggle("stale", yes && answered !== asked); verdict.panel.querySelector(".headline")?.classList.toggle("busy", yes); },
     answered(found, took) { settle(found, took); heard(found); speak(verdict.panel.querySelector(".headline")?.textContent ?? ""); },
