@@ -7,8 +7,7 @@ import numpy as np
 from headwright.cards import card
 from headwright.check import check
 from headwright.design import average, copy, design
-from headwright.noise import Noise, World, simulate
-from headwright.noise.world import Normal
+from headwright.noise import Noise, Normal, World, simulate
 from headwright.weights import build, parse_rules
 
 

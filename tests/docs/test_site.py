@@ -92,3 +92,9 @@ def test_a_link_that_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
 def test_the_house_is_drawn_as_it_stands() -> None:
     drawn = runpy.run_path(str(SITE / "house.py"))["drawing"]()
     assert (ROOT / "docs" / "house.svg").read_text() == drawn, "draw it anew: python docs/site/house.py"
+
+
+def test_every_room_is_told_of() -> None:
+    told = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = runpy.run_path(str(SITE / "house.py"))["rooms"]()
+    assert [room for room in sorted(rooms) if f"`{room}`" not in told] == []

@@ -159,10 +159,11 @@ def test_statements_pass_through_logic_and_quantifiers() -> None:
     [
         (times(k_i, q), "two columns have no product", r"write k_i^\top q for the inner product"),
         (times(Sum((k_a, q)), q), "two columns", r"write k_i^\top q for"),
-        (times(A, B), "A (n x d) times B (n x s): the sizes that meet differ", r"is A^\top meant?"),
+        (times(A, B), "A (n x d) times B (n x s): the sizes that meet differ", "is A^T meant?"),
         (Sum((A, one)), "the number 1 cannot be added to A (n x d)", "write c I"),
         (Sum((times(H, W), b)), "b_1 (1 x m) cannot be added to H W_1 (T x m)", "write 1 b_1 to add it to every row"),
-        (Sum((Name("I"), one)), "cannot be added", "write c I"),
+        (Sum((Name("I"), one)), "the number 1 cannot be added to I (? x ?)", "write c I"),
+        (times(Transpose(A), W), "A^T (d x n) times W_1 (d x m)", "is A meant?"),
         (Relation((A, Transpose(A)), ("=",)), "cannot be compared", "is a transpose missing"),
         (Relation((M, Number(Fraction(3))), (">=",)), "cannot be compared", ""),
         (Relation((M, zero), (">=",)), "has no order", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Any
 
@@ -18,6 +19,9 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
     match job["call"]:
         case "exit":
             os._exit(7)
+        case "soon":
+            threading.Timer(0.1, os._exit, [7]).start()
+            return {"answer": "soon"}
         case "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "eat":

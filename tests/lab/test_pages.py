@@ -95,3 +95,18 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(room: Room)
     line.get_by_role("button", name="Ask again").click()
     expect(page.locator("#verdict .badge")).to_have_text("Proved.", timeout=30_000)
     expect(line).to_be_hidden()
+
+
+def test_what_is_typed_and_not_yet_confirmed_survives_a_reload_and_is_one_step_to_undo(room: Room) -> None:
+    page = room.enter("/design")
+    page.locator("#field-eps").fill("0.25")
+    room.address_has("eps=0.25")
+    page.locator("#field-eps").fill("0.3")
+    room.address_has("eps=0.3")
+    page.reload()
+    expect(page.locator("#field-eps")).to_have_value("0.3")
+    page.locator("#field-eps").fill("0.4")
+    room.address_has("eps=0.4")
+    page.locator("#field-eps").press("Enter")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#field-eps")).to_have_value("0.3")

@@ -46,6 +46,16 @@ def test_after_a_worker_is_lost_the_next_question_is_answered(what: str, words: 
     assert next_["answer"] == "hello"
 
 
+def test_a_worker_that_ended_while_idle_costs_nobody_an_answer() -> None:
+    async def use(pool: Pool) -> tuple[dict[str, Any], dict[str, Any]]:
+        first = await pool.ask(do("soon"), 10.0)
+        await asyncio.sleep(0.6)
+        return first, await pool.ask(do("hello"), 10.0)
+
+    first, second = with_pool(use)
+    assert (first["answer"], second.get("answer")) == ("soon", "hello")
+
+
 def test_who_leaves_the_queue_is_not_served_and_blocks_nobody() -> None:
     async def use(pool: Pool) -> Any:
         slow = asyncio.create_task(pool.ask(do("nap"), 10.0))

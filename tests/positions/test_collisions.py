@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -299,8 +300,26 @@ def test_unknown_types_are_refused(place: str) -> None:
 
 
 def test_a_preview_shows_rows_from_a_start_and_distances_from_position_0() -> None:
-    rows, distances = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), start=250)
-    assert rows.shape == (50, 4)
-    assert_array_equal(rows[6], rows[7])  # 256 and 257
-    assert distances.shape == (299,)
-    assert_allclose(distances[0], closest_pair(Sinusoidal(4), 2).distance.lower)
+    found = preview(Sinusoidal(4), 300, Precision(index="bfloat16"), start=250)
+    assert found.rows.shape == (49, 4)
+    assert_array_equal(found.rows[6], found.rows[7])  # 256 and 257
+    assert found.neighbours[6] == 0
+    assert found.distances.shape == (299,)
+    assert_allclose(found.distances[0], closest_pair(Sinusoidal(4), 2).distance.lower)
+
+
+def test_a_preview_counts_the_neighbours_that_coincide() -> None:
+    scheme, coarse = Sinusoidal(4), Precision(index="bfloat16")
+    found = preview(scheme, 4096, coarse)
+    counted = sum(
+        share * (high - low) for share, (low, high) in zip(found.coinciding, pairwise(found.ends), strict=True)
+    )
+    assert round(counted) == report(scheme, 4096, coarse).collisions  # here all that coincide are neighbours
+
+
+@pytest.mark.parametrize("precision", [Precision(), Precision(index="bfloat16"), Precision(rows="float16")])
+def test_progress_never_goes_back_and_comes_to_an_end(precision: Precision) -> None:
+    told: list[float] = []
+    report(Sinusoidal(8), 3000, precision, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1

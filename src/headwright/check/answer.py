@@ -872,9 +872,8 @@ class _Sorter:
             if full in self.exercise.answer and full not in answer.definitions:
                 answer.definitions[full] = said
             else:
-                bounds = tuple(one for one in conditions if not (_tends(one.node) and _mentions(one.node, full)))
-                answer.variants.append(Variant({**answer.definitions, full: said}, bounds, (), said, example=True))
-
+                fixed = tuple(one for one in conditions if not (_tends(one.node) and _mentions(one.node, full)))
+                answer.variants.append(Variant({**answer.definitions, full: said}, fixed, (), said, example=True))
         for full, said in self._ranges:
             self._range(full, said)
         for said in [one for one in answer.claims if self._is_range(one)]:
@@ -888,7 +887,7 @@ class _Sorter:
             [replace(said, node=link) for link in comparisons(said.node)] if isinstance(said.node, Relation) else [said]
         )
         bounds = tuple(replace(one, node=_renamed(one.node, {full: own})) for one in links)
-        others = tuple(one for one in answer.conditions if not (_tends(one.node) and _mentions(one.node, full)))
+        others = tuple(one for one in answer.conditions if not _mentions(one.node, full))
         if full in self.exercise.answer:
             definitions = {**answer.definitions, full: replace(said, node=own)}
             answer.variants.append(Variant(definitions, (*others, *bounds), (), said, example=True))

@@ -109,7 +109,12 @@ def _objects(exercise: Exercise) -> Objects:
     first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
     nearly = keys.noise != "none"
-    return Objects(keys.named, first, called, queries, asked=asked, nearly=nearly, noise=nearly and not keys.scales)
+    most = exercise.parameters["n"].at_most if "n" in exercise.parameters else None
+    complete = most is not None and most == len(keys.named)
+    noise = nearly and not keys.scales
+    return Objects(
+        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise
+    )
 
 
 def _pair(exercise: Exercise) -> tuple[str, str] | None:

@@ -318,7 +318,7 @@ def _for_large(case: Case) -> Decision:
 
 def _by_continuity(case: Case) -> Instance | None:
     """Where the limits of both sides break it, the one large name entering as its inverse only."""
-    tied = frozenset().union(*(a.names() | b.names() for a, _, b in case.where.all_hypotheses()))
+    tied = case.where.tied()
     if len(case.large) != 1 or case.large[0] in tied or case.sign == "!=":  # what is different may have one limit
         return None
     try:
@@ -381,8 +381,7 @@ def _going(name: str) -> str:
 
 def _places(names: Iterable[str], where: Where, large: Sequence[str], most: int) -> Iterator[dict[str, Fraction]]:
     """Plain values for all names but the large ones that satisfy what is assumed, however large those become."""
-    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
-    for values in islice(choices(sorted(frozenset(names).union(*tied) - set(large)), where), most):
+    for values in islice(choices(sorted(where.tied().union(names) - set(large)), where), most):
         if allowed(values, where) and reach_large(where.put(values), large):
             yield values
 

@@ -70,6 +70,9 @@ def audit(
         typer.Option(help="With --every-text: a file of pairs, a line each: query token, key token, distance (1)."),
     ] = None,
     key: Annotated[str | None, typer.Option(help="With --every-text: the weight on all occurrences of it.")] = None,
+    logit: Annotated[
+        str | None, typer.Option(metavar="TOKEN", help="With --every-text: direct effects of heads on its logit.")
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(metavar="R", help="With --every-text and --text: the worst R replacements in it.")
     ] = None,
@@ -111,7 +114,7 @@ def audit(
     given = None if text is None else read_text(text, "text")
     chosen, mine = _numbers(layers, "--layers"), _numbers(heads, "--heads")
     about = {"query": query, "offset": offset, "certificate": certificate, "pairs": pairs, "key": key, "plot": plot,
-             "budget": budget, "curve": curve or None, "repeat": repeat}  # fmt: skip
+             "budget": budget, "curve": curve or None, "repeat": repeat, "logit": logit}  # fmt: skip
     if every_text is None and any(value is not None for value in about.values()):
         named = next(name for name, value in about.items() if value is not None)
         raise InputError(f"--{named} is about every text: give --every-text T, too")
@@ -136,9 +139,9 @@ def audit(
 
         listed = None if pairs is None else read_text(pairs, "pairs")
         show(loaded, Asked(
-            every_text, chosen, mine, offset, query, key, given, listed, budget, repeat, curve, plot, certificate,
-            Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask, scheduler,
-            resume, json,
+            every_text, chosen, mine, offset, query, key, logit, given, listed, budget, repeat, curve, plot,
+            certificate, Source(model, device.value, None if dtype is None else dtype.value), engine is Engine.dask,
+            scheduler, resume, json,
         ))  # fmt: skip
         return
     if given is None and tokens is None and model.startswith(BUILT_IN):

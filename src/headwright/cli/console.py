@@ -100,10 +100,10 @@ def hush() -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error, gone when the work is done; it takes the fraction done."""
+    """A bar on standard error, gone when the work is done; it takes the fraction done, and never goes back."""
     with Progress(console=TALK, transient=True, disable=not TALK.is_terminal) as bar:
         task = bar.add_task(what, total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)
+        yield lambda fraction: bar.update(task, completed=max(fraction, bar.tasks[0].completed))
 
 
 def check_writable(path: Path | None, option: str) -> None:

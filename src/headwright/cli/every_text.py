@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headwright.audit.texts.curves import Curve
     from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Sweeper
     from headwright.audit.texts.first import FirstLayer
+    from headwright.audit.texts.logits import OnLogit
     from headwright.audit.texts.occurrences import OnToken
     from headwright.audit.texts.pairs import KeptByPair, Pair
 
@@ -42,6 +43,7 @@ class Asked:
     offset: int | None = None
     query: str | None = None
     key: str | None = None
+    logit: str | None = None
     text: str | None = None
     pairs: str | None = None
     budget: int | None = None
@@ -63,6 +65,7 @@ class Answered:
     heads: Sequence[HeadOnEveryText]
     pairs: Sequence[KeptByPair]
     token: Sequence[OnToken]
+    logit: Sequence[OnLogit]
     budget: Sequence[OnBudget]
     curves: Sequence[Curve]
 
@@ -112,7 +115,7 @@ def _repeated(model: Model, asked: Asked, words: str) -> None:
     """A pair that repeats, through two layers."""
     from headwright.audit.texts.two_layers import repeated_pair
 
-    _alone(asked, "--repeat", ("layers", "query", "key", "text", "pairs", "budget", "plot", "certificate"))
+    _alone(asked, "--repeat", ("layers", "query", "key", "logit", "text", "pairs", "budget", "plot", "certificate"))
     _spelt(model, words, "--repeat")
     opening = {int(token) for token in model.opening()}
     tokens = [int(token) for token in model.encode(words) if int(token) not in opening]
@@ -156,7 +159,9 @@ def _deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
     if asked.text is None:
         raise InputError(f"layer {max(layers)}: above the first layer a key depends on the text before it, and no "
                          "vocabulary holds every key; give a text whose keys may recombine, --text FILE")  # fmt: skip
-    _alone(asked, f"--layers {layers[0]}", ("offset", "query", "key", "pairs", "budget", "plot", "certificate"))
+    _alone(
+        asked, f"--layers {layers[0]}", ("offset", "query", "key", "logit", "pairs", "budget", "plot", "certificate")
+    )
     text, ordinary = model.encode(asked.text), {int(token) for token in model.ordinary()}
     closing = len(text) - 1 - max((at for at, token in enumerate(text) if int(token) in ordinary), default=-1)
     if len(text) > asked.length:  # what closes every text closes the shorter one
@@ -200,12 +205,14 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.budget import on_budget
     from headwright.audit.texts.curves import curves
     from headwright.audit.texts.every_text import every_text
+    from headwright.audit.texts.logits import on_logit
     from headwright.audit.texts.occurrences import on_token
     from headwright.audit.texts.pairs import kept_by_pairs
 
     length, heads = asked.length, asked.heads
     queries = None if asked.query is None else _queries(model, asked.query, asked.text)
     key = None if asked.key is None else _token(model, asked.key, "--key")
+    logit = None if asked.logit is None else _token(model, asked.logit, "--logit")
     pairs = None if asked.pairs is None else _pairs(model, asked.pairs)
     tokens = None if asked.text is None else model.encode(asked.text)
 
@@ -220,6 +227,8 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
         () if pairs is None else bar("pairs", lambda done: kept_by_pairs(
             model, length, pairs, heads=heads, sweeper=sweeper, progress=done)),
         () if key is None else on_token(model, length, key, heads=heads, queries=queries),
+        () if logit is None else bar("effects on a logit", lambda done: on_logit(
+            model, length, logit, heads=heads, queries=queries, progress=done)),
         () if asked.budget is None or tokens is None else on_budget(model, length, tokens, asked.budget, heads),
         () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: curves(
             model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
@@ -380,6 +389,12 @@ def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
             f"Head 0.{one.head}: all occurrences of {name} together, where there is one, keep at least "
             f"{shown_below(one.least.bound, DIGITS)} (run: {one.least.run:.4g}) and at most "
             f"{shown_above(one.most, DIGITS)}.", markup=False)  # fmt: skip
+    for effect in found.logit:
+        name = model.words(np.array([effect.token]))[0]
+        OUT.print(
+            f"Head 0.{effect.head}: its direct effect on the logit of {name}, before the final norm, is "
+            f"{shown_below(effect.least.bound, DIGITS)} (run: {effect.least.run:.4g}) to "
+            f"{shown_above(effect.most.bound, DIGITS)} (run: {effect.most.run:.4g}).", markup=False)  # fmt: skip
     for spent in found.budget:
         OUT.print(
             f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with "
@@ -401,7 +416,7 @@ def _data(model: Model, found: Answered) -> dict[str, Any]:
     """Everything."""
     more = {
         name: [_plain(model, asdict(each)) for each in getattr(found, name)]
-        for name in ("pairs", "token", "budget", "curves")
+        for name in ("pairs", "token", "logit", "budget", "curves")
     }
     heads = [_plain(model, asdict(one)) for one in found.heads]
     return {"model": model.name, "digest": model.digest, "heads": heads} | {k: v for k, v in more.items() if v}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -30,12 +31,13 @@ def tour(
         raise InputError(f"--out {out}: the folder cannot be made ({error.strerror})") from error
     story = []
     with TALK.status("computing"):
-        for chapter in chapters(out):
+        for told in chapters(out):
+            chapter = replace(told, commands=tuple(map(_as_called, told.commands)))
             write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
             story.append(chapter)
             OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
             OUT.print(chapter.plain, markup=False)
-            again = (f"again:   {_as_called(command)}" for command in chapter.commands)
+            again = (f"again:   {command}" for command in chapter.commands)
             for line in (f"picture: {out}/{chapter.name}.svg", *again):
                 OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
         write_whole(out / "index.html", page(story).encode())

@@ -17,7 +17,7 @@ from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
 from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
-from headwright.design.phases import Phases
+from headwright.design.phases import SOLVED, SOLVED_FAST, Phases
 from headwright.design.proving.impossible import prove_impossible
 from headwright.design.proving.oneworld import prove_impossible_for_heads
 from headwright.design.sizes import check_sizes
@@ -123,7 +123,7 @@ def design(
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
     question = ask(keys, wish, world, scale, confidence, heads)
-    checker, phases = Checker(question, fast), Phases(progress)
+    checker, phases = Checker(question, fast), Phases(progress, SOLVED_FAST if fast else SOLVED)
     # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)

@@ -247,11 +247,15 @@ def _mismatch(terms: Sequence[Term], place: Term | int, typer: Typer) -> Formula
         )
         fix = rf"write {one}^\top {other} for the inner product"
     elif known(left.rows) == known(right.rows):
-        fix = rf"is {shown(left.node)}^\top meant?"
+        fix = f"is {_turned(left.node)} meant?"
     elif known(left.columns) == known(right.columns):
-        fix = rf"is {shown(right.node)}^\top meant?"
+        fix = f"is {_turned(right.node)} meant?"
     said = f"{typer.text(left)} times {typer.text(right)}: {said}"
     return unfit(said, left.node.span.to(right.node.span), fix)
+
+
+def _turned(node: t.Node) -> str:
+    return shown(node.body if isinstance(node, t.Transpose) else t.Transpose(node))
 
 
 _OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")

@@ -71,6 +71,8 @@ def beside(
         spots = [(x + out * aside, y), (x, y + up * over), (x, y - up * over), (x - out * aside, y)]
         spots += [(x + side * aside, y + end * over) for side in (out, -out) for end in (up, -up)]
         spots += [(x, y + up * 2.2 * over), (x, y - up * 2.2 * over)]
+        further = aside + 16 * unit
+        spots += [(x + side * further, y + end * over) for side in (out, -out) for end in (0, 1.6 * up, -1.6 * up)]
         boxes = [box for a, b in spots if frame.holds(box := (a, b, half, high))]
         free = [box for box in boxes if not any(_meet(box, other) for other in taken)]
         clear = [box for box in free if not any(_meet(box, other) for other in drawn)]

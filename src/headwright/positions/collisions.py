@@ -19,7 +19,7 @@ from headwright.positions.nearest import closest_rounded
 from headwright.positions.rounded import RoundedRows
 from headwright.positions.rounding import Precision
 from headwright.positions.schemes import Scheme
-from headwright.positions.separation import check_length
+from headwright.positions.separation import Closest, check_length
 from headwright.positions.separation import closest_pair as closest_exact
 from headwright.positions.twins import first_twins, nearest_twins
 
@@ -66,10 +66,12 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
     check_length(length, LARGEST_LENGTH)
     rows = RoundedRows(scheme, length, precision)
     lost = rows.lost()
-    firsts, how = _firsts(rows, lost, between(progress, 0.0, 0.4))
+    plain = rows.unrounded and precision.index == "exact"  # then one search answers both questions
+    exact = closest_exact(scheme, length, progress=between(progress, 0.0, 0.9)) if plain else None
+    firsts, how = _firsts(rows, lost, exact, between(progress, 0.9 if exact else 0.0, 0.95 if exact else 0.2))
     repeats = np.flatnonzero(firsts != np.arange(length))
     known = np.flatnonzero(~lost)
-    distance, pair, how_distance = _closest(rows, known, nearest_twins(firsts), between(progress, 0.4, 1.0))
+    distance, pair, how_distance = _closest(rows, known, nearest_twins(firsts), exact, between(progress, 0.2, 1.0))
     if progress:
         progress(1.0)
     return Report(
@@ -86,7 +88,7 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
 
 
 def _firsts(
-    rows: RoundedRows, lost: Bool[np.ndarray, " length"], progress: Progress | None
+    rows: RoundedRows, lost: Bool[np.ndarray, " length"], exact: Closest | None, progress: Progress | None
 ) -> tuple[Int[np.ndarray, " length"], str]:
     """For each position the first that coincides with it, and how that is known."""
     firsts = np.arange(len(rows))
@@ -97,7 +99,7 @@ def _firsts(
     begins[1:] = np.diff(rows.index[known]) != 0
     leaders = known[begins]  # one position for each index
     firsts[known] = leaders[np.cumsum(begins) - 1]
-    proof = _apart(rows, int(rows.index[known].max(initial=0.0)), between(progress, 0.0, 0.2))
+    proof = _apart(rows, int(rows.index[known].max(initial=0.0)), exact, between(progress, 0.0, 0.2))
     if proof:
         return firsts, proof
     stages = rows.stages()
@@ -109,12 +111,12 @@ def _firsts(
     return firsts, "the rounded rows were compared number by number"
 
 
-def _apart(rows: RoundedRows, last: int, progress: Progress | None) -> str | None:
+def _apart(rows: RoundedRows, last: int, exact: Closest | None, progress: Progress | None) -> str | None:
     """A proof that different indices up to the last have different rows, in words; None if there is none."""
     moved = rows.moved(last)
     if moved is None or last == 0:
         return None
-    apart = closest_exact(rows.scheme, last + 1, progress=progress).distance.lower
+    apart = (exact or closest_exact(rows.scheme, last + 1, progress=progress)).distance.lower
     if not apart > 2 * moved:
         return None
     why = f"rounding moves a row by at most {shown_above(moved, 3)}" if moved else "rows are not rounded"
@@ -122,14 +124,18 @@ def _apart(rows: RoundedRows, last: int, progress: Progress | None) -> str | Non
 
 
 def _closest(
-    rows: RoundedRows, known: Int[np.ndarray, " k"], twins: tuple[int, int] | None, progress: Progress | None
+    rows: RoundedRows,
+    known: Int[np.ndarray, " k"],
+    twins: tuple[int, int] | None,
+    exact: Closest | None,
+    progress: Progress | None,
 ) -> tuple[Enclosure, tuple[int, int], str]:
     """The smallest distance, the pair, and how they are known."""
     if twins:
         return Enclosure(0.0, 0.0), twins, "two positions coincide"
     # From here on the index is unrounded: the first whole number that a type lacks is rounded to the one before.
     if rows.unrounded:
-        exact = closest_exact(rows.scheme, len(rows), progress=progress)
+        exact = exact or closest_exact(rows.scheme, len(rows), progress=progress)
         return exact.distance, exact.pair, _known("a rigorous enclosure, nothing is rounded", exact.certain)
     if len(known) < 2:  # one of two positions is lost
         return Enclosure(math.inf, math.inf), (0, 1), "the numbers of one position are not finite"

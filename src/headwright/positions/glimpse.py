@@ -18,7 +18,12 @@ MOST_POSITIONS, STRETCHES, NUMBERS = 16_384, 32, 1 << 22  # of the overview; num
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """Rows from `start` on, how far apart neighbours are, how often they coincide further on, and distances from 0."""
+    """Rows from `start` on, how far apart neighbours are, how often they coincide further on, and distances from 0.
+
+    >>> from headwright.positions import Sinusoidal
+    >>> preview(Sinusoidal(4), 300, Precision(index="bfloat16"), 250).start
+    250
+    """
 
     start: int
     rows: Float[np.ndarray, "window columns"]  # from start on

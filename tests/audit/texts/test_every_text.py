@@ -103,6 +103,9 @@ def test_largest_output_is_that_of_all_texts(seed: int) -> None:
         found = largest_output(head, texts, 1, worth)
         outputs = [sum(w * worth[at, t[at]] for at, w in pattern(head, texts, t).items()) for t in all_texts(texts, 1)]
         assert found.value == pytest.approx(max(outputs))
+        assert max(outputs) - 1e-12 <= found.bound <= max(outputs) + 1e-9
+        off = largest_output(head, texts, 1, worth + 0.01, wrong=0.01).bound  # what it is worth may be 0.01 less
+        assert max(outputs) + 0.01 <= off <= max(outputs) + 0.05  # steps double
 
 
 def test_bounds_hold_where_scores_are_huge() -> None:

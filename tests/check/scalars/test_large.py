@@ -71,7 +71,7 @@ def test_what_always_holds_needs_no_threshold() -> None:
 def test_two_large_names_each_by_itself() -> None:
     found = eventually(HEADS, ">=", 1 / (1 + eps), WHERE, ("s", "t"))
     assert found is not None
-    assert found.threshold == {"s": (n - 1) / eps, "t": (n - 1) / eps}
+    assert found.threshold == {}  # of one name it is solved for
 
 
 def test_two_large_names_that_compete_are_not_decided() -> None:

@@ -131,7 +131,7 @@ def test_the_direction_says_that_only_the_length_is_wrong() -> None:
 
 def test_a_transpose_that_would_solve_it_is_not_proposed() -> None:
     each = _checked(EXERCISES["taking-apart"], "M = A A")
-    assert r"is A^\top meant?" in "\n".join(told(each))
+    assert "is A^T meant?" in "\n".join(told(each))
     assert "meant" not in "\n".join(told(hinted(each, "direction")))
 
 

@@ -7,6 +7,7 @@ head       the scores of a first-layer head, by token and place
 sweep      the largest and smallest scores at each place, summed over the places, for every query token
 bands      the least and most weight over every text
 witness    the text that attains an extreme
+together   a few query tokens, all heads: the same in one pass over the places
 every_text heads of a first layer over every text: the table of contents
 curves     the same for T = 2, 4, 8, ...
 pairs      a query token and a key token at a distance, whatever else the text holds
@@ -17,6 +18,7 @@ deeper     heads above the first layer, whatever recombination of a text's keys 
 attractors which tokens draw a head
 parts      the sweep cut by head and places: on workers, and kept for a run that is killed
 outputs    the range of a head's output along a direction
+logits     and so of its direct effect on a logit
 first      a first layer as numbers; reading and networks take them from models
 certificate, checker   a statement as a document, and who looks at it again
 gpu, kernel   the sweep on a GPU

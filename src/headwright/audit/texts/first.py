@@ -113,7 +113,7 @@ def head_of(layer: FirstLayer, number: int, held: int = HELD) -> Head:
         raise InputError(f"head {number}: expected 0 to {len(layer.queries) - 1}")
     query, key = layer.queries[number], layer.keys[number * len(layer.keys) // len(layer.queries)]
     if layer.places is None:
-        x = _stream(layer, None)
+        x = stream(layer, None)
         queries, keys = _times(_projected(x, query), layer.scale), _projected(x, key)
         if layer.angles is not None:
             return Rotary(
@@ -123,9 +123,9 @@ def head_of(layer: FirstLayer, number: int, held: int = HELD) -> Head:
     at_once = max(1, held // (len(layer.tokens) * key.weight.shape[1] * 8))
 
     at_query: Callable[[int], Vectors] = lru_cache(maxsize=2)(
-        lambda place: _times(_projected(_stream(layer, place), query), layer.scale)
+        lambda place: _times(_projected(stream(layer, place), query), layer.scale)
     )
-    at_key: Callable[[int], Vectors] = lru_cache(maxsize=at_once)(lambda place: _projected(_stream(layer, place), key))
+    at_key: Callable[[int], Vectors] = lru_cache(maxsize=at_once)(lambda place: _projected(stream(layer, place), key))
     return Placed(layer.tokens, at_query, at_key, layer.only_held, number)
 
 
@@ -156,7 +156,7 @@ def shortest(layer: FirstLayer) -> int:
 
 
 @lru_cache(maxsize=1)
-def _stream(layer: FirstLayer, place: int | None) -> Vectors:
+def stream(layer: FirstLayer, place: int | None) -> Vectors:
     """What enters the projections of all heads, for every token: made once for heads that are asked one by one."""
     rows, size = layer.embedding, float(_lengths(layer.embedding).max())
     added = [layer.always, None if place is None or layer.places is None else layer.places[place]]

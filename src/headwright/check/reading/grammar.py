@@ -45,7 +45,7 @@ class _Reader(Things):
     def read(self) -> list[Token]:
         while self.at < len(self.tokens):
             said = self._try() if self._may_begin() else None
-            if said is None and self._fact():
+            if said is None and (self._fact() or self._introduced()):
                 continue
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
@@ -82,6 +82,23 @@ class _Reader(Things):
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
+
+    def _introduced(self) -> bool:
+        """'the score of $j$ has to be much larger than all others:' is said more precisely behind the colon."""
+        start = self.at
+        try:
+            self.need(self.objects.condition and self._may_begin())
+            self.subject()
+            self.need(self.take_from("must"))
+            self.skip("adverbs")
+            self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
+            self.skip("adverbs")
+            self.need(self.take_from("rest", "others") or self.subject())
+            self.need(self.text() == ":")
+            self.at += 1
+        except UnfitError:
+            self.at = start
+        return self.at > start
 
     def _fact(self) -> bool:
         """What is so in every exercise is passed over: 'the exponential is positive'."""

@@ -34,7 +34,9 @@ class Objects:
     set: str = ""  # what their indices are called
     queries: tuple[str, ...] = ()  # q, or q_1 and q_2 of two heads
     tokens: int = 0  # of self-attention: then token i has the query q_i, the key k_i and the output c_i
+    complete: bool = False  # there are no other keys than those that are named
     asked: str = ""  # what is asked for, if it is one thing
+    condition: bool = False  # a condition on the scores is asked for
     pair: tuple[str, str] | None = None  # two things, of which is asked whether they differ
     matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
@@ -227,7 +229,7 @@ class Things(Cursor):
 
     def besides(self, kind: str) -> str:
         """Which indices are the others: all that the sentence does not name; without any, all that are not wanted."""
-        self.need(not self.objects.tokens)
+        self.need(not self.objects.tokens and not self.objects.complete)
         named = [ref for ref in self.named.get(kind, ()) if ref not in ("i", "j") or ref in self.objects.keys]
         if self.objects.first:
             self.need(not named)
@@ -252,6 +254,8 @@ class Things(Cursor):
     def of_keys(self, kind: str, refs: tuple[str, ...], guessed: bool) -> Subject:
         """The scores, or the weights, of these keys."""
         head = self.of_head() or self.head
+        if refs == (ALL,) and self.objects.complete:
+            refs = self.objects.keys
         if refs == (REST,):
             guessed = not set(self.objects.keys) <= set(self.named.get(kind, ()))
         terms = []
@@ -331,6 +335,8 @@ class Things(Cursor):
             return Subject("term", ((term, ""),), guessed=True)
         if self.take_from("gap"):
             return self._gap()
+        if self.objects.pair and self.take("difference"):
+            return Subject("term", (("({}) - ({})".format(*self.objects.pair), ""),), guessed=True)
         if self.objects.heads > 1 and self.take_from("mean"):
             return Subject("output", (("c", ""),), guessed=True)
         self.need(self.take("output", "attention output", "result"))

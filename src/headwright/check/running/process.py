@@ -66,6 +66,8 @@ class Worker:
 
     def start(self, until: float) -> None:
         """Have the process running and ready; `StoppedError` says why it is not."""
+        if self._ready and self._process is not None and self._process.poll() is not None:
+            self.stop()  # it ended while nobody asked it anything: what is asked now is not to blame
         if self._process is None:
             self.launch()
         if not self._ready:

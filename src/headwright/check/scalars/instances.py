@@ -53,8 +53,7 @@ def counterexample(
     left, right = where.settled(left), where.settled(right)
     # What is demanded of large names is looked at once the others are numbers.
     conditions = [one for one in where.all_hypotheses() if not (one[0].names() | one[2].names()) & set(large)]
-    tied = (one[0].names() | one[2].names() for one in where.all_hypotheses())
-    names = (left.names() | right.names()).union(*tied) - set(large)
+    names = (left.names() | right.names() | where.tied()) - set(large)
     for values in islice(choices(sorted(names), where), MOST_LIMITS if large else None):
         if not all(certain(*one, values) for one in conditions):
             continue
@@ -216,8 +215,7 @@ def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -
 
 def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
     """Whether a condition ties the names to others: values for them would have to be found too."""
-    tied = (a.names() | b.names() for a, _, b in where.all_hypotheses())
-    return bool(frozenset().union(*tied) - left.names() - right.names())
+    return bool(where.tied() - left.names() - right.names())
 
 
 def _failing_beyond(

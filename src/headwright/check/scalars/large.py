@@ -441,23 +441,7 @@ def eventually(
     if not holds_far_out(left, comparison, right, where, names):
         return None
     reason = f"for large {', '.join(names)} one term outgrows all others, and it has the right sign"
-    return Eventually(reason, f"dominant terms, {SOLVER}", _enough(left, comparison, right, where, names))
-
-
-def _enough(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where, names: Sequence[str]
-) -> Mapping[str, Scalar]:
-    """A value that is enough for all large names together: the threshold if they were one name, and then proved."""
-    one = where.name(names[0])
-    same = dict.fromkeys(names[1:], one)
-    if not same or any(where.range(name) != where.range(names[0]) for name in same):
-        return {}
-    found = threshold_of(left.put(same), comparison, right.put(same), where, names[0])
-    if found is None or found.condition is not None:
-        return {}
-    least = found.threshold[names[0]]
-    enough = where.given(*((where.name(name), ">" if comparison in ("<", ">") else ">=", least) for name in names))
-    return dict.fromkeys(names, least) if prove(left, comparison, right, enough) else {}
+    return Eventually(reason, f"dominant terms, {SOLVER}")
 
 
 def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:

@@ -78,6 +78,10 @@ class Where:
             (self.settled(left), checked(comparison), self.settled(right)) for left, comparison, right in found
         )
 
+    def tied(self) -> frozenset[str]:
+        """The names that hypotheses speak of."""
+        return frozenset().union(*(left.names() | right.names() for left, _, right in self.all_hypotheses()))
+
     def given(self, *hypotheses: tuple[Scalar | Number, str, Scalar | Number]) -> Where:
         """The same with more hypotheses."""
         more = tuple((scalar(left), checked(comparison), scalar(right)) for left, comparison, right in hypotheses)

@@ -309,27 +309,37 @@ def _orthogonal(left: t.Node, right: t.Node, span: t.Span) -> list[t.Node]:
 
 
 def _bounded(left: t.Node, sign: str, right: t.Node) -> tuple[t.Node, list[t.Node]] | None:
-    """x > max_i y_i says that x > y_i for all i; None where the largest or smallest is not bounded on that side."""
-    for big, other, most in (
+    """x > max_i y_i + z says that x > y_i + z for all i; None where the largest or smallest is not bounded so."""
+    if sign not in (*_RISING, *_FALLING):
+        return None
+    for side, other, most in (
         (right, left, "max" if sign in _FALLING else "min"),
         (left, right, "max" if sign in _RISING else "min"),
     ):
-        if (
-            not isinstance(big, t.BigCall)
-            or big.word != most
-            or not big.conditions
-            or sign not in (*_RISING, *_FALLING)
-        ):
+        terms = side.terms if isinstance(side, t.Sum) else (side,)
+        places = [place for place, term in enumerate(terms) if isinstance(_positive(term), t.BigCall)]
+        if len(places) != 1:
             continue
-        if any(part == t.Name(big.index) for part in t.walk(other)):
+        term, big = terms[places[0]], _positive(terms[places[0]])
+        most = most if term is big else {"max": "min", "min": "max"}[most]  # x - max_i y_i > z
+        if not isinstance(big, t.BigCall) or big.word != most or not big.conditions:
+            continue
+        others = [other, *(one for one in terms if one is not term)]
+        if any(part == t.Name(big.index) for one in others for part in t.walk(one)):
             continue  # that index is another one there
-        terms = [left, big.body] if big is right else [big.body, right]
+        body = big.body if term is big else t.Negative(big.body, span=term.span)
+        each = tuple(body if one is term else one for one in terms)
+        said = each[0] if len(each) == 1 else t.Sum(each, span=side.span)
         conditions: list[t.Node] = list(big.conditions)
         if big.lower is not None and big.upper is not None:
             between = _relation([big.lower, t.Name(big.index, span=big.span), big.upper], ["<=", "<="])
             conditions = [between, *big.conditions]
-        return _relation(terms, [sign]), conditions
+        return _relation([left, said] if side is right else [said, right], [sign]), conditions
     return None
+
+
+def _positive(term: t.Node) -> t.Node:
+    return term.body if isinstance(term, t.Negative) else term
 
 
 def _ends(items: t.Listing) -> tuple[t.Node, t.Node] | None:

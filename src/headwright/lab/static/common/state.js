@@ -53,6 +53,7 @@ export const rows = (initial, { most = 2000 } = {}) => ({
 
 const same = (kind, a, b) => kind.write(a) === kind.write(b);
 const KEPT = 200;
+const PAUSE = 400; // milliseconds after which the address says what is typed or held, so that a reload loses nothing
 
 /**
  * Values by name; `changed(values, names)` is called after every change, `complaints` has what could not be read.
@@ -115,7 +116,9 @@ export class State {
     const names = Object.keys(changes).filter((name) => !same(this.fields[name], this.values[name], changes[name]));
     Object.assign(this.values, changes);
     if (names.length) this.#tell(names);
+    clearTimeout(this.keeping);
     if (settle) this.settle();
+    else this.keeping = setTimeout(() => this.keep(this.address()), PAUSE);
   }
 
   settle() {

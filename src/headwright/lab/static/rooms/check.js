@@ -78,7 +78,7 @@ function build(main, state) {
   const papers = h("section", { class: "panel", id: "document-verdicts", hidden: true, "aria-label": "The document" });
 
   main.append(h("div", { class: "room" },
-    h("div", { class: "controls" },
+    h("div", { class: "controls lead" },
       group("Exercise", h("div", { class: "control" }, h("label", { for: "field-exercise" }, "What is answered"), select, h("p", { class: "error", id: "error-exercise", role: "alert", hidden: true }))),
       group("Hints", h("div", { class: "control" }, h("p", { class: "note" }, "How much is told about an answer. Step by step: nothing here shows a solution first."), ...hintButtons())),
       numbers,

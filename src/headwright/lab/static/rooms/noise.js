@@ -3,7 +3,7 @@ import { down, h, put, s, shown, speak, up } from "../common/dom.js";
 import { number } from "../common/state.js";
 import { forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker } from "../common/ask.js";
-import { axes } from "../common/chart.js";
+import { axes, rounded } from "../common/chart.js";
 import { open } from "../common/room.js";
 
 const fields = {
@@ -173,14 +173,14 @@ function build(main, state) {
     const bins = new Array(25).fill(0);
     for (const [a] of cloud) bins[Math.min(24, Math.floor(a * 25))] += 1;
     const most = Math.max(...bins) / cloud.length;
-    const { x, y } = axes(svg, { width: 300, height: 128, from: 0, to: 1, top: most, across: `weight of key 0 in ${cloud.length} draws`, up: "", ticks: 4 });
+    const { x, y } = axes(svg, { width: 300, height: 128, from: 0, to: 1, top: Math.min(1, rounded(most)), across: `weight of key 0 in ${cloud.length} draws`, up: "", ticks: 4 });
     bins.forEach((count, i) => svg.append(s("rect", { class: "bar-key", x: x(i / 25) + 0.5, y: y(count / cloud.length), width: Math.max(1, x(1 / 25) - x(0) - 1), height: Math.max(0, y(0) - y(count / cloud.length)) })));
     put(svg, { role: "img", "aria-label": `${title}: histogram of the weight of key 0; ${shown(bins[0] / cloud.length)} of the draws below 0.04, ${shown(bins[24] / cloud.length)} above 0.96` });
   }
 
   function drawCurve(values) {
     const lengths = Array.from({ length: 161 }, (_, k) => 10 ** (-1 + (4 * k) / 160));
-    const { x, y } = axes(curveSvg, { width: 900, height: 250, from: -1, to: 3, top: 1, across: "log₁₀ of the length λ", up: "probability", ticks: 4 });
+    const { x, y } = axes(curveSvg, { width: matchMedia("(max-width: 44rem)").matches ? 440 : 900, height: 250, from: -1, to: 3, top: 1, across: "log₁₀ of the length λ", up: "probability", ticks: 4 });
     const plateau = below(1 / Math.sqrt(values.variance));
     curveSvg.append(s("line", { class: "limit", x1: x(-1), x2: x(3), y1: y(plateau), y2: y(plateau) }), s("text", { class: "tick", x: x(-1) + 6, y: y(plateau) + (plateau > 0.9 ? 15 : -6) }, `key 0 points forwards: ${shown(plateau, 4)}`));
     for (const [name, heads, said] of [["one", [[1, 1]], "one head"], ["two", [[1, 0], [0, 1]], "two heads"]]) {

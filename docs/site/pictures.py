@@ -1,0 +1,79 @@
+"""The pictures of these pages, drawn anew from the code as it stands, and their text alternatives with them.
+
+python docs/site/pictures.py     a minute; pictures of the lab's rooms are photographs and are not drawn here
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwright import pictures, weights
+from headwright.tour import chapters
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "pictures"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "tutorial").glob("*.md"))]
+OF_TOUR = {
+    "large-enough": "pattern", "answers": "published-answer", "shortest": "plane", "one-head": "one-head",
+    "two-heads": "two-heads", "robust": "robust", "every-text": "every-text", "order": "order",
+    "positions": "positions", "rank": "spectrum",
+}  # fmt: skip
+HEADS = ("route", "previous", "induction", "lookup", "majority")
+
+
+def drawn() -> Iterator[tuple[str, bytes]]:
+    """Name after name, with the picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        for chapter in chapters(Path(folder)):
+            name = chapter.name.partition("-")[2]
+            if name in OF_TOUR:
+                yield OF_TOUR[name], pictures.render(chapter.picture, ".svg")
+        path = Path(folder) / "every-length.svg"
+        command = ("audit", "builtin:induction", "--every-text", "32", "--plot", str(path))
+        subprocess.run([sys.executable, "-m", "headwright", *command], check=True, capture_output=True)  # noqa: S603
+        yield "every-length", path.read_bytes()
+    for name in HEADS:
+        rules = weights.read_rules(ROOT / "examples" / "heads" / f"{name}.toml")
+        yield f"head-{name}", pictures.render(weights.build(rules).picture(), ".svg")
+    curve = json.loads((ROOT / "training" / "induction-loss.json").read_text())["loss in nats"]
+    loss = runpy.run_path(str(ROOT / "training" / "induction.py"))["drawn"](curve)
+    yield "induction-loss", pictures.render(loss, ".svg")
+
+
+def told(drawing: bytes) -> str:
+    """The text alternative that a drawing carries.
+
+    >>> told(b'<svg role="img" aria-label="a &lt; b">')
+    'a < b'
+    """
+    found = re.search(r'aria-label="([^"]*)"', drawing.decode())
+    return html.unescape(found[1]) if found else ""
+
+
+def tell(name: str, words: str) -> None:
+    """Give the picture its text alternative wherever a page shows it."""
+    shown = re.compile(rf"!\[[^\]]*\]\(((?:docs/|\.\./)?pictures/{name})\.(?:png|svg)\)")
+    for page in PAGES:
+        text = page.read_text()
+        new = shown.sub(lambda found: f"![{words}]({found[1]}.svg)", text)
+        if new != text:
+            page.write_text(new)
+
+
+def main() -> None:
+    """Draw all of them."""
+    for name, picture in drawn():
+        (FOLDER / f"{name}.svg").write_bytes(picture)
+        tell(name, told(picture))
+
+
+if __name__ == "__main__":
+    main()
