@@ -181,7 +181,10 @@ def assuming(
     firm = any(states_condition(said.node) and not _follows(said) for said in claims)
     for said in claims:
         relations = [] if firm and _follows(said) else _score_relations(said.node)
-        left += [replace(said, node=one) for one in _without_scores(said.node)] if relations else [said]
+        if not relations:
+            left.append(said)
+            continue
+        left += [replace(said, node=one) for one in _without_scores(said.node)]
         left_out = _left_out(said.node, decider)
         for relation in relations:
             if left_out:
