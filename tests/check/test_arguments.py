@@ -47,5 +47,5 @@ def test_goes_on_with_no_chain_where_words_name_what_is_compared() -> None:
 
 
 def test_goes_on_with_no_chain_where_which_stands_behind_words() -> None:
-    text = r"$q = \lambda(k_a+k_b+k_c)$ with $\lambda \to \infty$. The scores are larger than the other ones, which are zero."
+    text = r"$q = \lambda(k_a+k_b+k_c)$ with $\lambda \to \infty$. They beat the other scores, which are zero."
     assert said("averaging-three", text) in ("undecided", "proved")
