@@ -68,6 +68,25 @@ def shown_below(number: float, digits: int = 6) -> str:
     return _shown(number, digits, ROUND_FLOOR)
 
 
+def float_above(number: Fraction) -> float:
+    """The smallest float that is not below a fraction.
+
+    >>> float_above(Fraction(1, 3)) > Fraction(1, 3), float_above(Fraction(1, 2))
+    (True, 0.5)
+    """
+    nearest = float(number)
+    return nearest if nearest >= number else math.nextafter(nearest, math.inf)  # compared exactly by Python
+
+
+def float_below(number: Fraction) -> float:
+    """The largest float that is not above a fraction.
+
+    >>> float_below(Fraction(1, 10)) < Fraction(1, 10)
+    True
+    """
+    return -float_above(-number)
+
+
 def _shown(number: float, digits: int, rounding: str) -> str:
     return f"{Context(prec=digits, rounding=rounding).create_decimal_from_float(number):g}"
 

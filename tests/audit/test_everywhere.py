@@ -14,7 +14,7 @@ from headwright.audit import everywhere as module
 from headwright.audit.everywhere import everywhere
 from headwright.audit.models import load_model
 from headwright.audit.report.page import word
-from headwright.audit.report.texts import section, told
+from headwright.audit.report.texts import headline, section, told
 from tests.audit.texts.test_models import V, tiny
 
 
@@ -25,6 +25,8 @@ def test_a_small_vocabulary_is_looked_at_whole_whatever_the_text() -> None:
     assert [(one.head, one.kept == one.pairs) for one in found.pairs] == [(0, True), (1, False)]
     assert all(len(one.floors) == one.pairs for one in found.pairs)
     assert "In every text of 16 tokens, head 0.0 gives the previous token at least 0.87" in " ".join(told(found))
+    assert str(headline(found)).startswith("Proven: in every text of 16 tokens, head 0.0 gives the previous token at")
+    assert headline(everywhere(model, [1], [0])) is None
 
 
 def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_spoken_of(
@@ -38,7 +40,10 @@ def test_of_a_large_vocabulary_only_texts_that_end_in_a_token_of_the_text_are_sp
     assert {one.queries for one in found.places} == {3}
     assert found.pairs[0].pairs == 3  # th, he, eh
     sentences = told(found)
-    assert all("tokens the row has" in line or "head 0.0" not in line for line in sentences if "In every text" in line)
+    assert sentences[0].startswith("In every text of 16 tokens, whichever of the 3 tokens the row has, head 0.0 gives")
+    assert any(
+        line.startswith("No text of 16 tokens, whichever of the 3 tokens the row has, lets") for line in sentences
+    )
     page = section(found, "<the text>", word)
     assert "with any of 3 tokens there, the first that occur in &lt;the text&gt;" in page
     assert "<the text>" not in page and "whichever of all" not in page

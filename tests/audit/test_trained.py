@@ -70,4 +70,4 @@ def test_pairs_of_a_text_are_kept_by_a_head_of_minilm_whatever_the_rest() -> Non
     proved = everywhere(model, [0], [2], text=model.encode(text))
     assert proved.choices > 29000 and proved.places[0].least.text[0] == "[CLS]"
     assert proved.pairs[0].kept > proved.pairs[0].pairs / 2
-    assert "Head 0.2: for" in " ".join(told(proved))
+    assert "head 0.2 gives the previous token more than one half in every text of 16 tokens" in " ".join(told(proved))

@@ -93,7 +93,7 @@ def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> 
 def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
     names = {"verdict", "head_dim", "head_dim_lower_bound", "frobenius", "nuclear", "minimised", "lower_bound",
              "outputs", "patterns", "assignment", "dtype", "heads", "certificate", "exported", "note",
-             "words"}  # fmt: skip
+             "words", "kinds"}  # fmt: skip
     for rules, *more in (("route",), ("twins",), ("open", *COARSE)):
         assert set(headwright("design", "--rules", f"{rules}.toml", *more, "--json").json) == names
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -305,6 +306,15 @@ def test_a_preview_shows_rows_from_a_start_and_distances_from_position_0() -> No
     assert found.neighbours[6] == 0
     assert found.distances.shape == (299,)
     assert_allclose(found.distances[0], closest_pair(Sinusoidal(4), 2).distance.lower)
+
+
+def test_a_preview_counts_the_neighbours_that_coincide() -> None:
+    scheme, coarse = Sinusoidal(4), Precision(index="bfloat16")
+    found = preview(scheme, 4096, coarse)
+    counted = sum(
+        share * (high - low) for share, (low, high) in zip(found.coinciding, pairwise(found.ends), strict=True)
+    )
+    assert round(counted) == report(scheme, 4096, coarse).collisions  # here all that coincide are neighbours
 
 
 @pytest.mark.parametrize("precision", [Precision(), Precision(index="bfloat16"), Precision(rows="float16")])

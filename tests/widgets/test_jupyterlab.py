@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+import headwright
 from tests.lab.conftest import browser_type_launch_args  # noqa: F401  (the same browser)
 
+SOURCE = Path(headwright.__file__).parents[1]  # the kernel runs elsewhere, and has to find what is tested here
 CELLS = [
     "import numpy as np\nfrom headwright import widgets\nfrom headwright.design import copy\n"
     "view = widgets.design(np.array([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]]), copy(0, '0.1'))\nview",
@@ -57,7 +59,9 @@ def notebook(tmp_path: Path) -> Iterator[str]:
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]  # fmt: skip
     with (tmp_path / "said.txt").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env={**os.environ, **own}, cwd=tmp_path)
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, env={**os.environ, **own, "PYTHONPATH": str(SOURCE)}, cwd=tmp_path
+        )
     try:
         _wait(f"http://127.0.0.1:{port}/api?token={token}", process, tmp_path / "said.txt")
         yield f"http://127.0.0.1:{port}/lab/tree/view.ipynb?token={token}"

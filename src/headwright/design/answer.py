@@ -20,6 +20,7 @@ from headwright.design.proving.places import Table, bound_at
 from headwright.design.solving.problem import Problem, Solution
 from headwright.design.solving.solver import dual_bound, violation
 from headwright.design.statement import Question
+from headwright.enclosure import float_below
 
 ROOM = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7)  # what is given away, until rounding does no harm
 SHRINKS = (1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # of a bound, until the checker takes it; 1: nothing is claimed
@@ -123,7 +124,7 @@ def _verified(
         )
         verdict = checker.verify(text, phases.checking)
         if verdict.word == "verified":
-            return Answer(found, below(claimed), text, verdict.words)
+            return Answer(found, float_below(claimed), text, verdict.words)
         if shrink == 0.0 and claimed and not granted(question, checker, queries, guard):
             return None
     return None
@@ -161,16 +162,6 @@ def granted(
     True
     """
     return checker.verify(certificate(question, "designed", queries=queries, guard=guard)).word == "verified"
-
-
-def below(number: Fraction) -> float:
-    """The number as a float, rounded down.
-
-    >>> below(Fraction(1, 10)) <= Fraction(1, 10)
-    True
-    """
-    nearest = float(number)
-    return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
 def _fraction(least: float) -> Fraction:

@@ -23,6 +23,7 @@ from headwright.design.proving.oneworld import prove_impossible_for_heads
 from headwright.design.sizes import check_sizes
 from headwright.design.statement import Question
 from headwright.design.wish import Number, Wish, exact
+from headwright.enclosure import float_above
 from headwright.errors import InputError
 from headwright.files import finite
 from headwright.noise.world import World
@@ -221,6 +222,4 @@ def _without(question: Question, checker: Checker, found: Answer) -> Design:
 
 def _norm(query: Float[np.ndarray, " d"]) -> float:
     """The length of a query, rounded up."""
-    length = sqrt_above(sum((Fraction(x) ** 2 for x in query.tolist()), Fraction(0)))
-    nearest = float(length)
-    return nearest if nearest >= length else math.nextafter(nearest, math.inf)
+    return float_above(sqrt_above(sum((Fraction(x) ** 2 for x in query.tolist()), Fraction(0))))

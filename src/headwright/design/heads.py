@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.design.answer import below
 from headwright.design.certify import certificate
 from headwright.design.checking import Checker
 from headwright.design.descend import descended, gathered
@@ -24,6 +23,7 @@ from headwright.design.program import program, solved
 from headwright.design.proving.oneworld import best_common_bound
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
+from headwright.enclosure import float_below
 
 FEW = 6  # targets up to which all groupings are tried: 203 of them
 LONGER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)  # how much longer queries are made until the checker takes them
@@ -147,7 +147,7 @@ def _certified(
             claimed, text, words = none_shorter, stronger, verdict.words
             break
     shares = tuple(Share(h, group) for h, (group, _) in enumerate(heads))
-    return Shared(mine, shares, below(claimed), text, words)
+    return Shared(mine, shares, float_below(claimed), text, words)
 
 
 def _queries(heads: Heads) -> Float[np.ndarray, "heads d"]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from headwright.design.answer import Attempt, below, multipliers
+from headwright.design.answer import Attempt, multipliers
 from headwright.design.certify import Bound, certificate
 from headwright.design.checking import Checker
 from headwright.design.proving.anyquery import Search
@@ -17,6 +17,7 @@ from headwright.design.proving.places import bound_at
 from headwright.design.solving.problem import Solution
 from headwright.design.solving.solver import dual_bound
 from headwright.design.statement import Question
+from headwright.enclosure import float_below
 
 BEYOND_USE = 1e6  # scores larger than this, by the proven length times the spread of the keys
 SHRINKS = (1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999)  # of a bound, until the checker takes it
@@ -54,7 +55,7 @@ def prove_longer(question: Question, checker: Checker, attempt: Attempt) -> Long
             text = certificate(question, "longer", bound, none_shorter=claimed)
             verdict = checker.verify(text)
             if verdict.word == "verified":
-                proven = below(claimed)
+                proven = float_below(claimed)
                 return Longer(text, verdict.words, proven, useless=proven * _spread(question) > BEYOND_USE)
     return None
 

@@ -240,7 +240,7 @@ def _paired(left: arb_mat, right: arb_mat) -> list[tuple[arb, arb]]:
     return list(zip(*sides, strict=True))
 
 
-_OF_NUMBERS: Mapping[str, Callable[[arb], arb]] = {
+ELEMENTARY: Mapping[str, Callable[[arb], arb]] = {
     "exp": exponential, "ln": logarithm, "sqrt": root, "sin": arb.sin, "cos": arb.cos, "abs": abs,
 }  # fmt: skip
 
@@ -261,9 +261,9 @@ def norm(value: arb_mat | None, kind: str, budget: Budget) -> arb_mat:
 
 def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb_mat | None:
     """A function of values; None is a zero of unknown shape."""
-    if function in _OF_NUMBERS:
+    if function in ELEMENTARY:
         number = arb(0) if values[0] is None else single(values[0])
-        return scalar(_OF_NUMBERS[function](number))
+        return scalar(ELEMENTARY[function](number))
     if function == "trace":
         return None if values[0] is None else scalar(values[0].trace())
     if function == "relu":

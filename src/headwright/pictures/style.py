@@ -15,7 +15,7 @@ from typing import Any
 
 import altair as alt
 
-from headwright.theme import DRAWN, colour, darkened
+from headwright.theme import DARK, DRAWN, colour, darkened
 
 Chart = Any  # any of altair's charts: its operators are not typed
 
@@ -141,10 +141,12 @@ def _page(styled: Chart, words: str) -> str:
             inline=True, embed_options={"renderer": "svg", "actions": {"source": False, "editor": False}}
         )
     )  # fmt: skip
-    dark = f"@media screen and (prefers-color-scheme:dark){{body{{background:{colour('card', 1)}}}}}"
+    ground = colour("card", DARK)  # Vega writes the ground of the light into the drawing's own style
+    dark = f"@media screen and (prefers-color-scheme:dark){{body,svg.marks{{background:{ground} !important}}}}"
     style = f"<style>svg.marks{{max-width:100%;height:auto}}{darkened()}{dark}</style>"
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    named = page.replace("<html>", '<html lang="en">', 1).replace(
-        'id="vis"', f'id="vis" role="img" aria-label="{html.escape(words)}"', 1
-    )
-    return named.replace("</head>", f"{viewport}{style}</head>", 1)
+    # Its script holds pages in strings: what is put in goes before the script, and behind it.
+    head, script, rest = page.partition("<script")
+    head = head.replace("<html>", '<html lang="en">').replace("</style>", f"</style>{viewport}{style}", 1)
+    before, place, after = rest.rpartition('id="vis"')
+    return f'{head}{script}{before}{place} role="img" aria-label="{html.escape(words)}"{after}'

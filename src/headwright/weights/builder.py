@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from headwright.cards import card
-from headwright.enclosure import shown_above
+from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
 from headwright.weights.bounds import lower_bound
@@ -21,7 +21,7 @@ from headwright.weights.dimension import dimension_bound
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import down, frobenius_above, judged, nuclear_above
+from headwright.weights.proven import frobenius_above, judged, nuclear_above
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.shares import shared_out
 
@@ -188,7 +188,7 @@ def _built(
     facts = judged(rules, claims, layer)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
-    least = [down(bound.least) for bound in taken]
+    least = [float_below(bound.least) for bound in taken]
     together = math.hypot(*least) if minimise == "size" else math.fsum(least)
     return Built(
         rules, "designed", words, layer, text, minimise,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import float_above, float_below
 from headwright.trusted.heads.run import Head as ExactHead
 from headwright.trusted.heads.run import Rule as Claim
 from headwright.trusted.heads.run import Run, World, error_above
@@ -27,7 +27,7 @@ def frobenius_above(head: Head) -> float:
     """
     Q, K = _asking(head), exact(head.W_K)
     total = sum((_dot(K[a], K[b]) * _dot(Q[a], Q[b]) for a in range(len(Q)) for b in range(len(Q))), Fraction(0))
-    return up(sqrt_above(total))
+    return float_above(sqrt_above(total))
 
 
 def nuclear_above(head: Head) -> float:
@@ -36,7 +36,7 @@ def nuclear_above(head: Head) -> float:
     >>> nuclear_above(Head(np.eye(2), np.eye(2), np.eye(2)))
     2.0
     """
-    return up(sum((_dot(row, row) for row in (*_asking(head), *exact(head.W_K))), Fraction(0)) / 2)
+    return float_above(sum((_dot(row, row) for row in (*_asking(head), *exact(head.W_K))), Fraction(0)) / 2)
 
 
 def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[float, ...]:
@@ -44,38 +44,21 @@ def errors_above(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tupl
     return tuple(error for error, _ in judged(rules, claims, layer))
 
 
-def patterns_below(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> tuple[dict[int, float], ...]:
-    """What each target gets at least, by the checker's own arithmetic."""
-    return tuple(pattern for _, pattern in judged(rules, claims, layer))
-
-
 def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple[float, dict[int, float]]]:
-    """Both of these for each claim."""
+    """For each claim, how far its output is off at most, and what each target gets at least."""
     runs = _runs(rules, layer)
     found = []
     for rule in claims:
         claim, mine = _claim(rules, rule), runs if rule.head is None else [runs[rule.head]]
         below = dict(zip(claim.seen, mine[0].pattern_below(claim), strict=True)) if rule.attend else {}
-        error = up(error_above(claim, mine)) if rule.output else 0.0
-        found.append((error, {a: down(below[a]) for a in rule.attend or {}}))
+        error = float_above(error_above(claim, mine)) if rule.output else 0.0
+        found.append((error, {a: float_below(below[a]) for a in rule.attend or {}}))
     return found
 
 
 def exact(matrix: Float[np.ndarray, "n d"]) -> Exact:
     """The same numbers as fractions."""
     return [tuple(map(Fraction, row)) for row in matrix.tolist()]
-
-
-def up(x: Fraction) -> float:
-    """The nearest float that is not smaller."""
-    nearest = float(x)
-    return nearest if Fraction(nearest) >= x else math.nextafter(nearest, math.inf)
-
-
-def down(x: Fraction) -> float:
-    """The nearest float that is not larger."""
-    nearest = float(x)
-    return nearest if Fraction(nearest) <= x else math.nextafter(nearest, -math.inf)
 
 
 def _runs(rules: Rules, layer: HeadLayer) -> list[Run]:

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from scipy.linalg import qr
 
 from headwright import lowrank
+from headwright.enclosure import float_above
 from headwright.errors import InputError
 from headwright.lowrank import LowRank
 
@@ -80,7 +81,7 @@ def take_apart(basis: Float[Any, "D k"]) -> TakenApart:
     M = A @ A.T
     rounded = lowrank.error_upper_bound(M, A, A.T)
     total = Fraction(of_basis) + Fraction(rounded)
-    return TakenApart(M, _up(total))
+    return TakenApart(M, float_above(total))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +112,4 @@ def cut_values(OV: Float[Any, "m D"], *, rank: int | None = None, tolerance: flo
 def _root_above(x: Fraction) -> float:
     from headwright.trusted.numbers import sqrt_above
 
-    return _up(sqrt_above(x))
-
-
-def _up(x: Fraction) -> float:
-    nearest = float(x)
-    return nearest if Fraction(nearest) >= x else float(np.nextafter(nearest, np.inf))
+    return float_above(sqrt_above(x))

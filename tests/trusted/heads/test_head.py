@@ -89,26 +89,27 @@ def test_floors_and_tolerances_are_judged_to_25_digits(seed: int, causal: bool) 
 
 @given(st.integers(0, 10**6))
 def test_in_a_world_no_sample_breaks_what_was_verified(seed: int) -> None:
-    from headwright.weights.proven import down, errors_above, patterns_below, up
+    from headwright.enclosure import float_above, float_below
+    from headwright.weights.proven import judged
 
     rng = np.random.default_rng(seed)
     X, head = rng.normal(size=(4, 3)), Head(*(rng.normal(size=(k, 3)) / 2 for k in (2, 2, 2)))
     ball, low, high = 0.02, Fraction("0.95"), Fraction("1.02")
     plain = Rule(1, attend={0: Fraction(1, 10**9)}, output=(Fraction(1), Fraction(0)), tolerance=Fraction(100))
     rules = Rules((X,), (plain,), ball=Fraction(str(ball)), scale=(low, high))
-    floor = Fraction(patterns_below(rules, [plain], layer(head))[0][0])
-    error = Fraction(errors_above(rules, [plain], layer(head))[0])
+    off, least = judged(rules, [plain], layer(head))[0]
+    floor, error = Fraction(least[0]), Fraction(off)
     tight = Rule(1, attend={0: floor}, output=plain.output, tolerance=error)
     assert says(Rules((X,), (tight,), ball=rules.ball, scale=(low, high)), layer(head)) == "verified"
-    over = Rule(1, attend={0: Fraction(up(floor * (1 + Fraction(1, 10**9))))})
+    over = Rule(1, attend={0: Fraction(float_above(floor * (1 + Fraction(1, 10**9))))})
     assert says(Rules((X,), (over,), ball=rules.ball, scale=(low, high)), layer(head)) == "rejected"
     for _ in range(20):
         e = rng.normal(size=X.shape)
         moved = X * rng.uniform(float(low), float(high), size=(4, 1)) + ball * e / np.linalg.norm(e, axis=1)[:, None]
         s = moved @ head.M @ moved[1]
         p = np.exp(s - s.max()) / np.exp(s - s.max()).sum()
-        assert p[0] >= down(floor) * (1 - 1e-12)
-        assert np.linalg.norm(p @ moved @ head.W_V.T - [1, 0]) <= up(error) * (1 + 1e-12)
+        assert p[0] >= float_below(floor) * (1 - 1e-12)
+        assert np.linalg.norm(p @ moved @ head.W_V.T - [1, 0]) <= float_above(error) * (1 + 1e-12)
 
 
 def reference(X: np.ndarray, rules: tuple[Rule, ...], norm: str) -> float:

@@ -7,6 +7,7 @@ from statistics import median
 
 from headwright.audit.auditor import Audit
 from headwright.audit.findings.heads import BY_MEAN, Head
+from headwright.audit.report.texts import headline
 from headwright.enclosure import shown_below
 
 ROUNDING = 1e-4  # a smaller relative difference is what floats lose
@@ -30,7 +31,10 @@ def sentences(found: Audit) -> list[str]:
     none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None]
     if none:
         lines.append(f"No head {', '.join(none[:-1])}{', and none ' if none[:-1] else ''}{none[-1]}.")
-    rest = (_fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found), _places(found))
+    rest = (
+        headline(found.every_text), _fragile(found.heads), _rounded(found.heads), _ranks(found.heads), _order(found),
+        _places(found),
+    )  # fmt: skip
     return [*lines, *(line for line in rest if line)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from headwright.audit.everywhere import Everywhere, Extreme, OnEveryText, PairsOnEveryText
 from headwright.enclosure import shown_above, shown_below
@@ -52,50 +52,73 @@ def _about(found: Everywhere, text: str) -> str:
 
 def told(found: Everywhere) -> list[str]:
     """What the numbers come to, in sentences: floors, ceilings, pairs."""
-    if not found.places:
-        return []
+    return [*_floors_told(found), *_ceilings_told(found), *_pairs_told(found)]
+
+
+def headline(found: Everywhere) -> str | None:
+    """The one sentence for those who read no further: a floor, or else what pairs keep, or else a ceiling."""
+    firm = _pairs_told(found) if any(one.kept for one in found.pairs) else []
+    lines = [*_floors_told(found), *firm, *_ceilings_told(found)]
+    return f"Proven: {lines[0][0].lower()}{lines[0][1:]}" if lines else None
+
+
+def _by_place(found: Everywhere) -> Iterator[tuple[str, list[OnEveryText]]]:
+    yield from ((said, [one for one in found.places if one.place == place]) for place, said in WHERE.items())
+
+
+def _every(found: Everywhere) -> str:
     which = "" if found.whole else f", whichever of the {found.queries} tokens the row has"
-    every = f"In every text of {found.places[0].length} tokens{which}"
+    return f"of {found.places[0].length} tokens{which}" if found.places else ""
+
+
+def _floors_told(found: Everywhere) -> list[str]:
     lines = []
-    for place, said in WHERE.items():
-        mine = [one for one in found.places if one.place == place]
+    for said, mine in _by_place(found):
         floors = [one for one in mine if one.always_half == one.queries]
         if floors:
             weakest = min(floors, key=lambda one: one.least.bound)
             lines.append(
-                f"{every}, {_heads([one.head for one in floors], 'gives', 'give')} {said} at least "
-                f"{shown_below(weakest.least.bound, DIGITS)}{_weakest(floors, weakest)}."
+                f"In every text {_every(found)}, {_heads([one.head for one in floors], 'gives', 'give')} {said} at "
+                f"least {shown_below(weakest.least.bound, DIGITS)}{_weakest(floors, weakest)}."
             )
-    for place, said in WHERE.items():
-        mine = [one for one in found.places if one.place == place]
+    return lines
+
+
+def _ceilings_told(found: Everywhere) -> list[str]:
+    lines, comma = [], "" if found.whole else ","
+    for said, mine in _by_place(found):
         ceilings = [one for one in mine if one.never_half == one.queries]
         if ceilings:
             highest = max(ceilings, key=lambda one: one.most.bound)
-            ending = "" if found.whole else " that ends so"
             lines.append(
-                f"No text{ending} lets {_heads([one.head for one in ceilings])} give {said} one half; the most there "
-                f"is {shown_above(highest.most.bound, DIGITS)}{_weakest(ceilings, highest)}."
+                f"No text {_every(found)}{comma} lets {_heads([one.head for one in ceilings])} give {said} one half; "
+                f"the most there is {shown_above(highest.most.bound, DIGITS)}{_weakest(ceilings, highest)}."
             )
         mostly = [one for one in mine if one.queries / 2 < one.never_half < one.queries]
         if mostly:
             largest = max(mostly, key=lambda one: one.never_half)
             lines.append(
-                f"For {largest.never_half} of {largest.queries} tokens of the row no text lets head 0.{largest.head} "
-                f"give {said} one half."
+                f"For {largest.never_half} of {largest.queries} tokens of the row no text of {largest.length} tokens "
+                f"lets head 0.{largest.head} give {said} one half."
             )
-    firm = sorted((one for one in found.pairs if one.kept), key=lambda one: -one.kept / one.pairs)
-    for one in firm[:FEW_HEADS]:
-        lines.append(
-            f"Head 0.{one.head}: for {one.kept} of {one.pairs} pairs of adjacent tokens, the previous token has more "
-            "than one half whatever all the other tokens are."
-        )
-    none = [one for one in found.pairs if not one.kept]
-    if none and firm:
-        lines.append(f"For none of these pairs: {_heads([one.head for one in none])}.")
-    elif none:
-        lines.append(f"No head keeps more than one half on the previous token whatever the rest is, for any of the "
-                     f"{none[0].pairs} pairs of adjacent tokens that were tried.")  # fmt: skip
     return lines
+
+
+def _pairs_told(found: Everywhere) -> list[str]:
+    if not found.pairs:
+        return []
+    length = found.places[0].length
+    firm = sorted((one for one in found.pairs if one.kept), key=lambda one: -one.kept / one.pairs)
+    none = [one.head for one in found.pairs if not one.kept]
+    if not firm:
+        return [f"No head keeps more than one half on the previous token in every text of {length} tokens, for any of "
+                f"{found.pairs[0].pairs} pairs of adjacent tokens."]  # fmt: skip
+    lines = [
+        f"For {one.kept} of {one.pairs} pairs of adjacent tokens, head 0.{one.head} gives the previous token more than "
+        f"one half in every text of {length} tokens, whatever the others are."
+        for one in firm[:FEW_HEADS]
+    ]
+    return lines + ([f"For none of these pairs: {_heads(none)}."] if none else [])
 
 
 def _weakest(several: Sequence[OnEveryText], one: OnEveryText) -> str:

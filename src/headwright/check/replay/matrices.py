@@ -20,7 +20,7 @@ from headwright.check.replay.saying import EQUAL
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
-from headwright.formula.evaluate import NoValue, Undefined, ball, precision, softmax, spectral
+from headwright.formula.evaluate import ELEMENTARY, NoValue, Undefined, ball, compare, precision, softmax, spectral
 from headwright.formula.evaluate import power as real_power
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
 
@@ -31,12 +31,6 @@ LARGEST_POWER = 1000
 BITS = 192
 LARGE = 6  # sizes of the larger draws
 SCALES = (Fraction(1), Fraction(1), Fraction(1, 50), Fraction(40))
-COMPARED: Mapping[str, Callable[[arb], bool | None]] = {
-    "<": lambda gap: True if gap < 0 else False if gap >= 0 else None,
-    "<=": lambda gap: True if gap <= 0 else False if gap > 0 else None,
-    ">": lambda gap: True if gap > 0 else False if gap <= 0 else None,
-    ">=": lambda gap: True if gap >= 0 else False if gap < 0 else None,
-}
 
 
 @dataclass(frozen=True)
@@ -432,14 +426,8 @@ def _call(function: str, values: Sequence[Table]) -> Table:
             if first.along_axes():
                 return single(arb(len(first.entries)))
             return single(arb(fmpq_mat([[entry.fmpq() for entry in row] for row in first.dense()]).rank()))
-        case "sqrt" if first.number >= 0:
-            return single(first.number.sqrt())
-        case "exp" if first.number < 1000:
-            return single(first.number.exp())
-        case "ln" if first.number > 0:
-            return single(first.number.log())
-        case "abs":
-            return single(abs(first.number))
+        case _ if function in ELEMENTARY:
+            return single(ELEMENTARY[function](first.number))
         case "diag":
             entries = [entry for value in values for row in value.dense() for entry in row]
             return Table(len(entries), len(entries), {(i, i): entry for i, entry in enumerate(entries, 1)})
@@ -447,10 +435,10 @@ def _call(function: str, values: Sequence[Table]) -> Table:
             raise NoValue(f"{function} has no value here")
 
 
-def _compared(left: Table, sign: str, right: Table) -> bool | None:
-    if sign in COMPARED:
+def _compared(left: Table, sign: t.Comparison, right: Table) -> bool | None:
+    if sign in ("<", ">", "<=", ">="):
         gap = left.number - right.number
-        said = COMPARED[sign](gap)
+        said = compare(arb_mat([[gap]]), sign, arb_mat([[0]]))
         return True if said is None and sign in ("<=", ">=") and abs(gap) < EQUAL else said
     if sign not in ("=", "!="):
         return None

@@ -381,9 +381,9 @@ def test_what_fails_only_in_larger_sizes_is_refuted(statement: str, size: int) -
      r"(A + B)^{16} = A", "s^{1000} = t", "10^{100000} s = s", "A^{1000000} = B"],
 )  # fmt: skip
 def test_large_formulas_are_decided_in_time(statement: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert FREE.decision(statement).word == "refuted"
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("statement", ["1/0 = 1", "s/0 = s/0", "A/(s - s) = B"])
