@@ -66,7 +66,7 @@ lint: $(VENV)/test.stamp  ## ruff, mypy --strict, import contracts
 	@$(BIN)/lint-imports --no-logo
 
 # The heart of the tests, in two to three minutes on two cores with lint: what most changes break first.
-QUICK := tests/test_*.py tests/formula tests/noise tests/positions tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
+QUICK := tests/test_*.py tests/formula tests/noise tests/lowrank tests/check/scalars tests/trusted/test_numbers.py
 quick: lint  ## lint and the heart of the tests, for a first look at a change
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow" $(QUICK)
 

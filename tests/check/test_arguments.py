@@ -44,3 +44,8 @@ def test_does_not_refute_what_rests_on_a_definition_in_words() -> None:
 def test_goes_on_with_no_chain_where_words_name_what_is_compared() -> None:
     text = r"$q = 7\lambda k_a + 7\lambda k_b + 7\lambda k_c$ as $\lambda\to\infty$; all the other weights $\to 0$."
     assert said("averaging-three", text) in ("undecided", "proved")
+
+
+def test_goes_on_with_no_chain_where_which_stands_behind_words() -> None:
+    text = r"$q = \lambda(k_a+k_b+k_c)$ with $\lambda \to \infty$. They beat the other scores, which are zero."
+    assert said("averaging-three", text) in ("undecided", "proved")

@@ -15,6 +15,7 @@ from headwright.errors import InputError
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
     Bond,
     Call,
@@ -24,6 +25,7 @@ from headwright.formula.tree import (
     Listing,
     Logic,
     Name,
+    Negative,
     Node,
     Norm,
     Number,
@@ -245,7 +247,8 @@ def _paired_indices(node: Node) -> Node:
 
 
 def _with_output(statement: Statement) -> Statement:
-    return statement if statement.node is None else replace(statement, node=_output(statement.node))
+    under = tuple(map(_each, statement.under))
+    return replace(statement, node=None if statement.node is None else _each(_output(statement.node)), under=under)
 
 
 def _output(node: Node) -> Node:
@@ -262,6 +265,31 @@ def _output(node: Node) -> Node:
             return kept[0] if len(kept) == 1 else Sum(tuple(kept) or node.terms, span=node.span)
         case _:
             return mapped(node, _output)
+
+
+def _each(node: Node) -> Node:
+    """a >= max_{i != j} x_i + b says so of each x_i."""
+    if isinstance(node, Quantified | Logic):
+        return mapped(node, _each)
+    if (
+        not isinstance(node, Relation)
+        or len(node.terms) != 2
+        or node.comparisons[0] not in ("<", "<=", ">", ">=", "<<", ">>")
+    ):
+        return node
+    large, small = node.terms if node.comparisons[0] in (">", ">=", ">>") else node.terms[::-1]
+    found = [part for part in (small.terms if isinstance(small, Sum) else (small,)) if isinstance(part, BigCall)]
+    found += [term.body for term in (large.terms if isinstance(large, Sum) else ())
+              if isinstance(term, Negative) and isinstance(term.body, BigCall)]  # fmt: skip
+    match found:
+        case [BigCall("max", _, body, None, None, conditions) as whole] if conditions:
+            return Quantified(_put_for(node, whole, body), conditions, span=node.span)
+        case _:
+            return node
+
+
+def _put_for(node: Node, part: Node, other: Node) -> Node:
+    return other if node == part else mapped(node, lambda one: _put_for(one, part, other))
 
 
 def _is_nothing(term: Node) -> bool:
@@ -387,6 +415,7 @@ class _Sorter:
         self.answer = Answer()
         self._cases: list[tuple[str, Said, tuple[Node, ...]]] = []  # definitions of what is asked for, with their case
         self._examples: list[tuple[str, Said]] = []
+        self._ranges: list[tuple[str, Said]] = []  # bounds that are said to be enough
         self._bounds: list[tuple[Said, tuple[Node, ...]]] = []  # bounds on own names, with their case
         self._witnesses: dict[str, Node] = {}
         self._hypothesis: tuple[Node, ...] = ()  # what was assumed last: 'if Phi_t = Phi_t' then ... . So t = t'.'
@@ -447,13 +476,17 @@ class _Sorter:
         return self.exercise.keys is not None and letter in self.exercise.keys.named
 
     def take(self, one: Statement) -> None:
-        if one.role == "goal" or (one.role == "condition" and not self._states_condition(one)):
+        if one.role in ("goal", "condition") and not self._states_condition(one):
             return
+        one = replace(one, why="") if one.role == "goal" else one
         if one.why or one.node is None:
             self._set_aside(one)
             return
         said = Said(one.node, Formula(one.text, one.line), one.perhaps, one.unknown, statement=one)
-        if one.role == "assumption":
+        ranged = self._ranged(one)
+        if ranged and (self.answer.definitions or one.role == "example" or ranged in self.exercise.answer):
+            self._ranges.append((ranged, said))
+        elif one.role == "assumption":
             self._assume(said)
         elif one.role == "example":
             self._example(said, self._case(one.under))
@@ -461,7 +494,7 @@ class _Sorter:
             self._sort(said, one.under, one.role)
 
     def _states_condition(self, one: Statement) -> bool:
-        """Where a condition is asked for, 'when $k_j^T q > ...$' is the answer; elsewhere it states nothing."""
+        """Where one is asked for, 'when $k_j^T q > ...$' or 'we need $k_j^T q > ...$' is the answer."""
         return self.exercise.condition and one.node is not None and _speaks_of(one.node, "q")
 
     def _set_aside(self, one: Statement) -> None:
@@ -557,7 +590,8 @@ class _Sorter:
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
             for part in conditions:
-                stated = Said(part, said.formula, statement=said.statement)
+                firm = None if said.statement is None else replace(said.statement, follows=False)
+                stated = Said(part, said.formula, statement=firm)
                 if not any(other.node == part for other in self.answer.claims):
                     self.answer.claims.append(stated)
             under = tuple(part for part in under if part not in conditions)
@@ -834,28 +868,66 @@ class _Sorter:
             answer.variants.append(Variant(dict(answer.definitions), with_it, case, said))
             answer.variants.append(Variant(dict(answer.definitions), conditions, (flipped(case[0]),), said))
             answer.by_cases = True
-        tried = {full for full, _ in self._examples} - answer.definitions.keys()
-        for said in [one for one in answer.claims if self._is_range(one, tried)]:
-            answer.claims.remove(said)
-            self._set_aside_said(said, "it gives a range, and only one value of it was judged")
         for full, said in self._examples:
             if full in self.exercise.answer and full not in answer.definitions:
                 answer.definitions[full] = said
             else:
                 fixed = tuple(one for one in conditions if not (_tends(one.node) and _mentions(one.node, full)))
                 answer.variants.append(Variant({**answer.definitions, full: said}, fixed, (), said, example=True))
+        for full, said in self._ranges:
+            self._range(full, said)
+        for said in [one for one in answer.claims if self._is_range(one)]:
+            answer.claims.remove(said)
+            self._set_aside_said(said, "it gives a range, and only one value of it was judged")
 
-    def _is_range(self, said: Said, tried: set[str]) -> bool:
-        """'any $tau <= 1$ works', '$tau <= 1$, for example $tau = 1/2$': said of more than the one that is defined."""
+    def _range(self, full: str, said: Said) -> None:
+        """'any lambda >= 1 will do', beside what else is said of lambda: then all of these are meant to do."""
+        answer, own = self.answer, Name(full + OWN)
+        links = (
+            [replace(said, node=link) for link in comparisons(said.node)] if isinstance(said.node, Relation) else [said]
+        )
+        bounds = tuple(replace(one, node=_renamed(one.node, {full: own})) for one in links)
+        others = tuple(one for one in answer.conditions if not _mentions(one.node, full))
+        if full in self.exercise.answer:
+            definitions = {**answer.definitions, full: replace(said, node=own)}
+            answer.variants.append(Variant(definitions, (*others, *bounds), (), said, example=True))
+        elif full in answer.definitions or len(others) < len(answer.conditions):
+            definitions = {name: one for name, one in answer.definitions.items() if name != full}
+            answer.variants.append(Variant(definitions, (*others, *links), (), said, example=True))
+        else:
+            answer.conditions += links
+
+    def _ranged(self, one: Statement) -> str:
+        """The name whose bound is said to be enough: 'any $tau <= 1$ works', 'it suffices that $tau <= 1$'; or ''."""
+        node = one.node
+        if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="} or one.under:
+            return ""
+        names = [full_name(term) for term in node.terms if isinstance(term, Name)]
+        names = [full for full in names if full in self.exercise.answer or not self.known(named(full))]
+        before, found, after = one.sentence.partition(f"${one.text}$")
+        words = one.role == "example" or (found and (_ANY.search(before) or _ENOUGH.match(after)))
+        example = found and _EXAMPLE.match(after) is not None
+        return names[0] if len(names) == 1 and (words or example) else ""
+
+    def _is_range(self, said: Said) -> bool:
+        """'temperatures with $tau <= 1$ are fine': perhaps said of more than the one that is defined."""
         node = said.node.body if isinstance(said.node, Quantified) else said.node
         if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="}:
             return False
         asked = {full_name(term) for term in node.terms if isinstance(term, Name)} & set(self.exercise.answer)
         sentence = "" if said.statement is None else re.sub(r"\$[^$]*\$", "", said.statement.sentence)
-        return bool(asked) and (bool(asked & tried) or _RANGES.search(sentence) is not None)
+        return bool(asked) and _RANGES.search(sentence) is not None
 
 
-_RANGES = re.compile(r"\b(?:any|every|all|each|anything|works?|will do|would do|suffices?|fine|enough|sufficient)\b")
+_ANY = re.compile(r"\b(?:any|every|all|each|whenever|as soon as|once)(?: \w+)?\s*$")
+_ENOUGH = re.compile(
+    r",? (?:also |already |certainly |then |too )*"
+    r"(?:works?|will do|would do|suffices?|does|do|is (?:enough|fine|sufficient|good))\b"
+)
+_RANGES = re.compile(
+    r"\b(?:any|every|each|anything|works?|will do|would do|suffices?|fine|enough|sufficient|all(?! (?:the )?weights))\b"
+)
+_EXAMPLE = re.compile(r",? (?:for example|for instance|e\.g\.|say)")
 
 
 def _holds(listing: Node, link: Relation) -> bool:

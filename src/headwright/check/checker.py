@@ -416,7 +416,8 @@ def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
     except MisfitError as error:
         _set_aside(answer, variant.said, "it is not understood", error.shown())
         return []
-    told = f"for {' and '.join(plain(node) for node in under)}: " if under else "in the example: "
+    example = "in the range: " if isinstance(variant.said.node, Relation) else "in the example: "
+    told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
     return beyond or [
         replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
         for one in found

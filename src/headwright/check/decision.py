@@ -182,6 +182,9 @@ class Case:
         return replace(self, left=self.left.put(values), right=self.right.put(values), where=self.where.put(values))
 
 
+EMPTY = "no case that can occur satisfies what is assumed"
+
+
 def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
     """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
@@ -199,7 +202,7 @@ def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, te
     if found.word == "undecided":
         found = _along_a_path(case, tending) or found
     if found.word == "proved" and where.hypotheses and prove(number(0), ">", number(1), where) is not None:
-        return Decision("undecided", "no case that can occur satisfies what is assumed")
+        return Decision("undecided", EMPTY)
     return found
 
 

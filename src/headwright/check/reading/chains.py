@@ -74,8 +74,8 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
             made = _made(words[at:], token, case=_in_a_case(found, start))
             if made is None or not all(word in OPENING for word in words[:at]):
                 continue
-            if words[at] == "which" and _behind_a_noun(found, start):
-                break
+            if words[at] == "which" and (at or not _stands_behind_a_formula(found, start)):
+                break  # 'the other scores, which are $0$'
             before = found[start - 2] if start > 1 and found[start - 1].text == "," else None
             if words[at] == "which" and not at and before is not None and before.kind == "term":
                 if COMPOUND.search(before.text) is None:
@@ -116,15 +116,16 @@ def _of_nothing(found: list[Token]) -> None:
         start -= 1
     who, _, said = " ".join(one.text for one in found[start:]).partition(" ")
     sign = NOTHING.get(said) or (lexicon().of_one(said.split()) if said.startswith(("is ", "are ")) else None)
-    if who == "which" and _behind_a_noun(found, start):
+    if who == "which" and not _stands_behind_a_formula(found, start):
         return
     if sign is not None and WHO.fullmatch(who) and sign.split()[-1] in ("0", "1"):
         found[start:] = [Token("formula", sign, found[start].line, goes_on="end")]
 
 
-def _behind_a_noun(found: Sequence[Token], start: int) -> bool:
-    """'the other ones, which are zero' is said of the words before the comma, not of a formula further back."""
-    return start > 1 and found[start - 1].text == "," and found[start - 2].kind == "word"
+def _stands_behind_a_formula(found: Sequence[Token], at: int) -> bool:
+    """Whether 'which' here goes on with a formula, or a term: with a comma between them, or none."""
+    at -= at > 0 and found[at - 1].text == ","
+    return at > 0 and found[at - 1].kind in ("formula", "term")
 
 
 def _in_a_case(found: Sequence[Token], start: int) -> bool:

@@ -34,6 +34,9 @@ BESIDE = -1  # the number of what is said in words alone: it has no place among 
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
+FOLLOWING = frozenset(
+    {"then", "so", "so that", "hence", "thus", "therefore", "consequently", "it follows", "implies", "gives"}
+)
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
 
@@ -60,6 +63,7 @@ class Statement:
     loose: Loose = ""  # how loosely it was put together from words
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
+    follows: bool = False  # 'then ..., so ...': it is said to follow from what stands before it
     resumes: tuple[Node, ...] = ()  # what it goes on with: then it is a claim, even if of given numbers only
 
 
@@ -238,7 +242,7 @@ class _Sentence:
                 case "example":
                     self._add(clause, "example")
                 case "suffices":
-                    self._add(clause, "unclear", "it is said to be enough, which is not judged")
+                    self._add(clause, "example")
                 case "deny":
                     self._claims(clause, "claim", denied=True)
                 case "define":
@@ -379,6 +383,7 @@ class _Sentence:
         sure, perhaps, unknown = self._in_force()
         if role == "claim" and clause.cue:
             perhaps = (*_joined(self.around), *perhaps)
+        follows = role == "claim" and (clause.cue in FOLLOWING or any(one.nodes for one in self.front))
         inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
         for node, problem in parts:
@@ -388,7 +393,18 @@ class _Sentence:
                 node = flipped(node)
             self.all.found.append(
                 Statement(
-                    role, shown, line, node, sure, perhaps, unknown, self.sentence.text, why, problem, token.loose
+                    role,
+                    shown,
+                    line,
+                    node,
+                    sure,
+                    perhaps,
+                    unknown,
+                    self.sentence.text,
+                    why,
+                    problem,
+                    token.loose,
+                    follows=follows,
                 )
             )
         inside = inside or token.goes_on == "aside"

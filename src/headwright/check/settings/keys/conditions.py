@@ -9,11 +9,11 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from headwright.check.answer import MisfitError, Said, full_name
+from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
@@ -77,6 +77,9 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             raise MisfitError(str(error), link) from error
         if given is not None:
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
+        turned = _turned(after, bound)
+        if turned is not None:
+            after = replace(after, solved=(*after.solved, turned))
         if doubt is not None:
             doubts.append(Doubt(link, doubt, said))
         bounds.append((bound, said))
@@ -117,6 +120,16 @@ def _defined(decider: Decider, bound: Bound) -> tuple[Hypothesis | None, Decisio
     if all(prove(need, kind, 0, where) for need, kind in needs(grown)):
         return (exp(decider.scene.scalar(bound.name)), bound.sign, grown), None
     return None, Decision("undecided", f"{bound.value} is not known to be defined for all that is given")
+
+
+def _turned(decider: Decider, bound: Bound) -> Hypothesis | None:
+    """Of positive numbers, tau <= 1/x says that e^(1/tau) >= e^x; None where they need not be positive."""
+    if bound.sign not in ("<", "<=", ">", ">=") or decider.scene.range_of(bound.name) != POSITIVE:
+        return None
+    if bound.value.rational is not None or not prove(bound.value, ">", 0, _where(decider, bound.value)):
+        return None
+    sign = MIRRORED[checked(bound.sign)]
+    return exp(ONE / decider.scene.scalar(bound.name)), sign, exp(ONE / bound.value)
 
 
 def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[Decision]:
@@ -165,11 +178,13 @@ def assuming(
     if alike is not None:
         return alike, (), (), [_only_alike(said) for said in claims]
     claims = _with_the_exercises_letters(claims, decider)
+    firm = any(states_condition(said.node) and not _follows(said) for said in claims)
     for said in claims:
-        relations = _score_relations(said.node)
+        relations = [] if firm and _follows(said) else _score_relations(said.node)
         if not relations:
             left.append(said)
             continue
+        left += [replace(said, node=one) for one in _without_scores(said.node)]
         left_out = _left_out(said.node, decider)
         for relation in relations:
             if left_out:
@@ -223,6 +238,19 @@ def _says_equal(said: Said, scene: Scene) -> bool:
 def _only_alike(said: Said) -> Doubt:
     reason = "an equation between scores was tried with scores that are all 0, and not judged beyond"
     return Doubt(_score_relations(said.node)[0], Decision("undecided", reason), said)
+
+
+def _follows(said: Said) -> bool:
+    """'then ..., so ...': what is claimed to follow from a condition is none."""
+    return said.statement is not None and said.statement.follows
+
+
+def _without_scores(node: Node) -> Iterator[Relation]:
+    """The links of a condition that speak of no scores, and so are claims: x >= ln(n/delta) >= ln(1/delta)."""
+    body = node.body if isinstance(node, Quantified) else node
+    for link in comparisons(body) if isinstance(body, Relation) and len(body.terms) > 2 else ():
+        if not any(isinstance(part, Name) and part.base in ("k", "q") for part in walk(link)):
+            yield link
 
 
 def states_condition(node: Node) -> bool:
@@ -287,7 +315,9 @@ def _score_relations(node: object) -> list[Relation]:
             if {"c", "alpha", "v"} & names or not {"k", "q"} <= names:
                 return []
             pairs = zip(terms[:-1], signs, terms[1:], strict=True)
-            return [Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
+            found = [Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
+            apart_from = list(_without_scores(node))
+            return [one for one in found if not any(one.terms == other.terms for other in apart_from)]
         case _:
             return []
 

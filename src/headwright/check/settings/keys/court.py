@@ -9,7 +9,7 @@ from typing import Any
 
 from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision
+from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Judged, at, contrasted, judged, plain_number, shown
 from headwright.check.reading.statements import Read
@@ -260,6 +260,8 @@ class KeysCourt:
         findings = list(decider.findings(claim))
         if not findings:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
+        if any(one.decision.word == "proved" for one in findings):  # of keys that there are none of, nothing is said
+            findings = [one for one in findings if one.decision.reason != EMPTY]
         return [_judged(finding, claim) for finding in findings]
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:

@@ -289,6 +289,8 @@ class Decider:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         letters = free_indices(claim.link, self.scene)
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
+        if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
+            here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
         for one in meant(claim.link, claim.under, self.scene):
             for finding in here._link(one):
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
@@ -511,6 +513,15 @@ class Decider:
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
         return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
+
+
+def _from_some_value(condition: Node) -> Iterator[str]:
+    """'as soon as lambda >= ln n': from there on, and not only for the large ones that lambda may be said to be."""
+    match condition:
+        case Relation((Name() as name, bound), (">" | ">=",)) | Relation((bound, Name() as name), ("<" | "<=",)) if (
+            bound != Number(Fraction(0))
+        ):
+            yield full_name(name)
 
 
 def _unpicked(scene: Scene) -> Classes:

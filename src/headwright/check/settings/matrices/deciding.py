@@ -15,7 +15,7 @@ from typing import Any
 
 from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
 from headwright.check.claims import Claim
-from headwright.check.decision import Decision, Example
+from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Judged, judged
 from headwright.check.scalars import prove
@@ -400,7 +400,7 @@ class MatricesCourt:
             which = " and ".join(open_names)
             found = Decision("undecided", f"it is not true for every {which}: say for which it is meant, 'for all ...'")
         if found.word == "proved" and given != self.given and never(given, link):
-            found = Decision("undecided", "no case that can occur satisfies what is assumed")
+            found = Decision("undecided", EMPTY)
         words = found.reason
         if found.word == "refuted":
             said = "is" if claim.role == "goal" and found.reason.startswith("false for") else "does not follow:"
