@@ -178,7 +178,7 @@ def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
 
 _ANEW = re.compile(r"\s*[A-Z][a-z]+ ")
 _GOES_ON = re.compile(r"\s*[a-z,;:(.]")
-_WORD = re.compile(r"\d+/\d+|\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
+_WORD = re.compile(r"\b[a-zA-Z] ?[=<>] ?\d+(?:/\d+)?\b|\d+/\d+|\w[\w.'’-]*\w\.?|\w|[,;:.!?()]|\S")
 
 
 def _words(text: str, line: int, *, typed: bool) -> Iterator[Token]:
@@ -192,7 +192,9 @@ def _words(text: str, line: int, *, typed: bool) -> Iterator[Token]:
 
 
 def _word(word: str, line: int) -> Iterator[Token]:
-    if re.fullmatch(r"\d+(?:[./]\d+)?", word):
+    if re.search(r"[=<>]", word) and len(word) > 1:  # 'Case c = 1/2:', beside formulas with marks
+        yield Token("formula", word, line)
+    elif re.fullmatch(r"\d+(?:[./]\d+)?", word):
         yield Token("term", word, line)
     elif re.fullmatch(r"[,;:.!?()]", word):
         yield Token("mark", word, line)

@@ -184,6 +184,7 @@ class _Discourse:
     _open = False
 
 
+ERRORS = ("up to a small error", "up to small errors", "up to a tiny error")
 _COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
 
 
@@ -362,7 +363,16 @@ class _Sentence:
 
     def _softly(self, clause: Clause) -> bool:
         """'approximately' beside a formula that says so itself turns nothing."""
-        soft = clause.turned in ("approximately", "roughly", "about", "nearly", "almost", "ignoring", "neglecting")
+        soft = clause.turned in (
+            "approximately",
+            "roughly",
+            "about",
+            "nearly",
+            "almost",
+            "ignoring",
+            "neglecting",
+            *ERRORS,
+        )
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
     def _formula(
