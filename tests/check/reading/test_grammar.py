@@ -94,6 +94,7 @@ SAID = [
      "The first score is $2\\ln(n/\\epsilon)$ and all the others are at most $0$."),
     ("copying-separated", "The gap is at least $\\ln(n/\\epsilon)$.", "The gap is at least $2\\ln(n/\\epsilon)$."),
     ("copying", "The output is then nearly $v_j$.", "The output is then nearly $v_i$."),
+    ("copying", "Hence $\\alpha$ puts almost all its weight on a specific $\\alpha_j$.", "All others get weight 1."),
     ("self-attention-copy", "The second token looks at itself.", "The second token looks at token 1."),
     ("causal-previous", "Token 3 attends to token 2.", "Token 3 attends to itself."),
     ("low-rank", "It has rank at most $k-1$.", "It has rank at most 1."),
@@ -184,3 +185,9 @@ def test_a_name_that_is_defined_in_words_refutes_nothing() -> None:
 def test_what_implies_something_is_not_claimed() -> None:
     said = r"$\Phi_t = \Phi_{t'}$ implies $t - t' = 2 \pi k$ with an integer $k$. Hence $\Phi_t \ne \Phi_{t'}$."
     assert verdict("positions-unique", said) != "refuted"
+
+
+def test_which_behind_a_noun_is_not_said_of_a_formula() -> None:
+    said = "The three scores are equal and much larger than the other ones, which are zero."
+    assert verdict("averaging-three", ANSWERS["averaging-three"] + said) != "refuted"
+    assert verdict("averaging-three", ANSWERS["averaging-three"] + said.replace("zero", "$0$")) != "refuted"

@@ -41,7 +41,6 @@ def verdict(text: str) -> str:
         ("Hence $x y$ is large.", r"x y \gg 1"),
         ("Hence $x$ is twice $y$.", "x = 2 (y)"),
         ("Hence $x$ is a third of $y$.", r"x = \frac13 (y)"),
-        (r"Hence $\alpha$ puts almost all its weight on a specific $\alpha_j$.", r"\alpha_j \approx 1"),
         (r"Hence $\exp(k_j^\top q)$ dominates the denominator.", r"\alpha_j \approx 1"),
     ],
 )

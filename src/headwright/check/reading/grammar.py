@@ -334,7 +334,8 @@ class _Reader(Things):
         self.skip("adverbs")
         output = f"c_{{{head}}}" if head else "c"
         outputs = self.take_from("outputs") or ("gives" if self.sign == "output" else "")  # '..., the other $v_b$'
-        attends = self.take_from("attends")
+        only = self.take_from("only") if self.objects.tokens else ""
+        attends = only or self.take_from("attends")
         self.need(outputs or attends)
         nearly = self.take_from("almost")
         self.sign, self.last = "output", Subject("output", ((output, ""),))
@@ -346,7 +347,8 @@ class _Reader(Things):
             return [rf"{output} \approx {self.next('term')}"], "room" if guessed else "nearly"
         refs = (str(head),) if self.objects.tokens and self.take("itself") else self.indices()[0]
         self.need(len(refs) == 1 and refs[0] not in (REST, ALL))
-        return [rf"{self.of_keys('weight', refs, True).terms[0][0]} \approx 1"], "room"
+        sign = "=" if only else r"\approx"
+        return [rf"{self.of_keys('weight', refs, True).terms[0][0]} {sign} 1"], "room"
 
     def _who(self) -> int:
         """The head of which something is said; 0 where there is only one."""
@@ -356,7 +358,7 @@ class _Reader(Things):
         if self.take("it"):
             self.need(self.head)
             return self.head
-        if self.objects.heads == 1 and self.take_from("head"):
+        if self.objects.heads == 1 and (self.take_from("head") or (self.text() == r"\alpha" and self.next("term"))):
             return 0
         return self.head_named()
 

@@ -37,14 +37,10 @@ class Lexicon:
     loosely: Mapping[tuple[str, ...], str]
     of_vectors: Mapping[tuple[str, ...], str]
     dominates: frozenset[tuple[str, ...]]
-    weighs: frozenset[tuple[str, ...]]
-    who: frozenset[str]
-    whom: frozenset[str]
     numbered: frozenset[str]
     verbs: frozenset[str]
     of_ones: Mapping[tuple[str, ...], str]
     of_twos: Mapping[tuple[str, ...], str]
-    clauses: Mapping[tuple[str, ...], str]
     sums: frozenset[tuple[str, ...]]
     neutral: frozenset[tuple[str, ...]]
     properties: frozenset[tuple[str, ...]]
@@ -122,10 +118,6 @@ class Lexicon:
         """
         return self.of_twos.get(tuple(words[self._fillers(words) :]))
 
-    def clause(self, words: Sequence[str]) -> Phrase | None:
-        """A whole clause at the start of these words that is read as a formula."""
-        return _longest(words, self.clauses)
-
     def is_loose(self, words: Sequence[str]) -> bool:
         """Whether a relation said in words leaves some room: 'almost always close to'."""
         return _longest(words[self._fillers(words) :], self.loosely) is not None
@@ -143,24 +135,6 @@ class Lexicon:
         if any(one is None for one in found):
             return frozenset()
         return frozenset(kind for one in found for kind in (("orthogonal", "unit") if one == "both" else (str(one),)))
-
-    def weighs_on(self, words: Sequence[str]) -> bool:
-        """Whether what follows is said to have almost all the weight.
-
-        >>> lexicon().weighs_on("the softmax puts almost all its weight on the key".split())
-        True
-        """
-        for start in range(len(words)):
-            for stop in range(start + 1, len(words) + 1):
-                if tuple(words[start:stop]) in self.weighs:
-                    return all(one in self.who for one in words[:start]) and all(
-                        one in self.whom for one in words[stop:]
-                    )
-        return False
-
-    def weighs_somewhere(self, words: Sequence[str]) -> bool:
-        """Whether something is said of where the weight is."""
-        return _somewhere(words, self.weighs)
 
     def adds_up(self, words: Sequence[str]) -> bool:
         """Whether two terms before these words are said to have a sum: 'add up to'.
@@ -265,14 +239,10 @@ def lexicon() -> Lexicon:
         loosely=_table(given["loosely"]),
         of_vectors=_table(given["of_vectors"]),
         dominates=frozenset(_table({"": given["dominates"]["phrases"]})),
-        weighs=frozenset(_table({"": given["weighs"]["phrases"]})),
-        who=frozenset(given["weighs"]["who"]),
-        whom=frozenset(given["weighs"]["whom"]),
         verbs=frozenset(given["verbs"]["words"]),
         numbered=frozenset(given["numbered"]["words"]),
         of_ones=_table(given["of_one"]),
         of_twos=_table(given["of_two"]),
-        clauses=_table(given["clauses"]),
         sums=frozenset(_table({"": given["sums"]["phrases"]})),
         neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
         properties=frozenset(_table({"": given["properties"]["words"]})),

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
-from headwright.check.reading.lexicon import LONGEST_PHRASE, lexicon
+from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose, Token, leads_on
 
 MOST_WORDS = 12  # between two terms that are compared
@@ -34,7 +33,6 @@ def spoken(tokens: Sequence[Token]) -> list[Token]:
     ['a > b']
     """
     found: list[Token] = []
-    tokens = _whole_clauses(tokens)
     for number, token in enumerate(tokens):
         found.append(token)
         following = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -45,29 +43,6 @@ def spoken(tokens: Sequence[Token]) -> list[Token]:
         elif token.kind == "word" and (following is None or _ends(following)):
             _of_one(found, tokens[number + 1 : number + 4])
             _of_two(found)
-    return found
-
-
-def _whole_clauses(tokens: Sequence[Token]) -> list[Token]:
-    """'since the keys are orthonormal': clauses in words that are read as formulas, and never called false."""
-    found: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        run = list(takewhile(lambda one: one.kind == "word", tokens[at : at + LONGEST_PHRASE + 1]))
-        opened = not found or found[-1].kind != "word" or found[-1].text in OPENING
-        clause = lexicon().clause([one.text for one in run]) if opened else None
-        end = at + (clause.words if clause is not None else 1)
-        words = [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at:])]
-        if opened and " ".join(words) in lexicon().facts and (found and found[-1].text == "and"):
-            found.pop()  # 'since $a = b$ and the trace is cyclic'
-            at += len(words)
-            continue
-        if clause is not None and (end == len(tokens) or _ends(tokens[end])):
-            found += [Token("formula", part, run[0].line, loose="room") for part in clause.part.split(", ")]
-        else:
-            end = at + 1
-            found.append(tokens[at])
-        at = end
     return found
 
 
@@ -91,13 +66,6 @@ def _compare(found: list[Token], following: Token | None) -> None:
     if not between or len(between) > MOST_WORDS:
         return
     one, table = found[at] if at >= 0 else None, lexicon()
-    if table.weighs_on(between) and (one is None or one.kind == "mark" or one.text.strip() == r"\alpha"):
-        weight = _weight(last.text)
-        if weight:
-            found[at if one is not None and one.kind == "term" else at + 1 :] = [
-                Token("formula", weight, last.line, loose="room")
-            ]
-        return
     if one is None or one.kind == "mark" or _is_part(found, at):
         return
     sign = table.sign(between)
@@ -126,15 +94,6 @@ def _is_part(found: Sequence[Token], at: int) -> bool:
 def _end(text: str) -> str:
     """What a chain ends in: u_a for x_2 = u_a."""
     return re.split(r"=|\\approx", text)[-1].strip()
-
-
-_WEIGHED = re.compile(r"\s*(?:\\alpha_|k_|v_|)(\w|\{\w+\})\s*")
-
-
-def _weight(text: str) -> str:
-    """'alpha puts almost all its weight on $k_j$': alpha_j is close to 1."""
-    found = _WEIGHED.fullmatch(text)
-    return rf"\alpha_{found[1]} \approx 1" if found else ""
 
 
 def _goes_on(found: list[Token], following: Token | None) -> None:
@@ -267,7 +226,7 @@ def _predicates(run: Sequence[str]) -> bool:
 
 def _acts(run: Sequence[str]) -> bool:
     """'the softmax picks', before a term."""
-    return any(word in lexicon().verbs for word in run) or lexicon().weighs_somewhere(run)
+    return any(word in lexicon().verbs for word in run)
 
 
 def _compares(run: Sequence[str]) -> bool:

@@ -58,18 +58,16 @@ def with_heads(node: Node, named: Mapping[str, int]) -> Node:
     return mapped(node, lambda part: with_heads(part, named))
 
 
-_ONE = {"score": "{}^\\top q", "norm": r"\|{}\|", "length": r"\|{}\|"}
 _TWO = {"sum": "({}) + ({})", "ratio": r"\frac{{{}}}{{{}}}", "difference": "({}) - ({})", "product": "({}) ({})"}
 _JOINED = {"sum": "and", "ratio": "to", "difference": "and", "product": "and"}
-_KEY = re.compile(r"\s*k_(?:\w|\{\w+\})\s*")
 
 
 def phrases(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    r"""'the score of $k_a$ is $x$', 'the sum of $a$ and $b$ is $x$', as formulas; 'is' may mean 'is nearly'.
+    r"""'the sum of $a$ and $b$ is $x$' as a formula; 'is' may mean 'is nearly'.
 
-    >>> said = [*(Token("word", w, 1) for w in "the norm of".split()), Token("term", "q", 1), Token("word", "is", 1)]
-    >>> [token.text for token in phrases([*said, Token("term", "2", 1)])]
-    ['\\|q\\| = 2']
+    >>> said = [*(Token("word", w, 1) for w in "the sum of".split()), Token("term", "a", 1), Token("word", "and", 1)]
+    >>> [token.text for token in phrases([*said, Token("term", "b", 1), Token("word", "is", 1), Token("term", "2", 1)])]
+    ['(a) + (b) = 2']
     """
     found = list(tokens)
     for at in range(len(found) - 5, -1, -1):
@@ -77,9 +75,7 @@ def phrases(tokens: Sequence[Token]) -> tuple[Token, ...]:
         words = (the.text, of.text) in (("the", "of"), ("the", "between")) and the.kind == of.kind == "word"
         if not words or first.kind != "term":
             continue
-        if noun.text in _ONE and (noun.text != "score" or _KEY.fullmatch(first.text)):
-            term, size = _ONE[noun.text].format(first.text.strip()), 4
-        elif noun.text in _TWO and len(rest) > 1 and rest[0].text == _JOINED[noun.text] and rest[1].kind == "term":
+        if noun.text in _TWO and len(rest) > 1 and rest[0].text == _JOINED[noun.text] and rest[1].kind == "term":
             term, size = _TWO[noun.text].format(first.text.strip(), rest[1].text.strip()), 6
         else:
             continue

@@ -158,8 +158,7 @@ class Things(Cursor):
         if self.front():
             self.need(self.take("keys", "ones", "indices"))
             return (FRONT,), True
-        while self.take("the", "key", "keys", "token", "tokens", "index", "indices"):
-            pass
+        self.skip("a key")
         for number, ordinal in enumerate(ORDINALS[1:], 1):
             if self.take(f"{ordinal} key", f"{ordinal} token", f"{ordinal} one", ordinal):
                 return (self.ordinal(number),), True
