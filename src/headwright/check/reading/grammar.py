@@ -24,7 +24,7 @@ from headwright.check.reading.things import (
     mentioned,
 )
 
-PREDICATES = ("> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
+PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
 BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which")  # after a formula, without a comma
 
@@ -77,6 +77,8 @@ class _Reader(Things):
             return (
                 bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
             )
+        if last.text in ("it", "these"):
+            return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
         if last.text in ("let", "where"):
             return bool(self.objects.set) and self.text() == self.objects.set
         if last.text == "that":
@@ -92,7 +94,6 @@ class _Reader(Things):
             self.need(self.take_from("must"))
             self.skip("adverbs")
             self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
-            self.skip("adverbs")
             self.need(self.take_from("rest", "others") or self.subject())
             self.need(self.text() == ":")
             self.at += 1
@@ -138,6 +139,8 @@ class _Reader(Things):
 
     def _clause(self) -> tuple[list[str], Loose]:
         """'the score of a is at most $x$', 'the scores are $x$ and $y$', 'all other weights $-> 0$'."""
+        if self.take("in"):  # 'in the first head the score of $k_a$ is $x$'
+            self.head = self.head_named()
         subject = self.subject()
         sign, strict = self._predicate(subject)
         return self._valued(subject, sign, strict)
@@ -345,7 +348,12 @@ class _Reader(Things):
             return [text], ""
         if outputs and self.kind() == "term" and _VALUE.search(self.text()):
             return [rf"{output} \approx {self.next('term')}"], "room" if guessed else "nearly"
+        back = self.at
         refs = (str(head),) if self.objects.tokens and self.take("itself") else self.indices()[0]
+        if len(refs) > 1:  # '$x_1$ attends to $x_3$ and $x_2$ attends to $x_1$'
+            self.at = back
+            self.skip("a key")
+            refs = tuple(self.labels())
         self.need(len(refs) == 1 and refs[0] not in (REST, ALL))
         sign = "=" if only else r"\approx"
         return [rf"{self.of_keys('weight', refs, True).terms[0][0]} {sign} 1"], "room"

@@ -252,7 +252,7 @@ class Things(Cursor):
 
     def of_keys(self, kind: str, refs: tuple[str, ...], guessed: bool) -> Subject:
         """The scores, or the weights, of these keys."""
-        head = self.of_head() or self.head
+        self.head = head = self.of_head() or self.head
         if refs == (ALL,) and self.objects.complete:
             refs = self.objects.keys
         if refs == (REST,):
@@ -286,7 +286,8 @@ class Things(Cursor):
         what, most = ("token", self.objects.tokens) if self.objects.tokens else ("head", self.objects.heads)
         self.take("the", "our")
         for number in range(1, most + 1) if most > 1 else ():
-            names = [f"{what} {number}", f"{what} {SMALL[number]}", f"{ORDINALS[number]} {what}", ORDINALS[number]]
+            names = [f"{what} {number}", f"{what} {SMALL[number]}", f"{ORDINALS[number]} {what}"]
+            names += [f"{ORDINALS[number]} one", ORDINALS[number]]
             if self.take(*names):
                 return number
             if self.objects.tokens and self.text() in (f"x_{number}", f"x_{{{number}}}"):
