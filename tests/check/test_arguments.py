@@ -49,3 +49,9 @@ def test_goes_on_with_no_chain_where_words_name_what_is_compared() -> None:
 def test_goes_on_with_no_chain_where_which_stands_behind_words() -> None:
     text = r"$q = \lambda(k_a+k_b+k_c)$ with $\lambda \to \infty$. They beat the other scores, which are zero."
     assert said("averaging-three", text) in ("undecided", "proved")
+
+
+def test_a_random_factor_is_the_one_that_is_given() -> None:
+    ratio = r"$\frac{\alpha_1}{\alpha_2} = \frac{e^{ct}}{e^t} = e^{(c-1)t}$"
+    text = f"$k_1$ has a random factor $c$, and this factor $c$ counts: {ratio}."
+    assert said("averaging-scaled-discrete", text) != "refuted"

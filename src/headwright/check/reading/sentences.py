@@ -211,7 +211,7 @@ def _word(word: str, line: int) -> Iterator[Token]:
 # What is typed without marks: formulas are what does not look like English.
 _SIGNED = re.compile(r"[=<>≤≥≠≈≫≪→~]")
 _TYPED = re.compile(r"\w_\w|\w\^|\b(?:ln|exp|sqrt|log)\(|\b(?:lambda|epsilon|alpha|beta|tau|mu)\b|\d/\d")
-_ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:'[a-z]+)?[.,;:]?|[aAI]")
+_ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[-'][a-z]{2,})*(?:'[a-z]+)?[.,;:]?|[aAI]")
 _MATHEMATICAL = re.compile(
     r"(?:exp|ln|log|sqrt|sin|cos|abs|tr|relu|ReLU|norm_F|eps|epsilon|lambda|beta"
     r"|alpha|gamma|delta|mu|sigma|theta|phi|Phi|pi|tol|oo|inf|infinity|ones|lim|kappa|tau|omega|[a-zA-Z]{1,2}|PX|PZ|PH)"

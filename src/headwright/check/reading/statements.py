@@ -767,7 +767,9 @@ def _introduced(clause: Clause) -> Iterator[str]:
             if one.kind != "word":
                 break
             after.append(one.text)
-        noun = bool(before) and before[-1] in table.nouns and "the" not in before
+        # 'k_1 has a random factor $c$' speaks of the one that is given
+        given = {"the", "this", "that", "its", "has", "random"} & set(before)
+        noun = bool(before) and before[-1] in table.nouns and not given
         told = after[:2] in (["is", "a"], ["is", "an"], ["is", "some"], ["is", "any"])
         if noun or (told and any(word in table.nouns for word in after[2:])):
             yield from (name.base for name in _bare_names(token.text) if name.index is None)
