@@ -29,9 +29,10 @@ from headwright.check.scalars import (
     sqrt,
 )
 from headwright.check.scalars.instances import certain, compared
-from headwright.check.scalars.numbers import ball_of, exactly, precision
+from headwright.check.scalars.numbers import ball_of, exactly
 from headwright.check.scalars.scalar import interval
 from headwright.errors import InputError
+from headwright.formula.evaluate import precision
 from tests.check.scalars.names import UNIT
 
 WHERE = Where({"n": Range(2, integer=True), "e": UNIT, "x": POSITIVE})

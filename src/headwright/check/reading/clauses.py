@@ -17,6 +17,8 @@ from headwright.check.reading.sentences import Sentence, Token
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "suffices")
 FRESH = frozenset({"but", "so", "hence", "thus", "therefore", "then", "consequently", "and so"})
+# What is supposed is that something said before is not so; which that is follows: 'suppose not, so $a > b$'.
+_DENIALS = frozenset({"suppose not", "suppose otherwise", "assume not", "assume otherwise"})
 # What follows says the same once more.
 SAME = frozenset({"i.e.", "ie", "that is to say", "namely", "in other words"})
 IMPLIES = frozenset({"implies", "would imply", "forces", "would force", "would mean"})
@@ -124,6 +126,8 @@ class _Cutter:
         if self._now.part == "goal" and cue in SAME and self._now.formulas:
             self._now.tokens += self._tokens[at : at + phrase.words]  # 'we need A, i.e. B': B is needed too
             return phrase.words
+        if part == "claim" and self._denies_only():
+            return phrase.words  # 'suppose not, so $a > b$': that is what is supposed
         if cue == "as" and self._is_limit(at + 1):
             part = "if"
         if part == "where" and cue == "here" and at > 0:
@@ -209,6 +213,8 @@ class _Cutter:
             return something and now.cue.startswith(("to ", "in order"))
         if now.part == "if" and not something:
             return True  # in words alone: 'if all keys are orthogonal, ...'
+        if self._denies_only():
+            return False
         following = self._tokens[at + 1] if at + 1 < len(self._tokens) else None
         if now.part == "define":
             return something and mark == "," and following is not None and following.kind == "word"
@@ -221,6 +227,10 @@ class _Cutter:
         if now.part == "if" and following is not None and following.kind == "formula" and self._then_follows(at + 1):
             return False
         return something or now.part in ("reason", "suppose")
+
+    def _denies_only(self) -> bool:
+        """Whether the clause so far is 'suppose not'."""
+        return self._now.cue in _DENIALS and not self._now.formulas
 
     def _then_follows(self, at: int) -> bool:
         """Whether 'then' comes before another case is opened."""

@@ -180,7 +180,7 @@ class _Lexer:
             self.add("name", base, len(base))
             self.found.append(Word("sign", "_", Span(self.at, self.at)))
             self.add("number" if index.isdigit() else "name", index, len(index))
-        elif run == "E" and self.source.startswith("[", self.at + 1):
+        elif run == "E" and self.source.startswith(("[", "("), self.at + 1):
             self.add("function", "E", 1)
         elif run == "N" and self.last() == ("relation", "~"):
             self.add("function" if _NORMAL.match(self.source, self.at) else "name", "N", 1)
