@@ -60,3 +60,42 @@ def test_a_random_factor_is_the_one_that_is_given() -> None:
 def test_what_works_only_if_something_holds_is_no_claim_that_it_holds() -> None:
     narrow = r"$\tau = 1/\ln(n/\epsilon)$. This works only if $\tau \le 1/\ln(n/\epsilon)$."
     assert said("temperature-cold", narrow) == "undecided"
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        r"for a scalar $\lambda > 0$ which is very large",
+        r"with $\lambda > 0$ as big as necessary",
+        r"where the scalar $\lambda > 0$ has to be large",
+        r"with $\lambda > 0$; the larger, the better",
+        r"with $\lambda > 0$. We need $\lambda$ to be large",
+    ],
+)
+def test_does_not_refute_by_a_small_value_what_may_be_called_large(size: str) -> None:
+    assert said("averaging-two", rf"$q = \lambda(k_a+k_b)$ {size}.") in ("proved", "undecided")
+
+
+def test_refutes_a_bound_that_is_too_wide_where_nothing_is_said_of_its_size() -> None:
+    assert said("averaging-two", r"$q = \lambda(k_a+k_b)$ with $\lambda > 0$.") == "refuted"
+
+
+@pytest.mark.parametrize(
+    "inverted",
+    [
+        r"In no case is $\alpha_a \ge 1/3$.",
+        r"For no $n$ is $\alpha_a$ equal to $1/2$.",
+        r"Only for $n = 2$ is $\alpha_a \ge 1/(2 + \epsilon)$.",
+        r"For all $n$ is $\alpha_a = 1/2$.",
+        r"Under no circumstances is alpha_a equal to alpha_b.",
+        r"It is necessary that $\lambda \ge \ln(n/\epsilon)$.",
+    ],
+)
+def test_a_verb_before_its_subject_is_not_passed_over(inverted: str) -> None:
+    answer = r"$q = \lambda(k_a+k_b)$ with $\lambda = \ln(n/\epsilon)$. "
+    assert said("averaging-two", answer + inverted) in ("refuted", "undecided")
+
+
+def test_a_behind_a_formula_is_a_name_and_no_article() -> None:
+    assert said("score-varies", "Var(k_a^T q) = lambda^2/2 + 2 a lambda^2.") == "proved"
+    assert said("score-varies", "Var(k_a^T q) = lambda^2/2 + 3 a lambda^2.") == "refuted"

@@ -41,11 +41,12 @@ from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
 
 ZERO = Number(Fraction(0))
+BOUNDS = {"<", ">", "<=", ">="}
 
 
 def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
@@ -483,6 +484,10 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
     """What was not judged counts neither for the answer nor against it: it leaves open what would pass."""
     if verdict.word == "refuted":
         deciding = next((one for one in answer.unread if one.decides), None)
+        sized = _size_not_read(verdict, found)
+        if deciding is None and sized:
+            reason = f"what is said of a size was not understood: '{sized[:200]}'"
+            return replace(verdict, word="undecided", reason=reason, counterexample=None)
         return verdict if deciding is None else _left_open(verdict, deciding)
     first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
     if first is not None:
@@ -495,6 +500,21 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
         reason = f"{_so_far(verdict)}line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
         return replace(verdict, word="undecided", reason=reason)
     return verdict
+
+
+def _size_not_read(verdict: Verdict, found: Read) -> str:
+    """A sentence that may call a name large, where the verdict rests on a value of it: '$t > 0$ that is large'."""
+    values = {name.removesuffix(OWN) for name in verdict.counterexample or {}}
+    for one in found.statements:
+        for link in (one.node, *one.under, *one.perhaps):
+            name = link.terms[0] if isinstance(link, Relation) and set(link.comparisons) <= BOUNDS else None
+            if not isinstance(name, Name) or plain(name) not in values:
+                continue
+            called = re.compile(rf"(?<![a-zA-Z]){re.escape(plain(name))}(?![a-zA-Z])")
+            for said in found.sizes:
+                if "$" not in said or called.search(said):
+                    return said
+    return ""
 
 
 def _left_open(verdict: Verdict, one: Unread) -> Verdict:

@@ -264,9 +264,11 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
     """
     run: list[str] = []
-    for part in [*row.split(), ""]:
+    parts = [*row.split(), ""]
+    for place, part in enumerate(parts):
         bare = part.rstrip(".,;:")
-        unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "a", "i")  # K = I
+        unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "A", "a", "i")  # K = I
+        unfinished |= bool(run) and _is_factor(run[-1], part, " ".join(parts[place + 1 : place + 2]))
         little = _LITTLE.fullmatch(bare) is not None and bare != "i"
         words = bool(part) and not unfinished and (_is_english(part) or little)
         if part and not words:
@@ -276,6 +278,13 @@ def _typed(row: str, line: int) -> Iterator[Token]:
         run = []
         for found in _WORD.finditer(part):
             yield from _word(found[0].lower(), line)
+
+
+def _is_factor(before: str, part: str, after: str) -> bool:
+    """Whether 'a' or 'A' behind a formula is a name and no article: '2 a t^2', 'B = U U^T A'."""
+    name = part.rstrip(".,;:")
+    ends = not after or name != part
+    return before[-1] not in ".,;:" and (name == "A" or (name == "a" and (ends or not _is_english(after))))
 
 
 _LITTLE = re.compile(

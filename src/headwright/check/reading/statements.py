@@ -78,6 +78,7 @@ class Read:
     terse: bool = True  # next to no words: what the formulas say is all that is said
     beside: tuple[Statement, ...] = ()  # claims in words alone, which are not judged
     remarks: tuple[Statement, ...] = ()  # other words that are not known: they are listed, and no more
+    sizes: tuple[str, ...] = ()  # sentences that call something large or small
 
 
 FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
@@ -118,6 +119,7 @@ def read(written: Written, names: Collection[str] = (), objects: Objects | None 
         _is_terse(written.text),
         tuple(discourse.beside),
         tuple(discourse.remarks),
+        tuple(discourse.sizes),
     )
 
 
@@ -143,6 +145,7 @@ class _Discourse:
         self._names = names
         self._commands = own_commands
         self._objects = objects
+        self.sizes: list[str] = []
         self._supposed: list[_Condition] = []  # 'Suppose ...'
         self._case: list[_Condition] = []  # 'Case c = 1/2:'
         self._case_paragraph = -1
@@ -151,6 +154,8 @@ class _Discourse:
         self._resumed: Node | None = None  # what was gone on with last
 
     def hear(self, sentence: Sentence) -> None:
+        if _SIZES.search(sentence.text):
+            self.sizes.append(sentence.text)
         told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-4:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
@@ -186,6 +191,22 @@ class _Discourse:
 
 ERRORS = ("up to a small error", "up to small errors", "up to a tiny error")
 _COUNTERFACTUAL = re.compile(r"\bwould (?:all |both |just |only |then )?(?:be|have|become)\b")
+_VERB = r"(?:is|are|does|do|did|can|could|will|would|has|have|was|were)"
+_NOUN = r"(?:\$[^$]*\$|[\w']+)"
+# The verb before its subject: 'in no case is $a > b$', 'only for $n = 2$ is ...', 'for each $i$ is ...'.
+_INVERTED = re.compile(
+    r"(?:^|[,;:(] |\b(?:and|but|so|hence|then|thus|because|since|that) )(?P<front>"
+    r"(?:in|for|under|at|on|by|with) (?:no|neither|none)\b"
+    rf"|only (?:if|for|when|in|with|at)\b(?=[^,;]* {_VERB} (?:\$|the\b|it\b|this\b))"
+    r"|(?:for|in|at|under|with) (?:all|each|every|any|large|small|most|some|such) "
+    rf"{_NOUN}(?: of {_NOUN})? {_VERB}\b(?= \$)"
+    rf"|never\b(?= {_VERB})|nowhere\b)",
+    re.IGNORECASE,
+)
+_SIZES = re.compile(
+    r"\b(?:large|larger|big|bigger|huge|small|smaller|tiny|grows?|growing|enough|sufficiently|necessary|needed|limit|better)\b",
+    re.IGNORECASE,
+)
 
 
 class _Sentence:
@@ -216,6 +237,11 @@ class _Sentence:
                 and not any(map(_is_case, clause.formulas))
             ):
                 clause.part = "claim"  # 'for the moved pair $a = b$, because ...': nothing else is said
+        inverted = _INVERTED.search(self.sentence.text)
+        if inverted is not None:  # 'in no case is $a > b$'
+            self._unclear(f"'{inverted.group('front')}' was not understood", self.sentence.line)
+            for clause in self.clauses:
+                clause.turned = clause.turned or inverted.group("front")
         self._listen()
         self.start = len(self.all.found)
         for place, clause in enumerate(self.clauses):
