@@ -30,9 +30,9 @@ def read_array(source: str | Path, *, what: str = "array", axes: int | None = No
     """The finite real numbers in a file, as float64. The suffix says how to read it.
 
     `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers (a line is a row), `.json` of nested lists, or
-    `-` for standard input, which may be any of .npy, .csv and .json. `file.safetensors:name` is one tensor of several, and
-    `file.safetensors:name[0:64, 3]` a part of it. Numbers of any binary type are read exactly or refused; a decimal in
-    .csv or .json is read as the nearest float64.
+    `-` for standard input, which may be any of .npy, .csv and .json. `file.safetensors:name` is one tensor of several,
+    and `file.safetensors:name[0:64, 3]` a part of it. Numbers of any binary type are read exactly or refused; a decimal
+    in .csv or .json is read as the nearest float64.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "q.json"
