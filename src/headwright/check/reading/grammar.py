@@ -26,18 +26,8 @@ from headwright.check.reading.things import (
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
-BEGIN_BARE = (
-    "the",
-    "all",
-    "every",
-    "each",
-    "both",
-    "it",
-    "head",
-    "key",
-    "which",
-    "whose",
-)  # after a formula, without a comma
+# After a formula, without a comma.
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose")
 
 
 def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:

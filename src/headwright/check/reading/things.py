@@ -411,7 +411,8 @@ class Things(Cursor):
                 behind = [one for one in self.out[-2:] if one.text != ","][-1:]
                 self.need(behind and re.match(rf"\s*{self.objects.asked}\s*=", behind[0].text))
             self.need(self.objects.asked == ("B" if noun == "rank" else "q"))
-            return Subject("term", ((r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|", ""),), guessed=True)
+            term = r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|"
+            return Subject("term", ((term, ""),), guessed=each == "its")
         self.need(self.take("of"))
         if noun == "rank":
             return Subject("term", ((rf"\operatorname{{rank}}({self.next('term')})", ""),))
