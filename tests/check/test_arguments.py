@@ -55,3 +55,8 @@ def test_a_random_factor_is_the_one_that_is_given() -> None:
     ratio = r"$\frac{\alpha_1}{\alpha_2} = \frac{e^{ct}}{e^t} = e^{(c-1)t}$"
     text = f"$k_1$ has a random factor $c$, and this factor $c$ counts: {ratio}."
     assert said("averaging-scaled-discrete", text) != "refuted"
+
+
+def test_what_works_only_if_something_holds_is_no_claim_that_it_holds() -> None:
+    narrow = r"$\tau = 1/\ln(n/\epsilon)$. This works only if $\tau \le 1/\ln(n/\epsilon)$."
+    assert said("temperature-cold", narrow) == "undecided"

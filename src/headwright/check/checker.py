@@ -492,22 +492,29 @@ def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> 
         return replace(verdict, word="undecided", reason=reason)
     if found.beside and verdict.word in ("proved", "holds"):
         one = found.beside[0]
-        reason = f"what was judged is right, but line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
+        reason = f"{_so_far(verdict)}line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
         return replace(verdict, word="undecided", reason=reason)
     return verdict
 
 
 def _left_open(verdict: Verdict, one: Unread) -> Verdict:
-    good = verdict.word in ("proved", "holds")
     if one.error is not None and not any(part.word in ("proved", "holds") for part in verdict.parts):
         return replace(verdict, word="unreadable", reason=str(one.error), counterexample=None)
     where = f"line {one.statement.line}"
-    before = "what was judged is right, but " if good else ""
     if one.error is not None:
         why = f"{where} cannot be read:\n{one.error}"
     else:
         why = f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
-    return replace(verdict, word="undecided", reason=before + why, counterexample=None)
+    return replace(verdict, word="undecided", reason=_so_far(verdict) + why, counterexample=None)
+
+
+def _so_far(verdict: Verdict) -> str:
+    """What a student may know although something was not judged."""
+    if verdict.word not in ("proved", "holds"):
+        return ""
+    goals = [part.word for part in verdict.parts if part.role == "goal"]
+    asked = bool(goals) and set(goals) == {"proved"}
+    return "what was asked for is proved, but " if asked else "what was judged is right, but "
 
 
 def _quoted(statement: Statement) -> str:

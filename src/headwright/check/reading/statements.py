@@ -645,6 +645,8 @@ class _Sentence:
         nodes = self._nodes(clause)
         if not self.last or not nodes or clause.turned or self._unread(replace(clause, part="if", cue="if")):
             self._void("only")
+            if not self.last:  # 'this works only if $a > b$'
+                self._unclear("'only' was not understood", self.sentence.line)
             return
         one = self.all.found[self.last[-1]]
         if one.node is None:
