@@ -115,6 +115,11 @@ SAID = [
     ("averaging-two-bounded", "Its norm is $\\sqrt2 \\ln(n/\\epsilon)$ which is within the budget.",
      "Its norm is $\\ln(n/\\epsilon)$ which is within the budget."),
     ("low-rank", "Its rank is at most $k-1$.", "Its rank is at most $k-2$."),
+    ("averaging-gaussian", "Every key is practically its mean.", "Every key is practically zero."),
+    ("causal-previous", "Then $Q x_2 = \\beta^2 u_a$ asks for the first token.",
+     "Then $Q x_2 = \\beta^2 u_a$ asks for the second token."),
+    ("averaging-scaled", "For $g>1$ the output goes to $v_a$, for $g<1$ it goes to $v_b$.",
+     "For $g>1$ the output goes to $v_a$, for $g<1$ it goes to $v_a$."),
     ("same-word", "The difference is $(x_t+\\phi_t)-(x_k+\\phi_k) = \\phi_t - \\phi_k$, which is not zero.",
      "The difference is $(x_t+\\phi_t)-(x_k+\\phi_k) = \\phi_t - \\phi_k$, which is zero."),
 ]  # fmt: skip
@@ -231,3 +236,28 @@ def test_whose_norm_is_said_of_the_object_before_it() -> None:
     said = r"$q = \ln(n/\epsilon)(k_1+k_2)$, whose norm is $@$, which is allowed."
     assert verdict("averaging-two-bounded", said.replace("@", r"\sqrt2 \ln(n/\epsilon)")) == "proved"
     assert verdict("averaging-two-bounded", said.replace("@", r"2 \ln(n/\epsilon)")) in ("refuted", "undecided")
+
+
+def test_what_is_not_done_is_passed_over_where_it_is_said_in_words() -> None:
+    said = r"Instead of pulling towards the other keys we push away from the first: $q = @ k_1$."
+    assert verdict("averaging-all-but-one", said.replace("@", r"-\ln(1/\epsilon)")) == "proved"
+    assert verdict("averaging-all-but-one", said.replace("@", r"\ln(1/\epsilon)")) == "refuted"
+    assert verdict("averaging-all-but-one", r"Instead of $q = -\ln(1/\epsilon) k_1$ we take nothing.") != "proved"
+
+
+def test_keys_we_want_are_no_goal() -> None:
+    said = r"Sum the keys we want: $s = k_1 + \dots + k_m$. Then $q = @ s$."
+    assert verdict("averaging-many", said.replace("@", r"\ln(n/\epsilon)")) == "proved"
+    assert verdict("averaging-many", said.replace("@", r"\epsilon")) == "refuted"
+
+
+def test_which_behind_a_term_goes_on_with_no_chain() -> None:
+    said = r"$q = \lambda(\mu_a+\mu_b)$ with $\lambda = 2\ln(n/\epsilon)$. The noise has variance $2a\lambda^2$ "
+    for told in ("which goes to zero as $a \\to 0$.", "which is at most $3a\\lambda^2$."):
+        assert verdict("averaging-gaussian", said + told) in ("proved", "undecided")
+
+
+def test_a_limit_of_a_is_read_in_plain_text() -> None:
+    said = "q = lambda (mu_a + mu_b), with lambda = 2 ln(n/epsilon). As a -> 0 the scores of a and b tend to @."
+    assert verdict("averaging-gaussian", said.replace("@", "lambda")) == "proved"
+    assert verdict("averaging-gaussian", said.replace("@", "2 lambda")) in ("refuted", "undecided")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
@@ -37,7 +38,16 @@ def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = 
     >>> [one.text for one in in_words(said, Objects(keys=("a", "b"), queries=("q",)))]
     ['k_{i}^\\top q = 0 \\text{ for all } i \\ne a, b']
     """
-    return tuple(_Reader(tokens, objects, before).read())
+    return tuple(_Reader(_without_contrast(tokens), objects, before).read())
+
+
+def _without_contrast(tokens: Sequence[Token]) -> Sequence[Token]:
+    """'Instead of pulling towards the others we push away: ...' without what is not done, if that is all words."""
+    if [one.text for one in tokens[:2]] != ["instead", "of"]:
+        return tokens
+    stop = next((at for at, one in enumerate(tokens) if one.kind != "word" or one.text in ("we", "i")), len(tokens))
+    told = stop < len(tokens) and (tokens[stop].kind == "word" or tokens[stop].text == ",")
+    return tokens[stop:] if told else tokens
 
 
 class _Reader(Things):
@@ -51,11 +61,23 @@ class _Reader(Things):
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
             self.out += said or []
+            if not said and self._of_the_output():
+                continue
             if not said:
                 self._hear(self.tokens[self.at])
                 self.out.append(self.tokens[self.at])
                 self.at += 1
         return self.out
+
+    def _of_the_output(self) -> bool:
+        """'for $g > 1$ the output goes to $v_a$, for $g < 1$ it goes to $v_b$': 'it' is the output."""
+        token, last = self.tokens[self.at], self.last
+        if not (token.goes_on == "end" and token.loose == "room" and last and last.kind == "output" and last.terms):
+            return False
+        self.out += [Token("mark", ",", token.line)] * (self.out[-1].kind == "formula")
+        self.out.append(replace(token, text=f"{last.terms[0][0]} {token.text}", goes_on=""))
+        self.at += 1
+        return True
 
     def _hear(self, token: Token) -> None:
         """Which keys a formula names: 'k_a^T q = lambda and all others are 0'; which head: '$q_1 = u$: the score'."""
