@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
@@ -264,8 +265,13 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
     """
     run: list[str] = []
-    for part in [*row.split(), ""]:
+    parts = [*row.split(), "", ""]
+    for part, following in pairwise(parts):
         bare = part.rstrip(".,;:")
+        counted = bool(run) and run[-1].isdigit() and _NAMED.match(following) is not None
+        if part == "a" and (counted or following in ("->", "→")):  # '2 a lambda^2', 'as a -> 0'
+            run.append(part)
+            continue
         unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "a", "i")  # K = I
         little = _LITTLE.fullmatch(bare) is not None and bare != "i"
         words = bool(part) and not unfinished and (_is_english(part) or little)
@@ -278,6 +284,7 @@ def _typed(row: str, line: int) -> Iterator[Token]:
             yield from _word(found[0].lower(), line)
 
 
+_NAMED = re.compile(r"(?:lambda|beta|epsilon|t|mu_\w)(?:\^|\b)")
 _LITTLE = re.compile(
     r"(?:[aI]|is|so|we|if|as|to|by|in|of|or|no|it|at|be|an|on|do|my|me|us|up|go|he|ok|vs|am)", re.IGNORECASE
 )
