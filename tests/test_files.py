@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -324,3 +325,28 @@ def test_a_link_is_followed_and_not_replaced(tmp_path: Path) -> None:
     write_whole(link, b"all of it")
     assert link.is_symlink()
     assert (tmp_path / "there").read_bytes() == b"all of it"
+
+
+@pytest.mark.parametrize(
+    ("content", "shape"), [("1.0,2.0", (1, 2)), ("1\n2\n3\n", (3, 1)), ("\ufeff1,2\n", (1, 2)), ("7\n", (1, 1))]
+)
+def test_lines_of_csv_are_rows_even_if_there_is_one(tmp_path: Path, content: str, shape: tuple[int, int]) -> None:
+    (tmp_path / "keys.csv").write_text(content, encoding="utf-8")
+    assert read_array(tmp_path / "keys.csv", axes=2).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("1;2\n3;4\n", "line 1 is '1;2': separate the numbers by commas"),
+        ("1 2\n3 4\n", "line 1 is '1 2': separate the numbers by commas"),
+        ("x,y\n1,2\n", "line 1 is 'x,y': remove the header"),
+        ("1,2\n\n3,four\n", "line 3 is '3,four': expected numbers, found 'four'"),
+        ("1,2\r\n3\r\n", "line 2 has another number of entries than line 1: 1, expected 2"),
+        ("1,2\n3,\n", "line 2 is '3,': expected numbers, found ''"),
+    ],
+)
+def test_csv_that_is_no_table_is_refused_with_its_line_and_the_remedy(tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "keys.csv").write_bytes(content.encode())
+    with pytest.raises(InputError, match=re.escape(words)):
+        read_array(tmp_path / "keys.csv", axes=2)

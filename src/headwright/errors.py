@@ -24,3 +24,12 @@ class FullyMaskedError(InputError):
     >>> issubclass(FullyMaskedError, InputError)
     True
     """
+
+
+def install_line(extra: str) -> str:
+    """How to get the libraries of an extra. No registry has Headwright, so it is a line for a clone of it.
+
+    >>> install_line("lab")
+    "pip install '.[lab]' in a clone of Headwright"
+    """
+    return f"pip install '.[{extra}]' in a clone of Headwright"

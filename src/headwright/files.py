@@ -21,6 +21,7 @@ from headwright.errors import InputError
 SUFFIXES = (".npy", ".npz", ".csv", ".json", ".safetensors")
 LARGEST_BYTES = 64 * 2**30  # an .npz can claim any size: refuse before allocating
 EXACT_BELOW = 2**53  # every whole number up to this is a float64
+SHOWN = 40  # characters of a line that cannot be read
 TENSOR = re.compile(r"(?P<file>.+\.safetensors):(?P<name>.+?)(?:\[(?P<slice>[^\[\]]*)\])?")
 RANGE = re.compile(r"(?P<from>-?\d+)?(?P<colon>:(?P<to>-?\d+)?(?::(?P<step>-?\d+)?)?)?")
 
@@ -28,10 +29,10 @@ RANGE = re.compile(r"(?P<from>-?\d+)?(?P<colon>:(?P<to>-?\d+)?(?::(?P<step>-?\d+
 def read_array(source: str | Path, *, what: str = "array", axes: int | None = None) -> Float[np.ndarray, ...]:
     """The finite real numbers in a file, as float64. The suffix says how to read it.
 
-    `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers, `.json` of nested lists, or `-` for
-    standard input, which may be any of .npy, .csv and .json. `file.safetensors:name` is one tensor of several, and
-    `file.safetensors:name[0:64, 3]` a part of it. Numbers of any binary type are read exactly or refused; a decimal in
-    .csv or .json is read as the nearest float64.
+    `.npy`, `.npz` and `.safetensors` with one array, `.csv` of numbers (a line is a row), `.json` of nested lists, or
+    `-` for standard input, which may be any of .npy, .csv and .json. `file.safetensors:name` is one tensor of several,
+    and `file.safetensors:name[0:64, 3]` a part of it. Numbers of any binary type are read exactly or refused; a decimal
+    in .csv or .json is read as the nearest float64.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "q.json"
@@ -254,9 +255,42 @@ def _csv(content: bytes) -> np.ndarray:
     if not content.strip():
         raise InputError("is empty, expected rows of numbers")
     try:
-        return np.loadtxt(io.StringIO(content.decode()), delimiter=",", ndmin=1)
+        text = content.decode("utf-8-sig")  # spreadsheets begin a file with a byte order mark
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not a table of numbers: it is no text in UTF-8 ({error.reason})") from error
+    try:
+        return np.loadtxt(io.StringIO(text), delimiter=",", ndmin=2)  # a line is a row, even if there is only one
     except ValueError as error:
-        raise InputError(f"is not a table of numbers ({str(error).partition(';')[0]})") from error
+        raise InputError(f"is not a table of numbers: {_no_table(text) or error}") from error
+
+
+def _no_table(text: str) -> str:
+    """What is wrong with the first line that is, counted from 1 as editors do; '' where that is not found."""
+    first = width = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.partition("#")[0].strip().split(",")
+        if cells == [""]:
+            continue
+        wrong = [cell for cell in cells if not _is_number(cell)]
+        shown = line.strip() if len(line) <= SHOWN else f"{line.strip()[:SHOWN]}..."
+        if any(_is_number(part) for cell in wrong for part in re.split(r"[;\s]+", cell.strip())):
+            return f"line {number} is '{shown}': separate the numbers by commas"
+        if wrong and not first:
+            return f"line {number} is '{shown}': remove the header, if it is one; expected numbers"
+        if wrong:
+            return f"line {number} is '{shown}': expected numbers, found '{wrong[0].strip()[:SHOWN]}'"
+        if first and len(cells) != width:
+            return f"line {number} has another number of entries than line {first}: {len(cells)}, expected {width}"
+        first, width = first or number, len(cells)
+    return ""
+
+
+def _is_number(written: str) -> bool:
+    try:
+        float(written)
+    except ValueError:
+        return False
+    return True
 
 
 def _json(content: bytes) -> np.ndarray:

@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from headwright.errors import InputError
+from headwright.errors import InputError, install_line
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -38,7 +38,7 @@ def client(scheduler: str | None = None, processes: int | None = None) -> Iterat
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
         raise InputError(f"the engine dask needs {error.name}, which is not installed: "
-                         "pip install 'headwright[cluster]'") from error  # fmt: skip
+                         f"{install_line('cluster')}") from error  # fmt: skip
     if scheduler is not None:
         with _found(scheduler) as there:
             yield there

@@ -113,8 +113,8 @@ def test_a_sheet_that_cannot_be_read_does_not_hide_the_others(headwright: Headwr
     ran = headwright("check", "binary.md", "missing.md", "right.md")
     assert ran.code == 2
     assert "proved" in ran.out
-    assert "binary.md:1: is not text" in ran.err
-    assert "missing.md:1: there is no such file" in ran.err
+    assert "binary.md: is not text" in ran.err
+    assert "missing.md: there is no such file" in ran.err
 
 
 def test_a_misspelt_exercise_is_pointed_out(headwright: Headwright) -> None:
@@ -217,3 +217,34 @@ def test_a_class_is_seen_at_a_glance(headwright: Headwright) -> None:
     told = headwright("check", "class", "--class", "--json").json
     assert [mistake["students"] for mistake in told["mistakes"]] == [["ben", "cleo"]]
     assert headwright("check", "right.md", "--class").code == 2
+
+
+def test_a_folder_stands_for_its_sheets_in_the_order_of_their_numbers(headwright: Headwright) -> None:
+    Path("class").mkdir()
+    for number in (10, 2, 1):
+        Path(f"class/student {number}.md").write_text(WRONG)
+    Path("class/marks.csv").write_text("1,2\n")
+    ran = headwright("check", "class", "--json")
+    assert ran.code == 1
+    assert [each["file"] for each in ran.json["answers"]] == [f"class/student {number}.md" for number in (1, 2, 10)]
+    told = headwright("check", "class", "--class", "--json").json
+    assert [each["student"] for each in told["students"]] == ["student 1", "student 2", "student 10"]
+    assert told["mistakes"][0]["students"] == ["student 1", "student 2", "student 10"]
+
+
+def test_a_folder_without_sheets_says_what_was_expected(headwright: Headwright) -> None:
+    Path("empty").mkdir()
+    ran = headwright("check", "empty", "right.md")
+    assert ran.code == 2
+    assert "empty: no answer sheet in this folder: expected files that end in .md" in ran.err
+    assert "  proved: " in ran.out
+
+
+def test_tables_have_no_spaces_at_the_end_of_a_line(headwright: Headwright) -> None:
+    ran = headwright("check", "right.md", "wrong.md", "bad.md")
+    Path("class").mkdir()
+    Path("class/ada.md").write_text(WRONG)
+    Path("class/ben.md").write_text(RIGHT)
+    room = headwright("check", "class", "--class")
+    assert "unreadable" in ran.out.splitlines()[-3]
+    assert [line for line in (ran.out + room.out).splitlines() if line != line.rstrip()] == []

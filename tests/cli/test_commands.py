@@ -269,7 +269,7 @@ def test_every_help_has_examples_with_options_that_exist(headwright: Headwright,
 def test_doctor_says_what_is_here_and_how_to_get_the_rest(headwright: Headwright) -> None:
     parts = {part["part"]: part for part in headwright("doctor", "--json").json["parts"]}
     assert parts["torch"]["here"].startswith("torch 2")
-    assert parts["audit"]["remedy"] == "pip install 'headwright[audit]'"
+    assert parts["audit"]["remedy"] == "pip install '.[audit]' in a clone of Headwright"
     assert "missing: a CUDA device" in headwright("doctor").out or parts["GPU"]["here"]
 
 

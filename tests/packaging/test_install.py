@@ -120,14 +120,14 @@ def test_no_extra_is_installed_unasked(installed: Path, tmp_path: Path) -> None:
 def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, extra: str, command: list[str]) -> None:
     ran = _run(installed / "headwright", *command, cwd=tmp_path)
     assert ran.returncode == 2, ran.stderr
-    assert f"pip install 'headwright[{extra}]'" in ran.stderr
+    assert f"pip install '.[{extra}]' in a clone of Headwright" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
 def test_doctor_says_how_to_get_what_is_missing(installed: Path, tmp_path: Path) -> None:
     ran = _run(installed / "headwright", "doctor", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert "missing: pip install 'headwright[lab]'" in ran.stdout
+    assert "missing: pip install '.[lab]' in a clone of Headwright" in ran.stdout
 
 
 def test_installed_types_are_known_to_a_type_checker(installed: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -32,7 +32,7 @@ def check(
     answers: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Answer sheets or whole documents (.md, .tex, .txt), or - for standard input.",
+            help="Answer sheets or whole documents (.md, .tex, .txt), folders of them, or - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -124,17 +124,35 @@ def _answers(
     answers: list[Handed] = []
     complaints: list[Complaint] = []
     notes: list[Note] = []
-    for path in sheets:
+    for path in _unfolded(sheets, complaints):
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
             name = clean(str(path))
-            complaints.append(Complaint(name, 1, str(error).removeprefix(f"{name}: ")))
+            complaints.append(Complaint(name, 0, str(error).removeprefix(f"{name}: ")))
             continue
         answers += sheet.answers
         complaints += sheet.complaints
         notes += sheet.notes
     return answers, complaints, notes
+
+
+def _unfolded(sheets: Sequence[Path], complaints: list[Complaint]) -> Iterator[Path]:
+    """The sheets, with those of a folder in its place."""
+    from headwright.check.sheets.handed import Complaint
+    from headwright.check.sheets.text import SUFFIXES, clean
+    from headwright.check.sheets.text import sheets as inside
+
+    for path in sheets:
+        if not path.is_dir():
+            yield path
+            continue
+        found, seen = inside(path, MOST_SHEETS)
+        complaints += seen
+        if not found and not seen:
+            wanted = f"no answer sheet in this folder: expected files that end in {', '.join(SUFFIXES)}"
+            complaints.append(Complaint(clean(str(path)), 0, wanted))
+        yield from found
 
 
 def _class(

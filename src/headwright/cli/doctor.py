@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from headwright.cli.console import OUT, show_json
 from headwright.cli.options import Json
+from headwright.errors import install_line
 
 SHORT = "What works on this machine, and what is missing."
 EXAMPLES = ("headwright doctor",)
@@ -50,7 +51,7 @@ def _extra(name: str) -> dict[str, str]:
         here = f"{package} {version(package)}" if find_spec(package) else ""
     except PackageNotFoundError:
         here = package
-    return {"part": name, "for": what, "here": here, "remedy": f"pip install 'headwright[{name}]'"}
+    return {"part": name, "for": what, "here": here, "remedy": install_line(name)}
 
 
 def _program(name: str) -> dict[str, str]:

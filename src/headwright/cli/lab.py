@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headwright.cli.console import OUT, say
-from headwright.errors import InputError
+from headwright.errors import InputError, install_line
 
 SHORT = "All of it in a browser: see it, drag it, break it."
 EXAMPLES = ("headwright lab",)
@@ -26,7 +26,7 @@ def lab(
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        raise InputError(f"the lab needs {error.name}: pip install 'headwright[lab]'") from error
+        raise InputError(f"the lab needs {error.name}: {install_line('lab')}") from error
 
     def ready(address: str) -> None:
         OUT.print(address, markup=False, soft_wrap=True)

@@ -76,7 +76,8 @@ def read_queries(paths: list[Path]) -> Float[np.ndarray, "heads d"]:
     from headwright.files import read_array
 
     given = [read_array(path, what="query") for path in paths]
-    queries = [query[0] if query.ndim == 2 and len(query) == 1 else query for query in given]  # (1, d) is a query
+    # A row or a column of numbers is a query.
+    queries = [query.ravel() if query.ndim == 2 and 1 in query.shape else query for query in given]
     for path, query in zip(paths, queries, strict=True):
         if query.ndim != 1:
             raise InputError(f"query {path}: has shape {query.shape}, expected 1 axis")

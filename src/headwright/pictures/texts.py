@@ -21,7 +21,7 @@ def band_picture(
     title: str,
     subtitle: str,
 ) -> Chart:
-    """For each place: the band over every text that ends there, and the weight on the text whose tokens are given.
+    """For each place: the band over every text with the same token there, and the weight on the text given.
 
     >>> chart = band_picture([1, 2], [0.5, 0.4], [0.9, 0.9], [0.8, 0.7], ["a", "b"], "Two places", "")
     >>> len(chart.to_dict()["layer"])
@@ -43,7 +43,8 @@ def band_picture(
     )
     told = (
         f"A line of the weight on this text, from {min(measured):.2f} to {max(measured):.2f}, inside the band of every "
-        f"text, whose lower edge goes from {least[0]:.2f} to {least[-1]:.2f} and comes down to {min(least):.2f}."
+        f"text that has the same token at that place, whose lower edge goes from {least[0]:.2f} to {least[-1]:.2f} and "
+        f"comes down to {min(least):.2f}."
         if len(places)
         else ""
     )

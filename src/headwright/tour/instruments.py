@@ -26,7 +26,7 @@ def order() -> Chapter:
     return Chapter(
         "Order enters only through positions",
         f"A layer without positions has $Z(PX) = P\\,Z(X)|Z(PX) = P Z(X)$ for every permutation P of its tokens: over "
-        f"all «{without.tried}» permutations of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
+        f"all «{without.tried}» other orders of 5 tokens the worst defect is «{without.relative:.0e}» of its output, "
         f"which is rounding. With sinusoids added it is «{placed.relative:.2f}», at the permutation "
         f"{list(placed.permutation)}.",
         pictures.order_picture(
@@ -36,7 +36,7 @@ def order() -> Chapter:
             },
             without.epsilon,
             "Does the order of the tokens matter?",
-            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P of 5 tokens",
+            f"how far Z(PX) is from P Z(X), for all {without.tried} permutations P that move a token",
         ),
         "order",
         (f"python -c '{ORDER}'",),
@@ -44,7 +44,7 @@ def order() -> Chapter:
 
 
 def _defects(module: layer.Layer, tokens: np.ndarray) -> list[float]:
-    """The relative defect of each permutation."""
+    """The relative defect of each permutation but the identity."""
     orders = itertools.islice(itertools.permutations(range(len(tokens))), 1, None)
     return [layer.equivariance_defect(module, tokens, np.array(order)).relative for order in orders]
 

@@ -66,7 +66,8 @@ def every(out: Path) -> Chapter:
         pictures.band_picture(
             [band.place for band in bands], [band.least for band in bands], [band.most for band in bands],
             [band.measured for band in bands], [model.words(tokens)[band.place] for band in bands],
-            "On one text, and on every text", "blue: the weight on this text; green: where it lies on every text",
+            "On one text, and on every text that shares a token with it",
+            "blue: the weight on this text; green: on every text that has the same token at this place",
         ),
         "every-text",
         (f"headwright audit {MODEL} --every-text {LENGTH} --certificate {path}",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 
@@ -18,6 +19,7 @@ N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
 LENGTHS = (0.5, 1.5)  # of key A, in the chapter about worlds
 LAMBDA = math.log((N - 2) / EPS)  # the shortest multiple of k_a + k_b that grants 1/(2 + eps) to both
+COPIED = 0.95  # a key with so much weight is as good as copied
 BRITTLE = noise.World({A: noise.Noise(scale=noise.Normal(1.0, 0.5))})
 
 
@@ -124,7 +126,8 @@ def one_head(out: Path) -> Chapter:
         "One head is brittle",
         f"Now the length of key {A} is random, with mean 1 and variance 1/2. The same long query averages them, "
         f"each within 0.05 of 1/2, with probability «{near}» (proven); {result.samples} draws say "
-        f"«{result.near_average:.4f}». Otherwise it copies one of them.",
+        f"«{result.near_average:.4f}». It copies one of them, with a weight of {COPIED} or more, with "
+        f"probability {_copied():.2f} (floating-point); in between, it mixes them unevenly.",
         pictures.noise_picture(result, "One head, one key of random length"),
         "one-head",
         (f"{_simulate(out)} --query {out}/long.npy --targets {A},{B}",),
@@ -154,6 +157,16 @@ def two_heads(out: Path) -> Chapter:
 
 def _simulate(out: Path) -> str:
     return f"headwright simulate --keys {out}/keys.npy --world {out}/world.toml"
+
+
+def _copied() -> float:
+    """How likely the long query copies key A or key B, when key A is g times as long and g is normal.
+
+    Key A has the weight c where e^(lambda g) = c/(1 - c) (e^lambda + n - 2), and key B where the two change places.
+    """
+    odds, other, law = COPIED / (1 - COPIED), math.exp(LAMBDA), NormalDist(1, math.sqrt(0.5))
+    long, short = math.log(odds * (other + N - 2)) / LAMBDA, math.log(other / odds - (N - 2)) / LAMBDA
+    return law.cdf(short) + 1 - law.cdf(long)
 
 
 def _near_average(queries: np.ndarray) -> tuple[noise.Simulation, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwright.errors import InputError
+from headwright.errors import InputError, install_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,5 +43,5 @@ def design(
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("anywidget", "traitlets", "ipywidgets"):
             raise
-        raise InputError(f"widgets need {error.name}: pip install 'headwright[notebook]'") from error
+        raise InputError(f"widgets need {error.name}: {install_line('notebook')}") from error
     return DesignView(*addressed(keys, wish, scale=scale, heads=heads))

@@ -258,7 +258,7 @@ def test_without_torch_the_extra_is_named(llama: Path) -> None:
         f"try:\n    load_model({str(llama)!r})\nexcept InputError as error:\n    print(error)"
     )
     ran = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)
-    assert "pip install 'headwright[audit]'" in ran.stdout, ran.stderr
+    assert "pip install '.[audit]' in a clone of Headwright" in ran.stdout, ran.stderr
 
 
 def test_loading_writes_nothing_on_the_screen(llama: Path, capfd: pytest.CaptureFixture[str]) -> None:

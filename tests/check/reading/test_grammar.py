@@ -12,6 +12,7 @@ ANSWERS = {
     "averaging-two": r"$q = \lambda (k_a+k_b)$ with $\lambda = \ln(n/\epsilon)$. ",
     "averaging-three": r"$q = \lambda(k_a+k_b+k_c)$ with $\lambda = \ln(n/\epsilon)$. ",
     "averaging-many": r"$q = \lambda \sum_{i\le m} k_i$ with $\lambda = \ln(n/\epsilon)$. ",
+    "averaging-two-bounded": r"$q = \ln(n/\epsilon)(k_1+k_2)$. ",
     "averaging-all-but-one": r"$q = -\ln(1/\epsilon) k_1$. ",
     "averaging-gaussian": r"$q = \lambda (\mu_a+\mu_b)$ with $\lambda$ large. ",
     "averaging-scaled": r"$q = \lambda(\mu_a+\mu_b)$ with $\lambda$ large. $c \approx v_a$ for $g > 1$. ",
@@ -99,6 +100,26 @@ SAID = [
     ("causal-previous", "Token 3 attends to token 2.", "Token 3 attends to itself."),
     ("low-rank", "It has rank at most $k-1$.", "It has rank at most 1."),
     ("low-rank", "$U$ and $V$ have orthonormal columns.", "$A$ has orthonormal columns."),
+    ("averaging-two",
+     "All other keys have the same score 0, and both of these have the score $\\lambda$.",
+     "Everybody else has the score $\\lambda$."),
+    ("averaging-two", "Both keys have the same score $\\lambda$ and everybody else has 0.",
+     "Both keys have the same score $\\lambda$ and everybody else has 1."),
+    ("averaging-two", "The remaining $n - 2$ keys score zero.", "The remaining $n - 3$ keys score zero."),
+    ("averaging-three", "All three have the score $\\lambda$.", "All three have the score 0."),
+    ("averaging-three", "The three keys score $\\lambda$ each, the remaining $n - 3$ score zero.",
+     "The three keys score $\\lambda$ each, the remaining $n - 3$ score one."),
+    ("averaging-three", "\n- score of any other key: $0$", "\n- score of any other key: $1$"),
+    ("averaging-all-but-one", "\n- score of key 1: $-\\ln(1/\\epsilon)$\n- score of any other key: $0$",
+     "\n- score of key 1: $0$\n- score of any other key: $1$"),
+    ("averaging-two-bounded", "Its norm is $\\sqrt2 \\ln(n/\\epsilon)$ which is within the budget.",
+     "Its norm is $\\ln(n/\\epsilon)$ which is within the budget."),
+    ("low-rank", "Its rank is at most $k-1$.", "Its rank is at most $k-2$."),
+    ("averaging-gaussian", "Every key is practically its mean.", "Every key is practically zero."),
+    ("causal-previous", "Then $Q x_2 = \\beta^2 u_a$ asks for the first token.",
+     "Then $Q x_2 = \\beta^2 u_a$ asks for the second token."),
+    ("averaging-scaled", "For $g>1$ the output goes to $v_a$, for $g<1$ it goes to $v_b$.",
+     "For $g>1$ the output goes to $v_a$, for $g<1$ it goes to $v_a$."),
     ("same-word", "The difference is $(x_t+\\phi_t)-(x_k+\\phi_k) = \\phi_t - \\phi_k$, which is not zero.",
      "The difference is $(x_t+\\phi_t)-(x_k+\\phi_k) = \\phi_t - \\phi_k$, which is zero."),
 ]  # fmt: skip
@@ -191,3 +212,52 @@ def test_which_behind_a_noun_is_not_said_of_a_formula() -> None:
     said = "The three scores are equal and much larger than the other ones, which are zero."
     assert verdict("averaging-three", ANSWERS["averaging-three"] + said) != "refuted"
     assert verdict("averaging-three", ANSWERS["averaging-three"] + said.replace("zero", "$0$")) != "refuted"
+
+
+def test_an_object_before_a_colon_is_set_down() -> None:
+    said = r"""- $q_1 = 2 t u$: the score of $k_1$ is $t$ when $c = 1/2$ and @ when $c = 3/2$.
+- $q_2 = 2 t k_2$: the score of $k_2$ is $2t$."""
+    assert verdict("two-heads-discrete", said.replace("@", "$3t$")) == "proved"
+    assert verdict("two-heads-discrete", said.replace("@", "$4t$")) in ("refuted", "undecided")
+
+
+@pytest.mark.parametrize("said", ["this cannot work", "this would fail", "not long enough", "one might think so"])
+def test_an_object_before_a_colon_that_is_doubted_is_not_taken_for_the_answer(said: str) -> None:
+    assert verdict("averaging-two", rf"$q = \ln(n/\epsilon)(k_a + k_b)$: {said}.") != "proved"
+
+
+def test_one_head_for_each_is_no_condition() -> None:
+    said = r"One head for each value: $q_1 = 2\lambda \mu_a$, $q_2 = @$ with $\lambda$ very large."
+    assert verdict("two-heads-scaled", said.replace("@", r"\lambda \mu_b")) == "proved"
+    assert verdict("two-heads-scaled", said.replace("@", r"\lambda \mu_a")) in ("refuted", "undecided")
+
+
+def test_whose_norm_is_said_of_the_object_before_it() -> None:
+    said = r"$q = \ln(n/\epsilon)(k_1+k_2)$, whose norm is $@$, which is allowed."
+    assert verdict("averaging-two-bounded", said.replace("@", r"\sqrt2 \ln(n/\epsilon)")) == "proved"
+    assert verdict("averaging-two-bounded", said.replace("@", r"2 \ln(n/\epsilon)")) in ("refuted", "undecided")
+
+
+def test_what_is_not_done_is_passed_over_where_it_is_said_in_words() -> None:
+    said = r"Instead of pulling towards the other keys we push away from the first: $q = @ k_1$."
+    assert verdict("averaging-all-but-one", said.replace("@", r"-\ln(1/\epsilon)")) == "proved"
+    assert verdict("averaging-all-but-one", said.replace("@", r"\ln(1/\epsilon)")) == "refuted"
+    assert verdict("averaging-all-but-one", r"Instead of $q = -\ln(1/\epsilon) k_1$ we take nothing.") != "proved"
+
+
+def test_keys_we_want_are_no_goal() -> None:
+    said = r"Sum the keys we want: $s = k_1 + \dots + k_m$. Then $q = @ s$."
+    assert verdict("averaging-many", said.replace("@", r"\ln(n/\epsilon)")) == "proved"
+    assert verdict("averaging-many", said.replace("@", r"\epsilon")) == "refuted"
+
+
+def test_which_behind_a_term_goes_on_with_no_chain() -> None:
+    said = r"$q = \lambda(\mu_a+\mu_b)$ with $\lambda = 2\ln(n/\epsilon)$. The noise has variance $2a\lambda^2$ "
+    for told in ("which goes to zero as $a \\to 0$.", "which is at most $3a\\lambda^2$."):
+        assert verdict("averaging-gaussian", said + told) in ("proved", "undecided")
+
+
+def test_a_limit_of_a_is_read_in_plain_text() -> None:
+    said = "q = lambda (mu_a + mu_b), with lambda = 2 ln(n/epsilon). As a -> 0 the scores of a and b tend to @."
+    assert verdict("averaging-gaussian", said.replace("@", "lambda")) == "proved"
+    assert verdict("averaging-gaussian", said.replace("@", "2 lambda")) in ("refuted", "undecided")

@@ -43,7 +43,7 @@ def test_says_what_is_left_out_and_why(tmp_path: Path, monkeypatch: pytest.Monke
     written = export(random_layer(0), tmp_path)
     assert {"model.onnx", "huggingface"}.isdisjoint(path.name for path in written)
     words = written[-1].read_text()
-    assert "- onnx: onnx is not installed: expected it here; pip install 'headwright[export]'" in words
+    assert "- onnx: onnx is not installed: pip install '.[export]' in a clone of Headwright" in words
     assert "- huggingface: a Hugging Face model has a table of its tokens" in words
 
 

@@ -19,7 +19,7 @@ from transformers.utils import logging as talk
 
 from headwright.audit.models.hook import HOOK, listening
 from headwright.audit.models.huggingface import HuggingFaceModel, out_of_memory
-from headwright.errors import InputError
+from headwright.errors import InputError, install_line
 
 BROKEN = (
     AttributeError, ImportError, KeyError, NotImplementedError, OSError, RuntimeError, SafetensorError, TypeError,
@@ -169,7 +169,7 @@ def _needs_gguf() -> None:
     try:
         import gguf  # noqa: F401
     except ModuleNotFoundError as error:
-        raise InputError("a .gguf file needs gguf, which is not installed: pip install 'headwright[audit]'") from error
+        raise InputError(f"a .gguf file needs gguf, which is not installed: {install_line('audit')}") from error
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from headwright.audit.models.induction import NAME, induction_model
 from headwright.audit.models.model import Model
-from headwright.errors import InputError
+from headwright.errors import InputError, install_line
 
 DEVICES, DTYPES = ("cpu", "cuda"), ("float32", "bfloat16", "float16")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -143,4 +143,4 @@ def _checkpoint(
 
 
 def _needs_extra(error: ModuleNotFoundError) -> InputError:
-    return InputError(f"this needs {error.name}, which is not installed: pip install 'headwright[audit]'")
+    return InputError(f"this needs {error.name}, which is not installed: {install_line('audit')}")

@@ -62,20 +62,20 @@ def _submission(folder: Path, known: Mapping[str, Exercise], until: float) -> tu
     for path in paths:
         name = clean(str(path.relative_to(folder)))
         if time.monotonic() > until:
-            complaints.append(Complaint(name, 1, "there was no time left to read this file"))
+            complaints.append(Complaint(name, 0, "there was no time left to read this file"))
             continue
         try:
             sheet = read_document(path, known)
         except InputError as error:
-            complaints.append(Complaint(name, 1, str(error).removeprefix(f"{clean(str(path))}: ")))
+            complaints.append(Complaint(name, 0, str(error).removeprefix(f"{clean(str(path))}: ")))
             continue
         answers += [replace(answer, file=name) for answer in sheet.answers]
         complaints += [Complaint(name, each.line, each.sentence) for each in (*sheet.complaints, *sheet.notes)]
     if not paths:
         wanted = ", ".join(SUFFIXES)
-        complaints.append(Complaint("submission", 1, f"no answer sheet found: hand in a file that ends in {wanted}"))
+        complaints.append(Complaint("submission", 0, f"no answer sheet found: hand in a file that ends in {wanted}"))
     if len(answers) > MOST_ANSWERS:
-        complaints.append(Complaint("submission", 1, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
+        complaints.append(Complaint("submission", 0, f"{len(answers)} answers: only the first {MOST_ANSWERS} count"))
     return answers[:MOST_ANSWERS], complaints
 
 

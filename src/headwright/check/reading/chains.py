@@ -76,11 +76,12 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
                 continue
             if words[at] == "which" and (at or not _stands_behind_a_formula(found, start)):
                 break  # 'the other scores, which are $0$'
-            before = found[start - 2] if start > 1 and found[start - 1].text == "," else None
-            if words[at] == "which" and not at and before is not None and before.kind == "term":
+            term = _term_before(found, start)
+            if words[at] == "which" and not at and term is not None:
+                before = found[term]
                 if COMPOUND.search(before.text) is None:
                     break  # 'the score of $k_a$, which is $t$'
-                found[start - 2 :] = [replace(made, text=f"{before.text} {made.text}", goes_on="")]
+                found[term:] = [replace(made, text=f"{before.text} {made.text}", goes_on="")]
             else:
                 found[start + at :] = [made]
             break
@@ -119,7 +120,19 @@ def _of_nothing(found: list[Token]) -> None:
     if who == "which" and not _stands_behind_a_formula(found, start):
         return
     if sign is not None and WHO.fullmatch(who) and sign.split()[-1] in ("0", "1"):
+        term = _term_before(found, start) if who == "which" else None
+        if term is not None:  # 'the noise has variance $2 a t^2$, which goes to zero'
+            before = found[term]
+            if COMPOUND.search(before.text) is not None:
+                found[start:] = [replace(before, kind="formula", text=f"{before.text} {sign}", loose="room")]
+            return
         found[start:] = [Token("formula", sign, found[start].line, goes_on="end")]
+
+
+def _term_before(found: Sequence[Token], at: int) -> int | None:
+    """Where the term stands that 'which' is said of, with a comma between them or none; None where it is a formula."""
+    at -= at > 0 and found[at - 1].text == ","
+    return at - 1 if at > 0 and found[at - 1].kind == "term" else None
 
 
 def _stands_behind_a_formula(found: Sequence[Token], at: int) -> bool:

@@ -28,6 +28,7 @@ LIGHT = frozenset(
 )
 
 
+_SET_DOWN = re.compile(r"\s*q(?:_\w|_\{\w\})?\s*=(?!.*[=<>≤≥≈])")
 _LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")
 
 
@@ -201,10 +202,18 @@ class _Cutter:
             if token.text == ":" and not now.cue and len(now.tokens) == 1 and looks_like_a_case(now.tokens[0].text):
                 now.part, now.cue = "if", "case"  # '... . $c = 3/2$: ...'
             now.tokens.append(token)
-            if self._ends(token.text, at):
+            if self._ends(token.text, at) or (token.text == ":" and self._sets_down(at)):
                 now.closed = token.text
                 self._push()
                 self._now = Clause("claim", after=token.text, inside=now.inside)
+
+    def _sets_down(self, at: int) -> bool:
+        """'$q_1 = 2 t u$: the score of ...' begins with an object; what is said of it behind the colon is no part."""
+        if at != 1 or _SET_DOWN.match(self._tokens[0].text) is None:
+            return False
+        ahead = range(at + 1, len(self._tokens))
+        found = [lexicon().part(self._words_at(place)) for place in ahead if self._tokens[place].kind == "word"]
+        return all(one is None or one.part not in ("turning", "absurd", "example", "goal") for one in found)
 
     def _ends(self, mark: str, at: int) -> bool:
         now = self._now

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
@@ -26,7 +27,8 @@ from headwright.check.reading.things import (
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
-BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which")  # after a formula, without a comma
+# After a formula, without a comma.
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose")
 
 
 def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:
@@ -36,7 +38,16 @@ def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = 
     >>> [one.text for one in in_words(said, Objects(keys=("a", "b"), queries=("q",)))]
     ['k_{i}^\\top q = 0 \\text{ for all } i \\ne a, b']
     """
-    return tuple(_Reader(tokens, objects, before).read())
+    return tuple(_Reader(_without_contrast(tokens), objects, before).read())
+
+
+def _without_contrast(tokens: Sequence[Token]) -> Sequence[Token]:
+    """'Instead of pulling towards the others we push away: ...' without what is not done, if that is all words."""
+    if [one.text for one in tokens[:2]] != ["instead", "of"]:
+        return tokens
+    stop = next((at for at, one in enumerate(tokens) if one.kind != "word" or one.text in ("we", "i")), len(tokens))
+    told = stop < len(tokens) and (tokens[stop].kind == "word" or tokens[stop].text == ",")
+    return tokens[stop:] if told else tokens
 
 
 class _Reader(Things):
@@ -50,14 +61,29 @@ class _Reader(Things):
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
             self.out += said or []
+            if not said and self._of_the_output():
+                continue
             if not said:
                 self._hear(self.tokens[self.at])
                 self.out.append(self.tokens[self.at])
                 self.at += 1
         return self.out
 
+    def _of_the_output(self) -> bool:
+        """'for $g > 1$ the output goes to $v_a$, for $g < 1$ it goes to $v_b$': 'it' is the output."""
+        token, last = self.tokens[self.at], self.last
+        if not (token.goes_on == "end" and token.loose == "room" and last and last.kind == "output" and last.terms):
+            return False
+        self.out += [Token("mark", ",", token.line)] * (self.out[-1].kind == "formula")
+        self.out.append(replace(token, text=f"{last.terms[0][0]} {token.text}", goes_on=""))
+        self.at += 1
+        return True
+
     def _hear(self, token: Token) -> None:
-        """Which keys a formula names: 'k_a^T q = lambda and all others are 0'."""
+        """Which keys a formula names: 'k_a^T q = lambda and all others are 0'; which head: '$q_1 = u$: the score'."""
+        whose = _QUERY.match(self.out[0].text) if token.text == ":" and len(self.out) == 1 else None
+        if whose is not None and self.objects.heads > 1 and self.out[0].kind == "formula":
+            self.head = int(whose[1])
         for kind in MENTIONS if token.kind == "formula" else ():
             found = mentioned(kind, token.text)
             if found and not leads_on(token.text):
@@ -142,6 +168,9 @@ class _Reader(Things):
         if self.take("in"):  # 'in the first head the score of $k_a$ is $x$'
             self.head = self.head_named()
         subject = self.subject()
+        if not self.out and self.text() == ":" and subject.terms and subject.kind in ("score", "weight"):
+            self.at += 1  # 'score of any other key: $0$', on a line of its own
+            return self._valued(subject, self._is(subject), False)
         sign, strict = self._predicate(subject)
         return self._valued(subject, sign, strict)
 
@@ -250,6 +279,11 @@ class _Reader(Things):
     def _value(self) -> str:
         if self.kind() == "term":
             return self.next("term")
+        if _LETTER.fullmatch(self.word()) and any(
+            re.search(rf"(?<![a-zA-Z_\\]){self.word()}(?![a-zA-Z_])", text) for text in self.before
+        ):  # 'have the score t', of a t that was written before
+            self.at += 1
+            return self.tokens[self.at - 1].text
         number = self.take(*SMALL[:3], *FRACTIONS)
         self.need(number)
         return FRACTIONS.get(number) or str(SMALL.index(number))
@@ -381,10 +415,11 @@ class _Reader(Things):
         except UnfitError:
             self.at = back
             refs, guessed = self.indices()
-        self.need(self.take_from("having"))
+        scoring = "score" if refs and self.take_from("scoring") else ""  # 'the three keys score $x$ each'
+        self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")
         sign = self._sign()
-        kind = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+        kind = scoring or next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
         if not kind and refs and self.last is not None:
             kind = self.last.kind
         self.need(kind in ("score", "weight") and (self.head or not self.objects.tokens))
@@ -425,6 +460,7 @@ class _Reader(Things):
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
-_QUERY = re.compile(r"\s*[qx]_\{?(\d)")
+_QUERY = re.compile(r"\s*(?:Q\s*)?[qx]_\{?(\d)")
+_LETTER = re.compile(r"[b-hj-z]")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
@@ -264,11 +265,12 @@ def _typed(row: str, line: int) -> Iterator[Token]:
     ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
     """
     run: list[str] = []
-    parts = [*row.split(), ""]
-    for place, part in enumerate(parts):
+    parts = [*row.split(), "", ""]
+    for part, following in pairwise(parts):
         bare = part.rstrip(".,;:")
         unfinished = bool(run) and run[-1][-1] in "=+-*/<>" and bare in ("I", "A", "a", "i")  # K = I
-        unfinished |= bool(run) and _is_factor(run[-1], part, " ".join(parts[place + 1 : place + 2]))
+        unfinished |= bool(run) and _is_factor(run[-1], part, following)
+        unfinished |= part == "a" and following in ("->", "→")
         little = _LITTLE.fullmatch(bare) is not None and bare != "i"
         words = bool(part) and not unfinished and (_is_english(part) or little)
         if part and not words:

@@ -148,7 +148,7 @@ class Things(Cursor):
 
     def indices(self) -> tuple[tuple[str, ...], bool]:
         """'$k_a$ and $k_b$', 'key 1', 'the other keys', 'both keys': indices, and whether that is a guess."""
-        if self.take_from("rest"):
+        if self.take_from("rest") or self.leftover():
             return (REST,), True
         if self.take_from("all"):
             return (ALL,), False
@@ -172,6 +172,18 @@ class Things(Cursor):
                 self.at = back
                 break
         return tuple(found), False
+
+    def leftover(self) -> bool:
+        """'the remaining $n - 3$ keys', if it is so many that are left."""
+        back = self.at
+        if self.take_from("leftover") and self.kind() == "term":
+            left = self.objects.first or str(len(self.objects.keys))
+            if "".join(self.text().split()) == f"n-{left}" and (self.objects.first or self.objects.keys):
+                self.at += 1
+                self.take("keys", "ones")
+                return True
+        self.at = back
+        return False
 
     def labels(self) -> list[str]:
         """'$k_a$', '$a, b$', or the letter of a key as a word."""
@@ -316,7 +328,7 @@ class Things(Cursor):
             self.need(not self.objects.tokens and self.objects.queries)
             return Subject("output", (("c", ""),))
         each = self.take_from("each")
-        if each == "its" or self.word() in ("norm", "length"):
+        if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
         rest = bool(self.take("other", "remaining"))
         count = SMALL.index(self.take(*SMALL[2:]) or "zero") or (2 if each.startswith("both") else 0)
@@ -392,11 +404,18 @@ class Things(Cursor):
         return Subject("term", ((sides((weights or stated)[0])[0], ""),), guessed=True)
 
     def _length(self, each: str) -> Subject:
-        self.need(self.take("norm", "length"))
-        if each == "its":
-            self.need(self.objects.asked == "q")
-            return Subject("term", ((r"\|q\|", ""),), guessed=True)
+        noun = self.take("norm", "length", "rank")
+        self.need(noun)
+        if each in ("its", "whose"):
+            if each == "whose":  # '$q = x$, whose norm is $y$'
+                behind = [one for one in self.out[-2:] if one.text != ","][-1:]
+                self.need(behind and re.match(rf"\s*{self.objects.asked}\s*=", behind[0].text))
+            self.need(self.objects.asked == ("B" if noun == "rank" else "q"))
+            term = r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|"
+            return Subject("term", ((term, ""),), guessed=each == "its")
         self.need(self.take("of"))
+        if noun == "rank":
+            return Subject("term", ((rf"\operatorname{{rank}}({self.next('term')})", ""),))
         return Subject("term", ((rf"\|{self.next('term')}\|", ""),))
 
     def _output(self) -> Subject:

@@ -55,7 +55,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Complaint:
-    """What cannot be used of a sheet, and how to mend it."""
+    """What cannot be used of a sheet, and how to mend it; `line` is 0 where it is about the whole file, or a folder."""
 
     file: str
     line: int
@@ -64,7 +64,7 @@ class Complaint:
     @property
     def place(self) -> str:
         """Where it stands, as editors read it."""
-        return f"{self.file}:{self.line}"
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)

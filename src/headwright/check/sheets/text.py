@@ -6,6 +6,7 @@ Only plain files are read: links are not followed and pipes are not opened.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -125,11 +126,26 @@ def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Compl
                     elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES):
                         found.append(Path(entry.path))
         except OSError as error:
-            complaints.append(Complaint(clean(here.name), 1, f"this folder cannot be read ({error.strerror})"))
-    found.sort()
+            complaints.append(Complaint(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))
+    found.sort(key=in_order)
     if len(found) > most or seen >= allowed:
-        complaints.append(Complaint(clean(folder.name), 1, f"too many files: only the first {most} sheets are read"))
+        complaints.append(Complaint(clean(folder.name), 0, f"too many files: only the first {most} sheets are read"))
     return found[:most], complaints
+
+
+def in_order(name: str | Path) -> tuple[list[list[str | int]], str]:
+    """What to sort names by so that numbers in them count as numbers.
+
+    >>> sorted(["student 10.md", "student 2.md"], key=in_order)
+    ['student 2.md', 'student 10.md']
+    """
+    parts = (
+        [int(piece) if at % 2 else piece for at, piece in enumerate(_DIGITS.split(part))] for part in Path(name).parts
+    )
+    return list(parts), str(name)
+
+
+_DIGITS = re.compile("([0-9]+)")  # between them stand the words, which may be empty: both keep to their places
 
 
 def student_of(file: str) -> str:

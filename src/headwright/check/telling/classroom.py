@@ -9,7 +9,7 @@ from typing import Any
 
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
-from headwright.check.sheets.text import gist, student_of
+from headwright.check.sheets.text import gist, in_order, student_of
 from headwright.check.telling.report import MEANINGS, SIGNS, badge, complaints_listed, page
 from headwright.check.telling.spelling import readable
 from headwright.check.telling.typeset import typeset
@@ -82,7 +82,7 @@ def classroom(checked: Sequence[Checked], files: Sequence[str] = ()) -> Classroo
             mistakes.setdefault((each.answer.exercise_id, word, _kind(each.verdict)), []).append(each)
     told = [_mistake(*key, same) for key, same in mistakes.items()]
     return Classroom(
-        students=tuple(sorted({*(student for student, _ in found), *map(student_of, files)})),
+        students=tuple(sorted({*(student for student, _ in found), *map(student_of, files)}, key=in_order)),
         exercises=tuple(dict.fromkeys(exercise for _, exercise in found)),
         words={place: worst(words) for place, words in found.items()},
         mistakes=tuple(sorted(told, key=lambda one: (-len(one.students), one.exercise, one.what))),
@@ -90,7 +90,7 @@ def classroom(checked: Sequence[Checked], files: Sequence[str] = ()) -> Classroo
 
 
 def _mistake(exercise: str, word: Word, what: str, same: Sequence[Checked]) -> Mistake:
-    students = sorted({student_of(each.answer.file) for each in same})
+    students = sorted({student_of(each.answer.file) for each in same}, key=in_order)
     return Mistake(exercise, word, what, tuple(students), min(same, key=lambda each: len(each.answer.text)))
 
 
