@@ -261,3 +261,8 @@ def test_a_limit_of_a_is_read_in_plain_text() -> None:
     said = "q = lambda (mu_a + mu_b), with lambda = 2 ln(n/epsilon). As a -> 0 the scores of a and b tend to @."
     assert verdict("averaging-gaussian", said.replace("@", "lambda")) == "proved"
     assert verdict("averaging-gaussian", said.replace("@", "2 lambda")) in ("refuted", "undecided")
+
+
+def test_is_then_says_what_it_says_of_what_stands_before_it() -> None:
+    said = r"$q_1 = \lambda \mu_a$, $q_2 = \lambda \mu_b$, large $\lambda$. The mean of $v_a$ and $v_b$ is then $v_a$."
+    assert verdict("two-heads-scaled", said) in ("refuted", "undecided")

@@ -131,6 +131,9 @@ class _Cutter:
             return phrase.words  # 'suppose not, so $a > b$': that is what is supposed
         if cue == "as" and self._is_limit(at + 1):
             part = "if"
+        if cue == "then" and at > 0 and self._tokens[at - 1].text in ("is", "are"):
+            self._now.tokens.append(token)  # 'the mean of $a$ and $b$ is then $c$' says it of the mean
+            return 1
         if part == "where" and cue == "here" and at > 0:
             self._now.tokens.append(token)
             return 1
