@@ -99,3 +99,11 @@ def test_a_verb_before_its_subject_is_not_passed_over(inverted: str) -> None:
 def test_a_behind_a_formula_is_a_name_and_no_article() -> None:
     assert said("score-varies", "Var(k_a^T q) = lambda^2/2 + 2 a lambda^2.") == "proved"
     assert said("score-varies", "Var(k_a^T q) = lambda^2/2 + 3 a lambda^2.") == "refuted"
+
+
+@pytest.mark.parametrize("different", [r"c \ne 0", r"v_a \ne v_b"])
+def test_does_not_prove_that_values_differ(different: str) -> None:
+    """Nothing is given of the values: all of them may be 0."""
+    assert (
+        said("averaging-two", rf"Take $q = \lambda(k_a+k_b)$ with large $\lambda$. Then ${different}$.") == "undecided"
+    )

@@ -156,7 +156,10 @@ def decide_vectors(
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
         pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
-    return decide_all(pairs, sign, where, tending)
+    found = decide_all(pairs, sign, where, tending)
+    if sign == "!=" and a.space == "value" and found.word == "proved":
+        return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
+    return found
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
