@@ -205,7 +205,7 @@ def test_progress_goes_from_0_to_1_and_a_picture_is_drawn() -> None:
     told: list[float] = []
     found = build(parse_rules(ROUTE), progress=told.append)
     assert told == sorted(told) and told[-1] == 1.0
-    assert len(found.picture().to_dict()["hconcat"]) == 2
+    assert len(found.picture().to_dict()["vconcat"]) == 2
 
 
 def test_tokens_in_many_dimensions_are_a_small_problem() -> None:

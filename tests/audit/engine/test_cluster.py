@@ -133,5 +133,5 @@ def test_a_scheduler_without_workers_is_said(plan: Plan, monkeypatch: pytest.Mon
 
 def test_without_dask_the_extra_is_named(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(InputError, match=r"needs distributed, .* pip install 'headwright\[cluster\]'"):
+    with pytest.raises(InputError, match=r"needs distributed, .* pip install '\.\[cluster\]'"):
         Cluster(SOURCE)(MODEL, plan)

@@ -78,7 +78,7 @@ class Read:
     terse: bool = True  # next to no words: what the formulas say is all that is said
     beside: tuple[Statement, ...] = ()  # claims in words alone, which are not judged
     remarks: tuple[Statement, ...] = ()  # other words that are not known: they are listed, and no more
-    sizes: tuple[str, ...] = ()  # sentences that call something large or small
+    sizes: tuple[str, ...] = ()  # sentences that call something large or small, and how was not read
 
 
 FEW_WORDS = {"the", "condition", "is", "for", "all", "every", "each", "any", "and", "we", "need"}
@@ -154,8 +154,7 @@ class _Discourse:
         self._resumed: Node | None = None  # what was gone on with last
 
     def hear(self, sentence: Sentence) -> None:
-        if _SIZES.search(sentence.text):
-            self.sizes.append(sentence.text)
+        text = sentence.text
         told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-4:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
@@ -179,6 +178,8 @@ class _Discourse:
         before = len(self.found)
         _Sentence(self, sentence, found).say()
         self.found[before:] = [replace(one, paragraph=sentence.paragraph) for one in self.found[before:]]
+        if len(_SIZES.findall(text)) > sum(_is_limit(one.node) for one in self.found[before:]):
+            self.sizes.append(text)
 
     def _goes_on(self, sentence: Sentence) -> bool:
         """A case that ended in a colon alone goes on below it, up to the next one."""
@@ -187,6 +188,10 @@ class _Discourse:
         )
 
     _open = False
+
+
+def _is_limit(node: Node | None) -> bool:
+    return isinstance(node, Relation) and "->" in node.comparisons
 
 
 ERRORS = ("up to a small error", "up to small errors", "up to a tiny error")
