@@ -86,7 +86,7 @@ def test_scores_that_a_design_does_not_know_are_not_asked_about() -> None:
     short = explain(Capped(), document, 0, 0, rows=1).rows[0].shortest
     assert short is not None
     assert short.verdict == "not asked"
-    assert "softcap" in short.verdicts
+    assert "softcap" in short.words
 
 
 @pytest.mark.parametrize("text", ["1", "1.2.3", "a.b", "-1.0", "", "1.", "\u0661.0"])
