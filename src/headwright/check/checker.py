@@ -360,8 +360,8 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        if any(one.decision.word == "refuted" for one in again):
-            return again
+        if any(one.decision.word == "refuted" for one in again) or all(one.decision.word == "proved" for one in again):
+            return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
         _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
         return []

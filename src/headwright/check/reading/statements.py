@@ -17,6 +17,7 @@ from headwright.check.reading.chains import resumed
 from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.paraphrase import paraphrased
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
@@ -155,7 +156,8 @@ class _Discourse:
 
     def hear(self, sentence: Sentence) -> None:
         text = sentence.text
-        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-4:]])
+        plain_words = paraphrased(sentence.tokens, self._names)
+        told = in_words(resumed(plain_words), self._objects, [one.text for one in self.found[-4:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
