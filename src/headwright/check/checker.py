@@ -25,7 +25,7 @@ from headwright.check.answer import (
 from headwright.check.claims import Claim, Role, claims
 from headwright.check.decision import Decision
 from headwright.check.earning import earned
-from headwright.check.exercise import Exercise, parsed
+from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
 from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
 from headwright.check.reading.things import Objects
@@ -106,7 +106,9 @@ def _objects(exercise: Exercise) -> Objects:
     keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
     if keys is None:
         tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
-        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
+        facts = exercise.matrices.facts if exercise.matrices is not None else {}
+        matrices = exercise.matrices is not None
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts)
     first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
     nearly = keys.noise != "none"
@@ -114,8 +116,20 @@ def _objects(exercise: Exercise) -> Objects:
     complete = most is not None and most == len(keys.named)
     noise = nearly and not keys.scales
     return Objects(
-        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise
-    )
+        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
+        scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
+    )  # fmt: skip
+
+
+def _even(keys: Keys) -> Iterator[str]:
+    """The cases of a random length that have probability one half: above and below the mean, or one of two values."""
+    for scale in keys.scales.values():
+        if scale.normal is not None:
+            yield from (
+                f"{scale.name}{sign}{scale.normal.mean}" for sign in ("<", ">", r"\le", r"\ge", r"\leq", r"\geq")
+            )
+        elif len(scale.one_of) == 2:
+            yield from (f"{scale.name}={value}" for value in scale.one_of)
 
 
 def _pair(exercise: Exercise) -> tuple[str, str] | None:

@@ -25,7 +25,9 @@ NEARLY = frozenset(
 )  # fmt: skip
 VERBS = frozenset({"is", "are", "becomes", "gives", "equals"})
 # Words behind the verb that add nothing: 'which is then $\\ge x$'.
-PASSING = frozenset({"then", "now", "thus", "hence", "therefore", "also", "again", "still", "indeed", "clearly", "certainly"})
+PASSING = frozenset(
+    {"then", "now", "thus", "hence", "therefore", "also", "again", "still", "indeed", "clearly", "certainly"}
+)
 # Words after which what is said goes on; any others before 'this' may make something else of it.
 OPENING = frozenset(
     {"and", "so", "but", "then", "hence", "thus", "therefore", "because", "since", "now", "while", "as"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import lexicon
@@ -41,6 +41,9 @@ class Objects:
     matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
     noise: bool = False  # and that is all that is uncertain of them
+    facts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of matrices: P is a permutation
+    scaled: Mapping[str, str] = field(default_factory=dict)  # a random length, and the key that has it
+    even: frozenset[str] = frozenset()  # cases that have probability one half, without blanks
 
     @property
     def heads(self) -> int:
