@@ -360,6 +360,10 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
     there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
     found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if said.statement is not None and said.statement.tentative:
+        if any(one.decision.word == "refuted" for one in found):
+            _set_aside(answer, said, "what is called a contradiction is none")
+        return []
     if said.granted and any(one.decision.word != "proved" for one in found):
         _set_aside(answer, said, "it says for which case something is meant")
         return []

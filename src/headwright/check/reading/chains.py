@@ -23,6 +23,18 @@ NEARLY = frozenset(
         "amounts to", "is just", "is simply", "is again", "is then", "is now", "turns into", "is still",
     }
 )  # fmt: skip
+UNLIKE = frozenset(
+    {
+        "is not",
+        "isn't",
+        "are not",
+        "is not equal to",
+        "differs from",
+        "is different from",
+        "does not equal",
+        "is not the same as",
+    }
+)
 VERBS = frozenset({"is", "are", "becomes", "gives", "equals"})
 # Words behind the verb that add nothing: 'which is then $\\ge x$'.
 PASSING = frozenset(
@@ -105,6 +117,8 @@ def _made(words: Sequence[str], token: Token, *, case: bool) -> Token | None:
     said = " ".join(told)
     loose: Loose = "room" if who == IT else "nearly" if said in NEARLY else ""
     sign = "=" if said in EXACTLY or said in NEARLY else lexicon().sign(told)
+    if said in UNLIKE:
+        loose, sign = "room", r"\ne"
     if leads_on(token.text):
         return replace(token, goes_on="end") if said in ("is", "are") else None
     if (

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
 from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subject, UnfitError, mentioned
-from headwright.check.reading.constructs import Constructs
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
@@ -145,10 +145,13 @@ class _Reader(Constructs):
                 )  # 'as the keys are orthonormal the scores are'
                 self.need(bare or self.ends())
                 aside: GoesOn = "aside" if attempt == self._of_matrices else ""
-                return [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
+                also = [Token("formula", part, line, goes_on="aside") for part in self.also]
+                self.also = []
+                return also + [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
             except UnfitError:
                 self.at = start
                 self.last, self.sign, self.head = state
+                self.also = []
                 self.named = {kind: list(refs) for kind, refs in named.items()}
         return None
 
@@ -298,6 +301,8 @@ class _Reader(Constructs):
         if self.take("it"):
             self.need(self.head)
             return self.head
+        if self.head and self.out and self.out[-1].text == "and" and self.word() in lexicon().table("outputs"):
+            return self.head  # 'head 2 ..., and outputs $v_b$'
         if self.objects.heads == 1 and (self.take_from("head") or (self.text() == r"\alpha" and self.next("term"))):
             return 0
         return self.head_named()

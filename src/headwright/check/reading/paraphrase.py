@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Token
+from headwright.check.reading.sentences import Loose, Token
 
 F, T, E = r"§\d+F", r"§\d+T", r"§\d+[FT]"  # places: a formula, a term, either
 VERB = r"(?:is|are|does|do|can|could|will|would|has|have)"
@@ -76,10 +76,10 @@ class _Sentence:
         """What stands at a place."""
         return self.tokens[int(place[1:-1])].text.strip()
 
-    def new(self, kind: str, text: str, like: str) -> str:
+    def new(self, kind: str, text: str, like: str, loose: Loose = "nearly") -> str:
         """A place for a term or a formula that was put together."""
         line = self.tokens[int(like[1:-1])].line if like else self.tokens[0].line
-        made = Token("term", text, line) if kind == "T" else Token("formula", text, line, loose="nearly")
+        made = Token("term", text, line) if kind == "T" else Token("formula", text, line, loose=loose)
         self.tokens.append(made)
         return f"§{len(self.tokens) - 1}{kind}"
 
@@ -149,6 +149,13 @@ def _opening(*parts: str) -> re.Pattern[str]:
     return re.compile(rf"{_OPENED}{' '.join(parts)} (?=§)")
 
 
+def _contrasted(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'the layer sees $a$, not $b$' says that they differ."""
+    return sentence.new(
+        "F", rf"{sentence.text(found['one'])} \ne {sentence.text(found['other'])}", found["one"], "room"
+    )
+
+
 _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], str]], ...] = (
     (_turn(rf"(?:suppose|assume)(?: that)?(?: ,)? {_CONTRADICTION}(?: ,)?(?: that)?"), "suppose that"),
     (_turn(rf"{_CONTRADICTION}(?: ,)?(?: let us| we)? (?:suppose|assume)(?: that)?"), "suppose that"),
@@ -158,6 +165,10 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _turn(r"(?:, |and )?(?:which|what|this|that|it) (?:contradicts|would contradict|is (?:a|in) contradiction",
               rf"(?:to|with)) (?:the|our|this|that|my) {ASSUMED}"),
         ", a contradiction",
+    ),
+    (
+        _turn(rf"(?:, |and )?(?:which|what|this|that|it) (?:contradicts|would contradict) (?P<given>{F})"),
+        r", a contradiction , since \g<given>",
     ),
     (_turn(rf"(a contradiction) (?:to|with) (?:the|our|this|that|my) {ASSUMED}"), r"\1"),
     (_turn(rf"(?:we|one|you|i) (?:could|can|may|might) ({STEPS})"), r"we \1"),
@@ -176,6 +187,13 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _turn(rf"(?P<any>any|every|each|all) (?P<named>{T}|[a-z]+)",
               rf"(?:with|such that|satisfying|for which|that satisfies) (?P<bound>{F})"),
         _with_bound,
+    ),
+    (_turn(r"(that|it|this|what)'s"), r"\1 is"),
+    (_turn(r"(they|these|we)'re"), r"\1 are"),
+    (
+        _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",
+              rf"(?P<one>{T})(?: ,)? (?:and not|not|instead of|rather than) (?P<other>{E})"),
+        _contrasted,
     ),
     (_turn(r"there are (?P<how>at least|more than) (?P<many>one|two|three|four) keys?"), _counted),
     (
