@@ -378,7 +378,8 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        if any(one.decision.word == "refuted" for one in again) or all(one.decision.word == "proved" for one in again):
+        tends = _is_output(said.node) and all(one.decision.word == "proved" for one in again)
+        if tends or any(one.decision.word == "refuted" for one in again):
             return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
         _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
@@ -391,6 +392,10 @@ def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer
             return []
         return again
     return found
+
+
+def _is_output(node: Node) -> bool:
+    return isinstance(node, Relation) and isinstance(node.terms[0], Name) and node.terms[0].base == "c"
 
 
 def _nearly(node: Node) -> Node:

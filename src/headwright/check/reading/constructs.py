@@ -168,16 +168,19 @@ class Constructs(Values):
             known = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
             self.need((known or not self.before) and self.take("they", "all of them", "these"))
         found: list[str] = []
+        all_weights = r"\sum_{i=1}^{n} \alpha_i"
         while True:
             self.skip("adverbs")
             if self.take_from("sums"):
-                found.append(rf"\sum_{{i=1}}^{{n}} \alpha_i = {self.value()}")
+                whole = " + ".join(rf"\alpha_{key}" for key in self.objects.keys) if self.objects.complete else ""
+                found.append(rf"{whole or all_weights} = {self.value()}")
             else:
                 self.take("are", "all are", "are all")
                 self.skip("adverbs")
                 one = self.phrase(lexicon().of_ones)
                 self.need(one in (r"\ge 0", "> 0"))
-                found.append(rf"\alpha_i {one}")
+                every = self.objects.keys if self.objects.complete else ("i",)
+                found += [rf"\alpha_{key} {one}" for key in every]
             back = self.at
             if not self.take("and", "and they"):
                 break

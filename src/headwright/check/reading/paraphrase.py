@@ -189,6 +189,7 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _with_bound,
     ),
     (_turn(r"(that|it|this|what)'s"), r"\1 is"),
+    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), r"setting \g<new>"),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (
         _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",

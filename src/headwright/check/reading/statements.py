@@ -330,7 +330,10 @@ class _Sentence:
                 continue
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
-                named = clause.part == "define" and words.split()[0] == "be"  # 'let $S$ be ...'
+                opening = words.split()[0]  # 'let $S$ be ...', 'where $S_k$ is $S$ with zeros'
+                named = (clause.part == "define" and opening == "be") or (
+                    clause.part == "where" and token.kind == "term" and opening in ("is", "are", "denotes", "be")
+                )
                 why = f"what '{words}' says of ${token.text}$ was not understood"
                 self._unclear(why, token.line, "definition" if named else "unclear")
                 if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
