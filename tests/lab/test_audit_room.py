@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 DRAG = """async () => {
   const key = document.querySelectorAll('g.key')[9];

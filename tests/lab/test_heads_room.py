@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from headwright.errors import InputError
 from headwright.lab.rooms.heads import AskedForHeads, heads, presets
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.lab.rooms import ROOMS
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 NAMES = [room.name for room in ROOMS if room.point]
 

@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import headwright
-from tests.lab.conftest import browser_type_launch_args  # noqa: F401  (the same browser)
+from tests.lab.browser import browser_type_launch_args  # noqa: F401  (the same browser)
 
 SOURCE = Path(headwright.__file__).parents[1]  # the kernel runs elsewhere, and has to find what is tested here
 CELLS = [
