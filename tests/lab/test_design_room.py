@@ -55,6 +55,21 @@ def test_a_key_that_is_dragged_moves_and_is_undone(room: Room) -> None:
     room.address_has("moved=1:")
 
 
+def test_a_key_follows_the_hand_on_the_projector_too(room: Room) -> None:
+    room.page.set_viewport_size({"width": 1600, "height": 900})
+    page = room.enter("/design#view=projector")
+    room.settled()
+    expect(page.locator("#verdict .headline")).to_be_in_viewport(ratio=1)
+    before = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    drag(page, "g.key >> nth=4 >> .dot", 60, -40)
+    room.settled()
+    after = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["x"] - before["x"] - 60) < 4
+    assert abs(after["y"] - before["y"] + 40) < 4
+
+
 def test_a_click_wishes_for_a_key(room: Room) -> None:
     page = room.enter("/design")
     page.locator("g.key >> nth=2 >> .dot").click()

@@ -66,7 +66,7 @@ def stacked(*charts: Chart) -> Chart:
 
 
 class Offline:
-    """A chart that a notebook shows as our own SVG: Altair's default fetches scripts. Whoever chose another keeps it."""
+    """A chart that a notebook shows as our own SVG: Altair's own fetches scripts. Who chose another keeps it."""
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         if alt.renderers.active == "default":

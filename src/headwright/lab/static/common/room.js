@@ -46,7 +46,7 @@ function complaints(state) {
 function presetRow(state, fields, presets) {
   const start = (changes) => ({ ...Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, structuredClone(kind.initial)])), ...changes });
   return h("div", { class: "presets", role: "group", "aria-label": "Presets" },
-    ...presets.map(([title, changes]) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip" })));
+    ...presets.map(([title, changes], i) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip", ...(i < 9 ? { title: `Key ${i + 1}` } : {}) })));
 }
 
 /** A menu under a button, as the browser's own disclosure. */
@@ -110,11 +110,14 @@ export function plainTools() { document.getElementById("tools").append(looks(nul
 
 function keyboard(state) {
   addEventListener("keydown", (event) => {
-    const typing = event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea");
+    const typing = event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select");
     const key = event.key.toLowerCase();
     if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y") && !typing) {
       event.preventDefault();
       if (key === "y" || event.shiftKey) state.redo(); else state.undo();
-    } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && key === "p") document.getElementById("projector").click();
+    } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      if (key === "p") document.getElementById("projector").click();
+      else if (/^[1-9]$/.test(key)) document.querySelectorAll(".presets button")[Number(key) - 1]?.click();
+    }
   });
 }

@@ -73,7 +73,7 @@ function build(main, state) {
   const some = slider(state, "m", "of them meant, m", { least: 1, most: 39, step: 1 });
   const large = slider(state, "large", "own names, such as λ", { least: 0.1, most: 1000, log: true, note: "the picture takes this number for each name that is said to be large" });
   const length = slider(state, "length", "the uncertain key's length", { least: 0, most: 3, step: 0.05 });
-  const numbers = group("The picture", mine, eps, some, length, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true }));
+  const numbers = put(group("The picture", mine, eps, some, length, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true })), { id: "numbers" });
   const file = h("input", { class: "unseen", type: "file", id: "document", accept: ".md,.tex,.txt,text/plain,text/markdown" });
   const papers = h("section", { class: "panel", id: "document-verdicts", hidden: true, "aria-label": "The document" });
 

@@ -84,7 +84,7 @@ function build(main, state) {
     verdict.hidden = !answer;
     verdict.className = `panel verdict ${answer?.verdict ?? ""}`;
     if (!answer) return;
-    const word = { designed: ["proved", "Designed"], impossible: ["refuted", "Impossible"] }[answer.verdict] ?? ["", "Undecided"];
+    const word = { designed: ["proved", "Designed."], impossible: ["refuted", "Impossible."] }[answer.verdict] ?? ["", "Undecided."];
     verdict.replaceChildren(h("p", { class: "headline" }, h("b", { class: `badge ${word[0]}` }, word[1]), designed ? ` ${answer.heads.length > 1 ? `${answer.heads.length} heads` : "A head"} of dimension ${answer.head_dim}${proven()} ${answer.heads.length > 1 ? "keep" : "keeps"} all the rules${answer.outputs.length ? `; every output is within ${up(answer.error, 2)} of what is wanted` : ""}.` : ` ${answer.words}`));
     if (!designed) return;
     verdict.append(h("details", {}, h("summary", {}, "What was proved"), h("p", { class: "note" }, answer.words), ...answer.assignment.map((line) => h("p", { class: "note" }, line))));

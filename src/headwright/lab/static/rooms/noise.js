@@ -84,7 +84,7 @@ function build(main, state) {
   }));
   const curveSvg = s("svg");
   const curveWords = h("span", {}, "");
-  const controls = h("div", { class: "controls" },
+  const controls = h("div", { class: "controls lead" },
     group("Queries", slider(state, "length", "length λ", { least: 0.1, most: 1000, log: true })),
     group("Keys", slider(state, "n", "how many (n), orthonormal", { least: 3, most: 100, step: 1 }), slider(state, "variance", "variance of key 0's length", { least: 0.0001, most: 4, log: true }),
       slider(state, "spread", "variance of every key, all around", { least: 0, most: 0.2, step: 0.001 })),
