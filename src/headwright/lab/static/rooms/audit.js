@@ -3,7 +3,7 @@ import { down, h, put, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker } from "../common/ask.js";
-import { download } from "../common/take.js";
+import { download, literal, quoted } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const BUILT_IN = "builtin:induction";
@@ -40,9 +40,6 @@ const presets = [
   ["A sink, until texts get longer", { measure: "sink", layer: 0, head: 1, length: 48 }],
   ["Random letters, twice", { text: "qxzjvkwpbgqxzjvkwpbg", row: 15 }],
 ];
-
-/** A word as a shell reads it back. */
-const quoted = (word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const ODD = "parts of this audit are not as “headwright audit MODEL --json” prints them";
 
@@ -285,8 +282,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => (foreign() ? `headwright audit ${quoted(report.model.name)} --json\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
-    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${JSON.stringify(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
+    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
+    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],
     certificate: () => (foreign() ? null : told?.rows[0]?.shortest?.certificate ?? null),
