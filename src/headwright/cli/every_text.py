@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from headwright.audit.engine.cluster import Source
     from headwright.audit.models.model import Model
     from headwright.audit.texts.budget import OnBudget
-    from headwright.audit.texts.certificate import Statement
     from headwright.audit.texts.curves import Curve
     from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Sweeper
     from headwright.audit.texts.first import FirstLayer
     from headwright.audit.texts.logits import OnLogit
     from headwright.audit.texts.occurrences import OnToken
     from headwright.audit.texts.pairs import KeptByPair, Pair
+    from headwright.audit.texts.statement import Statement
 
 DIGITS = 4
 SHOWN = 24  # tokens of a witness
@@ -444,8 +444,8 @@ def _picture(model: Model, curves: Sequence[Curve]) -> Any:
 
 
 def _write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
-    from headwright.audit.texts.certificate import written
     from headwright.audit.texts.reading import first_layer
+    from headwright.audit.texts.statement import written
     from headwright.files import write_whole
 
     statement = _statement(model, first_layer(model), found, about_pairs)

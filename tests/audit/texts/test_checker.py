@@ -11,10 +11,11 @@ import transformers
 
 from headwright.audit.models import load_model
 from headwright.audit.models.model import Model, Tokens
-from headwright.audit.texts.certificate import Statement, pairs_statement, read, statement_of, written
+from headwright.audit.texts.certificate import pairs_statement, statement_of
 from headwright.audit.texts.checker import DoubtError, check
 from headwright.audit.texts.every_text import every_text
 from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.statement import Statement, read, written
 from headwright.audit.texts.witness import Extreme
 from headwright.errors import InputError
 from tests.audit.texts.test_models import tiny
@@ -89,6 +90,7 @@ def test_words_change_with_every_field() -> None:
     changes: dict[str, object] = {
         "model": "b", "weights": "1" * 64, "head": 7, "length": 9, "place": 3, "held": {1: 2}, "tokens": "2" * 64,
         "choices": 30, "places": (1, 2), "query": 5, "pairs": ((3, 4),), "extreme": "most", "bound": "0.123",
+        "token": 5, "text": (4, 5), "budget": 2,
     }  # fmt: skip
     assert set(changes) == set(vars(statement))
     for name, value in changes.items():
@@ -133,7 +135,7 @@ def test_documents_are_read_back_and_odd_ones_refused() -> None:
         read("not json")
     text = written(statement)
     for spoilt_text in (
-        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 2', '"version": true'),
+        text.replace('"head"', '"head": 1, "head"'), text.replace('"version": 3', '"version": true'),
         text.replace('"0": 0', '"00": 0'), text.replace('"0": 0', '"0": 0, "00": 5'), text.replace('"0": 0', '" 0": 0'),
     ):  # fmt: skip
         assert spoilt_text != text
