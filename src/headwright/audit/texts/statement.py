@@ -75,12 +75,10 @@ class Statement:
         texts = f"every text of {self.length} tokens{f' with {held}' if held else ''}"
         others = f"any other place holds any of {self.choices} tokens (digest {self.tokens[:16]})"
         if self.token is not None:
-            texts += (
-                f", one with token {self.token} at a place that is seen from place {self.place} (which counts) and "
-            )
-            texts += "has no held token"
+            texts += f" that has token {self.token} at one or more of the places seen from place {self.place} (its own "
+            texts += "too) where no token is held"
             among = f" and {given}" if self.places else ""
-            given = f"all such places of token {self.token} together{among}"
+            given = f"all of these that have token {self.token} together{among}"
         if self.text or self.budget is not None:
             texts = f"the text {self._text()}{f', with {held}' if held else ''}, whichever {self.budget} of its tokens "
             texts += f"are replaced but those held and at places {self.place} and {where}"
