@@ -58,10 +58,11 @@ def keys(layer: FirstLayer, head: int, place: int) -> Known:
 
 
 def _vectors(layer: FirstLayer, place: int, which: Indices, by: Projection) -> Known:
-    parts = [
-        _projected(_stream(layer, place, which[start : start + AT_ONCE]), by)
-        for start in range(0, len(which), AT_ONCE)
-    ]  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+        parts = [
+            _projected(_stream(layer, place, which[start : start + AT_ONCE]), by)
+            for start in range(0, len(which), AT_ONCE)
+        ]
     found = Known(np.concatenate([part.mid for part in parts]), np.concatenate([part.off for part in parts]))
     if not bool((np.abs(found.mid) + found.off < LARGEST).all()):
         raise DoubtError("the numbers of queries or keys are too large to be looked at in float64")
