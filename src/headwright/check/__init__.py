@@ -47,6 +47,9 @@ def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: in
     from headwright.check.checker import Formula, check_answer
     from headwright.errors import InputError
 
+    for text in (exercise, *formulas):
+        if not isinstance(text, str):
+            raise InputError(f"given was {text!r}: expected the id of an exercise and formulas, each as text")
     known = load_exercises(exercises)
     if exercise not in known:
         raise InputError(f"there is no exercise {exercise!r}: expected one of {', '.join(sorted(known))}")

@@ -32,6 +32,7 @@ def check(
     answers: Annotated[
         list[Path] | None,
         typer.Argument(
+            metavar="ANSWERS",
             help="Answer sheets or whole documents (.md, .tex, .txt), folders of them, or - for standard input.",
             show_default=False,
         ),

@@ -26,7 +26,7 @@ EXAMPLES = (
 
 def exercises(
     exercise: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show this one; without it, list all.", show_default=False)
+        str | None, typer.Argument(metavar="ID", help="Show this one; without it, list all.", show_default=False)
     ] = None,
     exercises: Annotated[Path | None, typer.Option(help="A folder with exercises of your own (.toml).")] = None,
     json: Json = False,
