@@ -9,13 +9,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-<<<<<<< HEAD
-from headwright.check.running.process import StoppedError, Worker
-from headwright.check.running.run import cores
-from headwright.lab.asking import Asking, Tell
-=======
 from headwright.check.running.run import StoppedError, Worker, cores
->>>>>>> trunk
+from headwright.lab.asking import Asking, Tell
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200
