@@ -24,6 +24,7 @@ from headwright.check.answer import (
 )
 from headwright.check.claims import Claim, Role, claims
 from headwright.check.decision import Decision
+from headwright.check.doubts import held
 from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Court, Judged, Setting, composed, judged
@@ -139,6 +140,7 @@ def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
             for variant in answer.variants:
                 judgements += _variant(bench, answer, variant)
             judgements += _elsewhere(bench, answer)
+            judgements = held(judgements, answer, found)
             judgements += _uncovered(exercise, answer, court, judgements)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
