@@ -44,7 +44,7 @@ def long(task: str, T: int) -> Callable[[], str]:
     def work() -> str:
         built = build(rules, minimise="rank")
         proven = "proven smallest" if built.head_dim == built.head_dim_lower_bound else "smallest found"
-        return f"{built.verdict}, head dimension {built.head_dim}, {proven}"
+        return f"{built.word}, head dimension {built.head_dim}, {proven}"
 
     return work
 

@@ -182,11 +182,11 @@ def decide(kind: str, count: int = COUNT, seed: int = 0, tell: bool = False) -> 
         for number in range(count):
             drawn = KINDS[kind](np.random.default_rng([seed, number, *kind.encode()]))
             found = design(drawn.keys, drawn.wish, world=drawn.world, **drawn.more)
-            said[found.verdict] += 1
+            said[found.word] += 1
             wrong = _wrong(drawn, found)
             said["wrong"] += bool(wrong)
-            if tell and (wrong or found.verdict == "undecided"):
-                print(f"  {kind} {number}: {found.verdict} {wrong} {found.words[-150:]}", file=sys.stderr)
+            if tell and (wrong or found.word == "undecided"):
+                print(f"  {kind} {number}: {found.word} {wrong} {found.words[-150:]}", file=sys.stderr)
         words = ("designed", "impossible", "longer", "undecided", "wrong")
         return ", ".join(f"{said[word]} {word}" for word in words if said[word] or word in ("undecided", "wrong"))
 
@@ -198,15 +198,15 @@ def _wrong(drawn: Drawn, found: Design) -> str:
     if found.question.random:
         wrong = found.probability is not None and found.probability.interval[1] < 0.95 - 0.005
         return f"holds with probability {found.probability}" if wrong else ""
-    if found.question.heads > 1 or found.verdict == "undecided" or not 1e-2 < np.abs(drawn.keys).max() < 1e2:
+    if found.question.heads > 1 or found.word == "undecided" or not 1e-2 < np.abs(drawn.keys).max() < 1e2:
         return ""
     miss, length = referee(found)
     near = found.norm * float(np.abs(drawn.keys).max()) < FARTHEST / 10
-    if found.verdict == "designed" and near and miss > 1e-4:
+    if found.word == "designed" and near and miss > 1e-4:
         return f"designed, and the referee misses it by {miss:.2g}"
-    if found.verdict == "impossible" and miss < -1e-4:
-        return f"{found.verdict}, and the referee grants it with {-miss:.2g} to spare"
-    if found.verdict == "designed" and length is not None and found.norm > length * (1 + 1e-3) + 1e-4:
+    if found.word == "impossible" and miss < -1e-4:
+        return f"{found.word}, and the referee grants it with {-miss:.2g} to spare"
+    if found.word == "designed" and length is not None and found.norm > length * (1 + 1e-3) + 1e-4:
         return f"length {found.norm}, and the referee has {length}"
     return ""
 

@@ -279,7 +279,7 @@ def test_tensors_and_parameters_go_wherever_an_array_goes(kind: str) -> None:
     truncated = truncate(given, rank=1).singular_values
     np.testing.assert_allclose(truncated, truncate(TABLE, rank=1).singular_values)
     assert closest_pair(Learned(given), 2) == closest_pair(Learned(TABLE), 2)
-    assert design(given, copy(0)).verdict == "designed"
+    assert design(given, copy(0)).word == "designed"
     rows: Any = [given] if isinstance(given, list) else given[None]
     found = row_statistics(rows, rows, scale=1.0)
     np.testing.assert_allclose(found.lse, row_statistics(TABLE[None], TABLE[None], scale=1.0).lse, rtol=1e-6)

@@ -130,7 +130,7 @@ def _forms() -> list[object]:
 WORLD = hw.World({0: hw.Noise(scale=hw.noise.Normal(1.0, 0.1))})
 TAKERS: dict[str, Callable[[Any], Any]] = {
     "attend": lambda given: hw.attend(given, given).pattern,
-    "design": lambda given: hw.design(given, hw.copy(0)).verdict,
+    "design": lambda given: hw.design(given, hw.copy(0)).word,
     "simulate": lambda given: hw.simulate(given, given, WORLD, [0], samples=9).near_average,
     "granted": lambda given: hw.noise.granted(given, given, WORLD, {0: Fraction(1, 9)}, samples=9).probability,
     "exact": lambda given: hw.noise.exact(given, given, WORLD, [0]).near_average,
@@ -173,6 +173,12 @@ def test_what_holds_none_is_refused_in_a_sentence(taker: str, given: object) -> 
         lambda: hw.every_text("builtin:induction", 4),  # type: ignore[arg-type]
         lambda: hw.permute(np.eye(2), [2, 0]),
         lambda: hw.causal([1.0, 2.0]),
+        lambda: hw.check("averaging-two", 3),  # type: ignore[arg-type]
+        lambda: hw.check(["averaging-two"], "q = k_a"),  # type: ignore[arg-type]
+        lambda: hw.closest_pair(64, 1000),  # type: ignore[arg-type]
+        lambda: hw.positions.report("sinusoidal", 1000),  # type: ignore[arg-type]
+        lambda: hw.weights.build("rules.toml"),  # type: ignore[arg-type]
+        lambda: hw.read_world(3),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(asked: Callable[[], object]) -> None:

@@ -3,7 +3,7 @@
     >>> import headwright as hw
     >>> hw.check("averaging-two", r"q = \\lambda (k_a + k_b)").word
     'proved'
-    >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).verdict
+    >>> hw.design([[1, 0], [0, 1]], hw.copy(0)).word
     'designed'
 
 Each verb is a command, a function and a folder: design, verify, check, audit, lab. `trusted` is the checker of

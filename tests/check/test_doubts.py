@@ -18,10 +18,10 @@ def test_what_stands_behind_words_that_may_change_its_meaning_is_not_refuted(exe
 
 
 def test_a_reason_that_is_not_understood_saves_no_false_claim() -> None:
-    text = r"$q = \ln(n/\epsilon)(k_a + k_b)$. Because of some magic with the softmax, $\alpha_a = 1$."
+    text = r"$q = \ln(n/\epsilon)(k_a + k_b)$. Because the softmax is nice with such keys, $\alpha_a = 1$."
     assert check_answer(EXERCISES["averaging-two"], Written(text)).word == "refuted"
 
 
 def test_an_object_that_fails_is_refuted_whatever_is_said_beside_it() -> None:
-    text = r"Now with a wave of the hand, $q = k_a + k_b$ does it for all of them if we look closely enough."
-    assert check_answer(EXERCISES["averaging-two"], Written(text)).word != "proved"
+    text = r"$q = k_a + k_b$. Now with a wave of the hand it is balanced."
+    assert check_answer(EXERCISES["averaging-two"], Written(text)).word == "refuted"

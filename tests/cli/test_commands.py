@@ -371,6 +371,19 @@ def test_a_reader_who_has_gone_is_neither_a_yes_nor_a_no(more: str) -> None:
     assert ran.stderr == ""
 
 
+def test_help_that_nobody_reads_to_its_end_is_no_answer_either() -> None:
+    command = f"{sys.executable} -m headwright --help | true; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (ran.stdout.strip(), ran.stderr) == ("141", "")
+
+
+def test_completion_is_for_the_name_of_the_command_however_it_was_called() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "headwright", "--show-completion", "bash"], capture_output=True, text=True
+    )
+    assert ran.stdout.endswith("complete -o default -F _headwright_completion headwright\n")
+
+
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_full_disk_is_said(more: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:

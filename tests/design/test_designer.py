@@ -24,7 +24,7 @@ RNG = np.random.default_rng(3)
 def _checked(found: Design) -> Design:
     """Every claim has a certificate that the checker accepts, and its words; without one there is no claim."""
     if found.certificate is None:
-        assert found.verdict == "undecided"
+        assert found.word == "undecided"
         assert found.norm_lower_bound == 0
     else:
         verdict = verify(found.certificate)
@@ -47,8 +47,8 @@ awkward = st.one_of(small_integers, st.sampled_from([0.0, 1e-8, 1.0, 1.0 + 2**-4
 @settings(max_examples=60)
 def test_integer_keys_are_always_decided(keys: np.ndarray) -> None:
     found = _checked(design(keys, copy(0, eps=0.1)))
-    assert found.verdict in ("designed", "impossible")
-    if found.verdict == "designed":
+    assert found.word in ("designed", "impossible")
+    if found.word == "designed":
         assert found.gap < 1e-8
 
 
@@ -61,7 +61,7 @@ def test_integer_keys_are_always_decided(keys: np.ndarray) -> None:
 @settings(max_examples=40)
 def test_ties_duplicates_and_scales_never_crash_and_never_lie(keys: np.ndarray, size: float) -> None:
     found = _checked(design(keys * size, average([0, 1], eps=0.5)))
-    if found.verdict == "designed":  # exact differences of scores: those of floats may be of their rounding's size
+    if found.word == "designed":  # exact differences of scores: those of floats may be of their rounding's size
         rows, query = (keys * size).tolist(), found.queries[0].tolist()
         scores = [sum((Fraction(x) - Fraction(y)) * Fraction(z) for x, y, z in zip(row, rows[0], query, strict=True))
                   for row in rows]  # fmt: skip
@@ -86,7 +86,7 @@ def test_textbook_average_is_longer_than_the_shortest() -> None:
 def test_one_head_can_average_a_key_of_random_length_by_not_looking_at_it() -> None:
     world = World({0: Noise(scale=OneOf((0.5, 1.5)))})
     one = _checked(design(np.eye(8), average([0, 1]), world=world))
-    assert one.verdict == "designed"
+    assert one.word == "designed"
     assert np.abs(one.queries[0, :2]).max() < 1e-6
     assert one.queries[0, 2:].max() < -6
     two = _checked(design(np.eye(8), average([0, 1]), world=world, heads=2))
@@ -97,7 +97,7 @@ def test_one_head_can_average_a_key_of_random_length_by_not_looking_at_it() -> N
 def test_impossible_says_what_is_possible_from_both_sides() -> None:
     # The middle of a segment: weights of the three are 1 : e^t : e^-t, so at best 1/3.
     found = _checked(design(np.array([[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0], [3.0, 0.0]]), copy(0)))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
     assert found.best_eps is not None
     low, high = found.best_eps
     assert low < 2 < high
@@ -106,8 +106,8 @@ def test_impossible_says_what_is_possible_from_both_sides() -> None:
 
 def test_duplicates_are_impossible_above_one_half_only() -> None:
     keys = np.array([[1.0, 0.3], [1.0, 0.3], [0.0, 1.0]])
-    assert _checked(design(keys, at_least({0: "0.4999"}))).verdict == "designed"
-    assert _checked(design(keys, at_least({0: "0.5001"}))).verdict == "impossible"
+    assert _checked(design(keys, at_least({0: "0.4999"}))).word == "designed"
+    assert _checked(design(keys, at_least({0: "0.5001"}))).word == "impossible"
 
 
 @pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-6])
@@ -115,14 +115,14 @@ def test_near_duplicates_are_designed_to_the_same_gap(distance: float) -> None:
     keys = RNG.normal(size=(200, 12))
     keys[1] = keys[0] + distance * RNG.normal(size=12)
     found = _checked(design(keys, copy(0)))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.gap < 1e-9
 
 
 @pytest.mark.parametrize("eps", ["1e-30", "1e-100"])
 def test_tiny_eps_is_exact(eps: str) -> None:
     found = _checked(design(RNG.normal(size=(50, 8)) * np.r_[5.0, np.ones(49)][:, None], copy(0, eps=eps)))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.gap < 1e-9
 
 
@@ -145,7 +145,7 @@ EXACT = (
 def test_worlds_cost_length_and_keep_the_gap(name: str, wish: Any) -> None:
     fixed = design(np.eye(5), wish)
     found = _checked(design(np.eye(5), wish, world=WORLDS[name]))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.gap < (1e-9 if name in EXACT else 0.2)
     assert found.norm > fixed.norm * 0.99
     assert "wherever" in found.words or "probability" in found.words or "scenario" in found.words
@@ -168,7 +168,7 @@ def test_several_gaussian_keys_hold_more_often_than_proven_and_that_is_said() ->
 
 def test_robust_impossibility_in_balls_is_proved() -> None:
     found = _checked(design(np.eye(6), average([0, 1], eps=1), world=World(others=Noise(spread=Ball(0.1)))))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
 
 
 def test_scale_and_sign_only_rescale_the_query() -> None:
@@ -181,12 +181,12 @@ def test_scale_and_sign_only_rescale_the_query() -> None:
 def test_wish_that_nothing_needs_to_be_done_for() -> None:
     for keys, wish in ((np.ones((1, 1)), copy(0)), (np.eye(3), at_least({0: 0.2}))):
         found = _checked(design(keys, wish))
-        assert (found.verdict, found.norm, found.gap) == ("designed", 0.0, 0.0)
+        assert (found.word, found.norm, found.gap) == ("designed", 0.0, 0.0)
 
 
 def test_the_verb_can_be_called_and_draws_itself() -> None:
     found = headwright.design(RNG.normal(size=(6, 2)) + np.eye(6)[:, :2] * 5, copy(0))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert cast("Any", found.picture()).to_dict()["layer"]
 
 

@@ -54,5 +54,5 @@ def test_for_uncertain_keys_no_region_is_drawn() -> None:
     from headwright.noise import Noise, OneOf, World
 
     found = design(KEYS, copy(0), world=World({0: Noise(scale=OneOf((0.9, 1.1)))}))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert "region" not in told(found.picture())

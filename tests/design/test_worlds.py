@@ -30,7 +30,7 @@ from headwright.trusted.verify import verify
 def _checked(found: Design) -> Design:
     """What is said is what the trusted checker says of the certificate."""
     if found.certificate is None:
-        assert (found.verdict, found.norm_lower_bound) == ("undecided", 0.0)
+        assert (found.word, found.norm_lower_bound) == ("undecided", 0.0)
         return found
     verdict = verify(found.certificate)
     assert verdict.word == "verified"
@@ -54,14 +54,14 @@ def test_key_of_random_length_is_not_looked_at_and_that_is_proved_shortest() -> 
 @pytest.mark.parametrize(("variance", "length"), [(0.03, 13.97), (0.05, 22.26)])
 def test_independent_keys_are_guarded_against_in_pairs(variance: float, length: float) -> None:
     found = _checked(design(np.eye(8), copy(0), world=everywhere(Noise(spread=Isotropic(variance)))))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.norm == pytest.approx(length, abs=0.01)
     assert found.norm_lower_bound < found.norm  # about any query: a guard in pairs is not the only way
 
 
 def test_two_random_keys_are_guarded_exactly() -> None:
     found = _checked(design(np.eye(2), copy(0), world=everywhere(Noise(spread=Isotropic(0.25)))))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.gap < 1e-9
     assert found.probability is not None
     assert not found.probability.conservative
@@ -70,7 +70,7 @@ def test_two_random_keys_are_guarded_exactly() -> None:
 def test_average_of_random_keys_is_impossible_for_any_query() -> None:
     # A score deviates by more than 0.07, and both weights allow a difference of 0.01: each target has a half space.
     found = _checked(design(np.eye(8), average([0, 1]), world=everywhere(Noise(spread=Isotropic(1e-4)))))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
     assert found.best_eps is not None
     low, high = found.best_eps
     assert 0.01 < low < high
@@ -79,7 +79,7 @@ def test_average_of_random_keys_is_impossible_for_any_query() -> None:
 def test_confidence_of_one_half_names_its_probability() -> None:
     world = World({0: Noise(spread=Isotropic(1.0))})
     found = _checked(design(np.eye(3), copy(0), world=world, confidence="1/2"))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert "probability at least 0.5" in found.words
 
 
@@ -98,7 +98,7 @@ SWALLOWING = {
 @pytest.mark.parametrize("name", SWALLOWING)
 def test_keys_that_may_be_anywhere_are_impossible_to_tell_apart(name: str, wish: Wish) -> None:
     found = _checked(design(np.eye(4), wish, world=everywhere(SWALLOWING[name])))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
 
 
 def test_rank_one_ellipsoids_are_designed_with_their_bound() -> None:
@@ -107,8 +107,8 @@ def test_rank_one_ellipsoids_are_designed_with_their_bound() -> None:
         keys = rng.normal(size=(6, 5))
         world = World({0: Noise(spread=Ellipsoid(0.5 * rng.normal(size=(5, 1))))})
         found = _checked(design(keys, copy(0), world=world))
-        assert found.verdict in ("designed", "impossible")
-        assert found.verdict == "impossible" or found.gap < 1e-8
+        assert found.word in ("designed", "impossible")
+        assert found.word == "impossible" or found.gap < 1e-8
 
 
 def test_two_scenarios_are_decided_whatever_their_multipliers() -> None:
@@ -116,13 +116,13 @@ def test_two_scenarios_are_decided_whatever_their_multipliers() -> None:
     for _ in range(15):
         keys = rng.normal(size=(5, 2))
         world = World(scenarios=(keys, keys + 0.5 * rng.normal(size=keys.shape)))
-        assert _checked(design(keys, copy(0), world=world)).verdict in ("designed", "impossible")
+        assert _checked(design(keys, copy(0), world=world)).word in ("designed", "impossible")
 
 
 def test_target_that_is_nearly_in_the_middle_needs_a_query_of_no_use() -> None:
     keys = np.array([[0.1, 0.3], [0.2, 0.7], [0.15, 0.5], [0.7, -0.4]])  # 0.15 is not half way between the floats
     found = _checked(design(keys, copy(2)))
-    assert found.verdict == "longer"
+    assert found.word == "longer"
     assert found.norm_lower_bound > 1e10
     assert "not shorter than" in found.words
 
@@ -133,7 +133,7 @@ def test_what_can_be_granted_instead_is_known_from_both_sides_in_worlds() -> Non
     low, high = found.best_eps
     assert 1 < low < high < low + 1e-3
     above = design(np.eye(6), average([0, 1], eps=high), world=everywhere(Noise(spread=Ball(0.1))))
-    assert above.verdict == "designed"
+    assert above.word == "designed"
 
 
 def test_two_heads_share_and_help_each_other() -> None:
@@ -144,19 +144,19 @@ def test_two_heads_share_and_help_each_other() -> None:
 
 def test_no_heads_can_tell_twins_apart() -> None:
     keys = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert _checked(design(keys, copy(0, eps=0.1), heads=3)).verdict == "impossible"
+    assert _checked(design(keys, copy(0, eps=0.1), heads=3)).word == "impossible"
 
 
 def test_heads_may_share_worlds_that_one_head_cannot_have() -> None:
     one, other = np.array([[1.0], [0.0], [0.0]]), np.array([[-1.0], [0.0], [0.0]])
     world = World(scenarios=(one, other))
-    assert _checked(design(one, copy(0, eps=1.5), world=world)).verdict == "impossible"
-    assert _checked(design(one, copy(0, eps=1.5), world=world, heads=2)).verdict != "impossible"
+    assert _checked(design(one, copy(0, eps=1.5), world=world)).word == "impossible"
+    assert _checked(design(one, copy(0, eps=1.5), world=world, heads=2)).word != "impossible"
 
 
 def test_fast_checker_closes_a_design_and_is_named() -> None:
     found = design(np.eye(5), copy(0), fast=True)
-    assert (found.verdict, found.checker) == ("designed", "fast")
+    assert (found.word, found.checker) == ("designed", "fast")
     assert found.certificate is not None
     assert fast.verify(found.certificate).word == "verified"
     assert design(np.eye(5), copy(0)).checker == "trusted"
@@ -194,10 +194,10 @@ def test_no_world_makes_design_crash_or_lie(
     if both and len(rows) == 2:
         wish = copy(0, eps=0.5)
     found = _checked(design(keys, wish, world=World(named, others=others), heads=heads))
-    if found.verdict == "designed" and found.question.random:
+    if found.word == "designed" and found.question.random:
         assert found.probability is not None
         assert found.probability.interval[1] >= 0.95
-    if found.verdict == "designed" and heads == 1 and not found.question.random:
+    if found.word == "designed" and heads == 1 and not found.question.random:
         low = {i: noise.scale for i, noise in named.items()}
         nominal = keys.copy()
         for i in range(len(keys)):  # one admissible world: every scale at its low end
@@ -222,10 +222,10 @@ def test_nothing_is_claimed_of_a_list_of_scales_that_is_true_of_its_range_only(l
     )  # fmt: skip
     world = World({0: Noise(scale=OneOf((-30.0, 30.0)))})
     found = _checked(design(keys, at_least({0: least}), world=world, heads=2))
-    assert found.verdict in ("designed", "undecided")
+    assert found.word in ("designed", "undecided")
     assert found.norm_lower_bound == 0
     ranged = design(keys, at_least({0: least}), world=World({0: Noise(scale=Between(-30.0, 30.0))}), heads=2)
-    assert ranged.verdict == "impossible" or ranged.norm_lower_bound > 1
+    assert ranged.word == "impossible" or ranged.norm_lower_bound > 1
 
 
 def test_a_key_without_mass_has_no_scale_to_be_told() -> None:

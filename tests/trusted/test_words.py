@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headwright.design import design, wish
 from headwright.trusted.certificate import document, read
 from headwright.trusted.numbers import Malformed, rational
 from headwright.trusted.verify import verify
@@ -126,6 +127,12 @@ def test_a_simple_statement_makes_a_simple_sentence() -> None:
         "...) gives key 2 a weight of at least 0.990099 (100/101); no query shorter than 2.90820 does. Statement"
         in said
     )
+
+
+def test_one_key_is_told_as_one() -> None:
+    found = design(np.array([[1.0, 0.0]]), wish.copy(0))
+    assert found.certificate is not None
+    assert verify(found.certificate).words.startswith("For this one key in R^2 (sha256 ")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ ROUTE = DIRECTIONS + '[[rule]]\ntoken = 0\noutput = "b - c"\n[[rule]]\ntoken = 1
 
 def kept(found: Built) -> None:
     """The deployed layer keeps the rules in floating point, and its certificate is verified."""
-    assert found.verdict == "designed", found.words
+    assert found.word == "designed", found.words
     assert found.layer is not None and found.certificate is not None
     assert verify(found.certificate).word == "verified"
     for rule in found.rules.rules:
@@ -167,17 +167,17 @@ def test_in_a_world_sampled_tokens_keep_the_rules(world: str) -> None:
 
 def test_too_wide_a_world_is_undecided() -> None:
     found = build(parse_rules(DIRECTIONS + "[world]\nball = 5.0\n[[rule]]\ntoken = 0\ncopy = 2\n"))
-    assert found.verdict == "undecided"
+    assert found.word == "undecided"
     assert found.layer is None
 
 
 def test_impossible_is_proven() -> None:
     twins = build(parse_rules("tokens = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 2\ncopy = 0\n"))
-    assert twins.verdict == "impossible"
+    assert twins.word == "impossible"
     assert "token 2" in twins.words
     assert verify(twins.certificate or "").word == "verified"
     middle = build(parse_rules("tokens = [[1.0, 1.0], [2.0, 2.0], [0.0, 0.0]]\n[[rule]]\ntoken = 1\ncopy = 0\n"))
-    assert middle.verdict == "impossible"
+    assert middle.word == "impossible"
 
 
 def test_what_cannot_be_assigned_is_undecided() -> None:
@@ -185,7 +185,7 @@ def test_what_cannot_be_assigned_is_undecided() -> None:
         f"[[rule]]\ntoken = {i}\noutput = [{w}.0]\n" for i, w in ((0, 1), (1, -1))
     )
     found = build(parse_rules(text))
-    assert found.verdict == "undecided"
+    assert found.word == "undecided"
     assert found.certificate is None
     with pytest.raises(InputError, match="no head to draw"):
         found.picture()
@@ -230,11 +230,11 @@ def test_random_rules_are_kept_or_not_claimed(seed: int, T: int, causal: bool, d
         found = build(Rules((X,), tuple(chosen), causal=causal), dtype=dtype)
     except InputError:
         return
-    if found.verdict == "designed":
+    if found.word == "designed":
         kept(found)
     else:
         assert found.layer is None
-        assert (found.certificate is None) == (found.verdict == "undecided")
+        assert (found.certificate is None) == (found.word == "undecided")
 
 
 def test_the_certificate_names_what_it_relies_on() -> None:

@@ -38,7 +38,7 @@ def test_induction_is_a_circuit_that_runs(dtype: str) -> None:
     circuit = read_circuit(INDUCTION)
     assert circuit is not None
     found = build_circuit(circuit, dtype=dtype)
-    assert found.verdict == "designed", found.words
+    assert found.word == "designed", found.words
     assert verify(found.certificate or "").words == found.words
     first, second = (layer.layer for layer in found.layers)
     assert first is not None and second is not None
@@ -53,7 +53,7 @@ def test_induction_is_a_circuit_that_runs(dtype: str) -> None:
 
 def test_tokens_that_no_rule_speaks_of_are_followed_too() -> None:
     found = built(SMALL)
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     statement = json.loads(found.certificate or "")["statement"]
     first = statement["layers"][0]
     assert {rule["token"] for rule in first["rules"] if rule["head"] == "sum"} == {0, 1, 2}
@@ -63,19 +63,19 @@ def test_an_error_too_large_for_the_next_layer_is_followed_more_closely() -> Non
     """With the ball that the tolerance leaves the second layer finds nothing; with what comes out in fact it does."""
     loose = SMALL.replace('copy = 0, output = "after_x"', 'output = "after_x", tolerance = 1.5')
     found = built(loose)
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert found.errors[0] < 1e-9
 
 
 def test_three_layers() -> None:
     found = built(SMALL + '[[layer]]\nmask = "causal"\nrule = [{ token = 1, copy = 0 }]\n')
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert len(found.layers) == 3 and len(found.errors) == 2
 
 
 def test_a_first_layer_that_is_impossible_is_said_to_be() -> None:
     found = built(SMALL.replace('mask = "causal"\n', ""))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
     assert found.words.startswith("layer 0: ")
     assert verify(found.certificate or "").word == "verified"
 
@@ -84,7 +84,7 @@ def test_a_later_layer_without_a_head_is_undecided() -> None:
     wrong = built(
         SMALL.replace("[{ token = 2, copy = 1 }]", '[{ token = 2, copy = 1, output = "x", tolerance = 1e-25 }]')
     )
-    assert wrong.verdict == "undecided"
+    assert wrong.word == "undecided"
     assert wrong.words.startswith("layer 1: ")
 
 

@@ -20,7 +20,7 @@ from headwright.weights.impossible import prove_impossible
 
 def impossible(text: str) -> dict[str, object]:
     found = build(parse_rules(text))
-    assert found.verdict == "impossible", found.words
+    assert found.word == "impossible", found.words
     assert found.certificate is not None and found.layer is None
     assert verify(found.certificate).words == found.words
     statement: dict[str, object] = json.loads(found.certificate)["statement"]
@@ -30,7 +30,7 @@ def impossible(text: str) -> dict[str, object]:
 def test_two_rules_that_are_possible_alone_may_contradict_each_other() -> None:
     tokens, first, second = "tokens = [[1.0], [2.0], [-1.0]]\n", "token = 0\ncopy = 1\n", "token = 1\ncopy = 2\n"
     for alone in (first, second):
-        assert build(parse_rules(f"{tokens}[[rule]]\n{alone}")).verdict == "designed"
+        assert build(parse_rules(f"{tokens}[[rule]]\n{alone}")).word == "designed"
     statement = impossible(f"{tokens}[[rule]]\n{first}[[rule]]\n{second}[[rule]]\ntoken = 2\ncopy = 2\nhead = 1\n")
     assert [rule["token"] for rule in statement["rules"]] == [0, 1]  # type: ignore[attr-defined]
 
@@ -65,7 +65,7 @@ def test_impossible_is_proved(text: str) -> None:
 )
 def test_biases_make_some_of_these_possible(text: str) -> None:
     found = build(parse_rules(text))
-    assert found.verdict == "designed", found.words
+    assert found.word == "designed", found.words
 
 
 @settings(max_examples=25)
@@ -90,7 +90,7 @@ def test_every_set_of_floors_is_decided_as_another_solver_decides_it(seed: int, 
         warnings.simplefilter("ignore")
         problem.solve(solver=cp.CLARABEL)
     assume(problem.status == cp.OPTIMAL)
-    verdict = build(rules).verdict
+    verdict = build(rules).word
     if problem.value > 1e-5:
         assert verdict == "impossible"
     elif problem.value < -1e-5:

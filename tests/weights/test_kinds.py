@@ -22,7 +22,7 @@ TOKENS = "tokens = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]\n"
 def designed(text: str, **options: object) -> Built:
     """The rules are kept in floating point too, by the layer as it runs."""
     found = build(parse_rules(text), **options)  # type: ignore[arg-type]
-    assert found.verdict == "designed", found.words
+    assert found.word == "designed", found.words
     assert found.layer is not None
     assert verify(found.certificate or "").word == "verified"
     for rule in found.rules.rules:
@@ -92,7 +92,7 @@ def test_an_output_of_one_head_counts_in_the_sum() -> None:
 def test_what_one_head_should_attend_to_may_be_impossible_whatever_the_sum() -> None:
     text = "tokens = [[0.0], [1.0], [0.0]]\n" + "".join(f"[[rule]]\ntoken = 0\nhead = {h}\ncopy = 2\n" for h in (0, 1))
     found = build(parse_rules(text + '[[rule]]\ntoken = 0\nhead = "sum"\noutput = [1.0]\n'))
-    assert found.verdict == "impossible"
+    assert found.word == "impossible"
 
 
 def test_shares_that_do_not_fit_are_undecided() -> None:
@@ -100,7 +100,7 @@ def test_shares_that_do_not_fit_are_undecided() -> None:
     rules = parse_rules(text + '[[rule]]\ntoken = 0\nhead = "sum"\noutput = [1.0]\n')
     assert shared_out(rules) is None
     found = build(rules)
-    assert found.verdict == "undecided"
+    assert found.word == "undecided"
     assert "no W_V side by side make what the sum of heads should output" in found.words
 
 
@@ -123,7 +123,7 @@ def test_a_window_lets_one_token_be_found_twice() -> None:
     text = (
         'tokens = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]\nmask = "causal"\n%s[[rule]]\ntoken = 3\ncopy = 2\n'
     )
-    assert build(parse_rules(text % "")).verdict == "impossible"
+    assert build(parse_rules(text % "")).word == "impossible"
     designed(text % "window = 3\n")
 
 

@@ -125,7 +125,7 @@ def test_the_dimension_that_is_found_is_at_least_the_one_that_is_proven(
         some = [int(a) for a in rng.choice(n, min(n, int(rng.integers(1, 3))), replace=False)]
         rules.append(Rule(i, attend={a: (MOST if len(some) == 1 else PAIR) for a in some}))
     found = build(Rules((X,), tuple(rules), causal=causal), minimise="rank")
-    if found.verdict == "designed":
+    if found.word == "designed":
         kept(found)
         assert found.head_dim_lower_bound <= found.head_dim <= len(build(found.rules).layer.heads[0].W_Q)  # type: ignore[union-attr]
 
@@ -141,7 +141,7 @@ def test_a_head_dimension_that_is_asked_for_is_kept_and_the_bound_is_told() -> N
 def test_another_solver_agrees_that_one_dimension_is_too_few() -> None:
     """With all signs of the queries tried, which are all that matters in one dimension, no keys do it."""
     X = np.eye(3)
-    assert build(Rules((X,), tuple(Rule(i, attend={i: MOST}) for i in range(3))), head_dim=1).verdict == "impossible"
+    assert build(Rules((X,), tuple(Rule(i, attend={i: MOST}) for i in range(3))), head_dim=1).word == "impossible"
     for signs in np.ndindex(2, 2, 2):
         k = cp.Variable(3)
         apart = [(1 - 2 * signs[i]) * (k[i] - k[j]) >= 1 for i in range(3) for j in range(3) if i != j]

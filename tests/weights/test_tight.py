@@ -125,12 +125,12 @@ def test_what_stands_in_the_way_is_said() -> None:
     wanted = {0: "1/3 b - c", 1: "0.1 b"}
     tight = "".join(f'[[rule]]\ntoken = {i}\noutput = "{w}"\ntolerance = 1e-9\n' for i, w in wanted.items())
     found = build(parse_rules(DIRECTIONS + tight), dtype="bfloat16")
-    assert found.verdict == "undecided"
+    assert found.word == "undecided"
     assert "too tight for values in bfloat16" in found.words
     text = "tokens = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]\n"
     text += "".join(f"[[rule]]\ntoken = {i}\ncopy = {a}\n" for i, a in enumerate((3, 0, 1, 2)))
     found = build(parse_rules(text), head_dim=1)
-    assert found.verdict == "impossible"  # more than two tokens are copied from one seen set
+    assert found.word == "impossible"  # more than two tokens are copied from one seen set
     assert found.words.startswith("there is no head of dimension 1, and there is one of dimension 2.")
     assert verify(found.certificate or "").word == "verified"
 
@@ -140,8 +140,8 @@ def test_a_solver_that_breaks_down_is_undecided(monkeypatch: pytest.MonkeyPatch)
         raise np.linalg.LinAlgError("SVD did not converge")
 
     monkeypatch.setattr(built_by, "design_head", broken)
-    assert build(parse_rules(ROUTE)).verdict == "undecided"
+    assert build(parse_rules(ROUTE)).word == "undecided"
 
 
 def test_a_world_that_is_too_wide_is_given_up_at_once() -> None:
-    assert build(parse_rules(ROUTE + "[world]\nball = 5.0\n")).verdict == "undecided"
+    assert build(parse_rules(ROUTE + "[world]\nball = 5.0\n")).word == "undecided"

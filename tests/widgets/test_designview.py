@@ -49,7 +49,7 @@ def test_a_change_that_was_not_asked_about_yet_is_proved_when_python_reads_it() 
     assert view.granted
     view.widget.asked = {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2, "eps": "0.1"}
     assert view.found is not None
-    assert view.found.verdict == "impossible"
+    assert view.found.word == "impossible"
     assert not view.granted
 
 

@@ -158,6 +158,6 @@ def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shor
     target = int(np.flatnonzero(seen == winner.position)[0])
     weight = min(winner.weight * (1 - HAIR), 1 - 1e-12)
     result = design(keys, at_least({target: float(f"{weight:.12g}")}), scale=scoring.scale)
-    if result.verdict != "designed":
-        return Shortest(result.verdict, result.words, own=own)
+    if result.word != "designed":
+        return Shortest(result.word, result.words, own=own)
     return Shortest("designed", result.words, result.norm, result.norm_lower_bound, own, result.certificate)

@@ -65,6 +65,10 @@ def main() -> None:
         sys.stdout.flush()  # what cannot be written is said here, not by the interpreter as it ends
     except BrokenPipeError:  # the reader of our output has gone, as in `headwright ... | head`: neither yes nor no
         OUT.on_broken_pipe()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer makes 1 of it, as of `headwright --help | true`
+            OUT.on_broken_pipe()
+        raise
     except OSError as error:  # a disk that is full, a process that may not start: no bug, and no answer
         hush()
         complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
@@ -76,7 +80,7 @@ def main() -> None:
 
 def _run(given: str) -> int:
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(app(prog_name="headwright", standalone_mode=False) or 0)
     except HeadwrightError as error:
         complain(str(error))
     except TyperException as error:

@@ -32,6 +32,7 @@ def check(
     answers: Annotated[
         list[Path] | None,
         typer.Argument(
+            metavar="ANSWERS",
             help="Answer sheets or whole documents (.md, .tex, .txt), folders of them, or - for standard input.",
             show_default=False,
         ),
@@ -86,7 +87,7 @@ def check(
             found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
-    from headwright.check.telling.hints import hinted
+    from headwright.check.telling.told import hinted
 
     checked = [hinted(each, hints) for each in checked]
     if classroom:

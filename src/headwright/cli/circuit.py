@@ -25,12 +25,12 @@ def design_circuit(circuit: CircuitRules, minimise: str, dtype: str, out: Path |
         show_json(_as_json(found, written))
     else:
         _print(found, written)
-    return found.verdict
+    return found.word
 
 
 def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
     return {
-        "verdict": found.verdict,
+        "verdict": found.word,
         "errors": list(found.errors),
         "layers": [
             {
@@ -56,7 +56,7 @@ def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
 def _print(found: Circuit, written: str | None) -> None:
     from headwright.enclosure import shown_above
 
-    OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
+    OUT.print(f"{found.word}: {found.words}", markup=False, soft_wrap=True)
     for number, built in enumerate(found.layers):
         OUT.print(f"layer {number}: head dimension {built.head_dim}, Frobenius norm of W_K^T W_Q at most "
                   f"{shown_above(built.frobenius, 8)}", soft_wrap=True)  # fmt: skip

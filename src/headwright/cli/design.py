@@ -120,15 +120,15 @@ def _finish_query(
         _print(found, written, keys, world)
     if plot is not None:
         save_picture(plot, found.picture())
-    raise typer.Exit(EXIT[found.verdict])
+    raise typer.Exit(EXIT[found.word])
 
 
 def _print(found: Design, written: str | None, keys: Path, world: Path | None) -> None:
     from headwright.enclosure import shown_above, shown_below
 
     by = " (by the fast checker)" if found.checker == "fast" and found.certificate is not None else ""
-    OUT.print(f"{found.verdict}{by}: {found.words}", markup=False, soft_wrap=True)
-    if found.verdict == "designed":
+    OUT.print(f"{found.word}{by}: {found.words}", markup=False, soft_wrap=True)
+    if found.word == "designed":
         gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
         bound = f"proven to be at least {shown_below(found.norm_lower_bound, 10)} {_for_any(found)}{gap}"
         unknown = "with no proof that there is none shorter" if found.norm else "and nothing is shorter"
@@ -208,7 +208,7 @@ def _finish_heads(
         _print_heads(found, written, exported)
     if plot is not None and found.layer is not None:
         save_picture(plot, found.picture())
-    raise typer.Exit(EXIT[found.verdict])
+    raise typer.Exit(EXIT[found.word])
 
 
 def _smallest(found: Built) -> str:
@@ -223,7 +223,7 @@ def _print_heads(found: Built, written: str | None, exported: list[str]) -> None
     from headwright.enclosure import shown_above, shown_below
     from headwright.weights.wire import COARSE
 
-    OUT.print(f"{found.verdict}: {found.words}", markup=False, soft_wrap=True)
+    OUT.print(f"{found.word}: {found.words}", markup=False, soft_wrap=True)
     if found.layer is not None:
         known = f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
         OUT.print(known, soft_wrap=True)

@@ -15,7 +15,7 @@ EXAMPLES = ("headwright lowrank W.npy --rank 8 --plot spectrum.svg",)
 
 
 def lowrank(
-    matrix: Annotated[Path, typer.Argument(metavar="A", help=f"The matrix {ARRAY}.", show_default=False)],
+    matrix: Annotated[Path, typer.Argument(metavar="MATRIX", help=f"The matrix {ARRAY}.", show_default=False)],
     rank: Annotated[int | None, typer.Option(help="Cut to this rank.")] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="Cut to the smallest rank with a certified error of at most this.")

@@ -43,7 +43,9 @@ BUG, STOPPED = 4, "the checker stopped"  # how a verdict begins that rests on an
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="The certificate (.json), or - for standard input.")],
+    certificate: Annotated[
+        Path, typer.Argument(metavar="CERTIFICATE", help="The certificate (.json), or - for standard input.")
+    ],
     keys: Annotated[
         list[Path] | None,
         typer.Option(

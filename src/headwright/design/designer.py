@@ -43,12 +43,12 @@ class Design:
 
     >>> from headwright.design import copy
     >>> found = design(np.eye(3), copy(0))
-    >>> found.verdict, found.certificate is not None
+    >>> found.word, found.certificate is not None
     ('designed', True)
     """
 
     question: Question
-    verdict: str  # "designed", "impossible", "longer" (than any use) or "undecided"
+    word: str  # "designed", "impossible", "longer" (than any use) or "undecided"
     words: str  # what was proved, or why nothing was
     certificate: str | None = None  # JSON, as the checker accepted it
     queries: Float[np.ndarray, "heads d"] = field(default_factory=lambda: np.empty((0, 0)))  # none unless designed
@@ -69,7 +69,7 @@ class Design:
     @property
     def pattern(self) -> dict[int, float]:
         """The weight that each target gets at least, in every admissible world; nothing unless designed."""
-        if self.verdict != "designed":
+        if self.word != "designed":
             return {}
         return {a: math.nextafter(float(p), 0.0) for a, p in self.question.wish.least.items()}
 
@@ -79,7 +79,7 @@ class Design:
 
         n, d = self.question.keys[0].shape
         facts = [("keys", f"{n} in R^{d}")]
-        if self.verdict == "designed":
+        if self.word == "designed":
             facts.append(("length, at most", shown_above(self.norm)))
             if self.norm_lower_bound:
                 facts.append(("none shorter than", shown_below(self.norm_lower_bound)))
@@ -89,14 +89,14 @@ class Design:
             facts.append(("best eps", f"{shown_below(low)} to {shown_above(high)}"))
         if self.certificate is not None:
             facts.insert(0, ("certificate", f"verified by the {self.checker} checker"))
-        return card(self.verdict, self.words, facts)
+        return card(self.word, self.words, facts)
 
     def picture(self) -> object:
         """The design as a chart: keys and queries in the plane where there are two dimensions, else the pattern."""
         from headwright.design.drawing import picture
 
         queries = self.queries.reshape(-1, self.question.keys[0].shape[1])
-        return picture(self.question, queries, self.verdict, self.gap)
+        return picture(self.question, queries, self.word, self.gap)
 
 
 def design(
@@ -118,7 +118,7 @@ def design(
 
     >>> from headwright.design import average
     >>> found = design(np.eye(4), average([0, 1]))
-    >>> found.verdict, found.gap < 1e-9
+    >>> found.word, found.gap < 1e-9
     ('designed', True)
     >>> print(found.words)
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
@@ -195,7 +195,7 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
 
 def _with_chance(found: Design) -> Design:
     """The same, with the probability that was sampled where keys are random: what is proven is only a lower bound."""
-    if found.verdict != "designed" or not found.question.random:
+    if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))
 

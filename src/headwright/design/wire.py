@@ -31,7 +31,7 @@ def to_json(found: Design, certificate: str | None) -> dict[str, Any]:
     """
     finite = math.isfinite(found.norm)
     return {
-        "verdict": found.verdict,
+        "verdict": found.word,
         "queries": found.queries.tolist(),
         "norm": found.norm if finite else None,
         "norm_lower_bound": found.norm_lower_bound if math.isfinite(found.norm_lower_bound) else None,

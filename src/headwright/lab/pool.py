@@ -9,8 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.check.running.process import StoppedError, Worker
-from headwright.check.running.run import cores
+from headwright.check.running.run import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200

@@ -56,6 +56,8 @@ def read_world(path: str | Path) -> World:
     >>> read_world(path).others
     Noise(scale=None, spread=Isotropic(variance=1e-06))
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"the world's file is {path!r}: expected a path")
     path = Path(path)
     try:
         return parse_world(path.read_text(encoding="utf-8"), path.parent)

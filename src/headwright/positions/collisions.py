@@ -19,7 +19,7 @@ from headwright.positions.nearest import closest_rounded
 from headwright.positions.rounded import RoundedRows
 from headwright.positions.rounding import Precision
 from headwright.positions.schemes import Scheme
-from headwright.positions.separation import Closest, check_length
+from headwright.positions.separation import Closest, check_asked
 from headwright.positions.separation import closest_pair as closest_exact
 from headwright.positions.twins import first_twins, nearest_twins
 
@@ -63,7 +63,7 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
     >>> found.collisions, found.closest_pair, round(found.min_distance, 4)
     (0, (359, 360), 1.4683)
     """
-    check_length(length, LARGEST_LENGTH)
+    check_asked(scheme, length, LARGEST_LENGTH)
     rows = RoundedRows(scheme, length, precision)
     lost = rows.lost()
     plain = rows.unrounded and precision.index == "exact"  # then one search answers both questions

@@ -84,7 +84,7 @@ def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = Non
     >>> found.difference, round(found.distance.lower, 6), found.certain
     (1, 3.71427, True)
     """
-    check_length(length, LARGEST_LENGTH)
+    check_asked(scheme, length, LARGEST_LENGTH)
     if isinstance(scheme, Waves):
         return _closest_waves(scheme, length, progress)
     if isinstance(scheme, Alibi):  # |difference| |slopes| grows with the difference
@@ -92,13 +92,16 @@ def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = Non
     return _closest_by_pairs(scheme, length, progress)
 
 
-def check_length(length: int, most: int) -> None:
-    """Refuse a length that has no pair, or too many positions.
+def check_asked(scheme: Scheme, length: int, most: int) -> None:
+    """Refuse what is no scheme, and a length that has no pair, or too many positions.
 
-    >>> check_length(1, 10)
+    >>> from headwright.positions import Sinusoidal
+    >>> check_asked(Sinusoidal(2), 1, 10)
     Traceback (most recent call last):
     headwright.errors.InputError: length is 1: expected a whole number from 2 (a pair takes two) to 10
     """
+    if not isinstance(scheme, Scheme):
+        raise InputError(f"the scheme is {scheme!r}: expected one such as Sinusoidal(64)")
     if isinstance(length, bool) or not isinstance(length, int) or not 2 <= length <= most:
         raise InputError(f"length is {length!r}: expected a whole number from 2 (a pair takes two) to {most}")
 

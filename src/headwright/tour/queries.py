@@ -63,7 +63,7 @@ def shortest(out: Path) -> Chapter:
         rf"length «{shown_above(found.norm)}», and none shorter than «{shown_below(found.norm_lower_bound)}» does "
         rf"(proven). The checker, with nothing but Python's standard library, says of the certificate: {verdict.word}."
         "\n\n"
-        rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.verdict}, proven. The best that "
+        rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.word}, proven. The best that "
         rf"can be had is $\epsilon|eps$ = «{shown_above(high)}@2»; none below «{shown_below(low)}@2».",
         pictures.stacked(found.picture(), hopeless.picture()),
         "shortest",

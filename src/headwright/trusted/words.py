@@ -20,8 +20,9 @@ MOST = 12  # entries of a list that are told one by one
 
 def in_words(s: Statement) -> str:
     """What a statement says, as a sentence."""
-    about = f"{s.keys[0].n} keys in R^{s.keys[0].d} ({', '.join(f'sha256 {k.digest[:16]}...' for k in s.keys)})"
-    about = f"For these {about}" if len(s.keys) == 1 else f"For these {len(s.keys)} scenarios of {about}"
+    these, n = ("these", f"{s.keys[0].n} keys") if s.keys[0].n > 1 else ("this", "one key")
+    about = f"{n} in R^{s.keys[0].d} ({', '.join(f'sha256 {k.digest[:16]}...' for k in s.keys)})"
+    about = f"For {these} {about}" if len(s.keys) == 1 else f"For these {len(s.keys)} scenarios of {about}"
     about += f" and scores scaled by {told(s.scale)}" if s.scale != 1 else ""
     about += ", where " * bool(s.world) + " and ".join(f"{_who(w.keys, s)} is {_where(w)}" for w in s.world)
     targets: dict[Fraction, list[int]] = {}

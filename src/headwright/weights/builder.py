@@ -46,12 +46,12 @@ class Built:
 
     >>> from headwright.weights.toml import parse_rules
     >>> found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\\n[[rule]]\\ntoken = 0\\ncopy = 1"))
-    >>> found.verdict, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
+    >>> found.word, found.head_dim, found.frobenius / found.lower_bound - 1 < 1e-9
     ('designed', 1, True)
     """
 
     rules: Rules
-    verdict: str  # "designed", "impossible" or "undecided"
+    word: str  # "designed", "impossible" or "undecided"
     words: str  # what was proved, or why nothing was
     layer: HeadLayer | None = None  # the weights as they are deployed; None unless designed
     certificate: str | None = None  # JSON, as the checker accepted it
@@ -76,14 +76,14 @@ class Built:
             ]
             if any(rule.output is not None for rule in self.claims):
                 facts.append(("errors of outputs, at most", shown_above(max(self.outputs))))
-        return card(self.verdict, self.words, facts)
+        return card(self.word, self.words, facts)
 
     def picture(self, head: int = 0, sequence: int = 0) -> Chart:
         """One head as a chart: its pattern for one sequence, and its queries and keys."""
         from headwright.weights.drawing import picture
 
         if self.layer is None:
-            raise InputError(f"there is no head to draw, since the verdict is {self.verdict}: {self.words}")
+            raise InputError(f"there is no head to draw, since the verdict is {self.word}: {self.words}")
         norm = f"norm of W_K^T W_Q at most {shown_above(frobenius_above(self.layer.heads[head]), 3)}"
         errors = [e for rule, e in zip(self.claims, self.outputs, strict=True) if rule.output and rule.head == head]
         worst = f"; outputs proven to be within {shown_above(max(errors), 3)}" if errors else ""
@@ -110,10 +110,10 @@ def build(
     ... rule = [{ token = 0, output = "b - c" }, { token = 1, output = "b" }]
     ... ''')
     >>> found = build(rules)
-    >>> found.verdict, found.assignment
+    >>> found.word, found.assignment
     ('designed', ('token 0 attends to token 0', 'token 1 attends to token 2'))
     """
-    _check_options(minimise, head_dim, dtype)
+    _check_asked(rules, minimise, head_dim, dtype)
     with threadpool_limits(1, "blas"):  # matrices are small here, and threads would wait for each other
         return _build(rules, minimise, head_dim, dtype, progress or (lambda _: None))
 
@@ -278,7 +278,9 @@ def _proved_none(rules: Rules, heads: Iterable[int], minimise: str) -> Built | N
     return None
 
 
-def _check_options(minimise: str, head_dim: int | None, dtype: str) -> None:
+def _check_asked(rules: Rules, minimise: str, head_dim: int | None, dtype: str) -> None:
+    if not isinstance(rules, Rules):
+        raise InputError(f"the rules are {rules!r}: expected such as read_rules(path) gives")
     if minimise not in MINIMISE:
         raise InputError(f"minimise is {minimise!r}: expected one of {', '.join(MINIMISE)}")
     if head_dim is not None and head_dim < 1:

@@ -40,7 +40,7 @@ class Circuit:
     ()
     """
 
-    verdict: str  # "designed", "impossible" (a layer's rules are) or "undecided"
+    word: str  # "designed", "impossible" (a layer's rules are) or "undecided"
     words: str  # what was proved, or why nothing was
     certificate: str | None = None  # JSON, as the checker accepted it
     layers: tuple[Built, ...] = ()
@@ -118,12 +118,12 @@ def build_circuit(
     ... rule = [{ token = 2, copy = 1 }]
     ... ''')
     >>> found = build_circuit(circuit)
-    >>> found.verdict, len(found.layers)
+    >>> found.word, len(found.layers)
     ('designed', 2)
     """
     for wanted in (True, False):
         found = _built(circuit, minimise, dtype, progress or (lambda _: None), wanted=wanted)
-        if found.verdict != "undecided":
+        if found.word != "undecided":
             break
     return found
 
@@ -137,7 +137,7 @@ def _built(
         report(number / (1 + len(circuit.others)))
         found = build(rules, minimise=minimise, dtype=dtype)
         if found.layer is None:
-            verdict = found.verdict if number == 0 else "undecided"  # later tokens are as this design made them
+            verdict = found.word if number == 0 else "undecided"  # later tokens are as this design made them
             return Circuit(verdict, f"layer {number}: {found.words}", found.certificate if number == 0 else None)
         built.append(found)
         if number == len(circuit.others):

@@ -130,7 +130,7 @@ def turned_up(built: Built, goal: float) -> Figures:
     True
     """
     if built.layer is None:
-        raise InputError(f"there is no head to turn up, since the verdict is {built.verdict}: {built.words}")
+        raise InputError(f"there is no head to turn up, since the verdict is {built.word}: {built.words}")
     rules, head = built.rules, built.layer.heads[0]
 
     def louder(factor: float) -> tuple[float, Head]:

@@ -22,7 +22,7 @@ def to_json(found: Built, certificate: str | None = None, exported: Sequence[str
     """
     designed = found.layer is not None
     return {
-        "verdict": found.verdict,
+        "verdict": found.word,
         "head_dim": found.head_dim if designed else None,
         "head_dim_lower_bound": found.head_dim_lower_bound if designed else None,
         "frobenius": found.frobenius if designed else None,

@@ -35,7 +35,7 @@ def design(
 
     >>> import numpy as np
     >>> view = design(np.eye(3))
-    >>> view.found.verdict
+    >>> view.found.word
     'designed'
     """
     try:

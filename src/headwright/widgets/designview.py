@@ -83,7 +83,7 @@ class DesignView:
     @property
     def granted(self) -> bool:
         """Whether `found` has a query that grants the wish, which the checker verified."""
-        return self.found is not None and self.found.verdict == "designed"
+        return self.found is not None and self.found.word == "designed"
 
     @property
     def certificate(self) -> str | None:

@@ -90,8 +90,13 @@ def test_the_words_end_with_the_digest_of_the_statement() -> None:
 )
 def test_what_is_said(text: str, said: str) -> None:
     found = build(parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\n" + text))
-    assert found.verdict == "designed"
+    assert found.word == "designed"
     assert said in found.words
+
+
+def test_one_token_is_told_as_one() -> None:
+    found = build(parse_rules("tokens = [[1.0, 0.0]]\n[[rule]]\ntoken = 0\ncopy = 0"))
+    assert found.words.startswith("For this one token in R^2 (float64, sha256 ")
 
 
 @pytest.mark.parametrize(

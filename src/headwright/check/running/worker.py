@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from headwright.check.reading.written import Formula, Written
-from headwright.check.running.wire import to_json
-from headwright.check.verdict import Verdict
+from headwright.check.verdict import Verdict, to_json
 
 GRACE = 5.0  # seconds beyond its time after which a check ends itself, should nobody else do so
 Check = Callable[[str, list[Formula] | Written, int], Verdict]  # of an exercise's id, an answer and a seed

@@ -77,15 +77,15 @@ def exercises(asked: AskedForExercises) -> dict[str, Any]:
     """
     from headwright.check.catalogue import load_exercises
     from headwright.check.sheets.handed import find
-    from headwright.check.telling.statements import as_json, prose
+    from headwright.check.telling.report import prose
     from headwright.check.telling.typeset import typeset
 
     known = load_exercises()
     if asked.exercise is None:
-        return {"exercises": [as_json(each) for each in known.values()]}
+        return {"exercises": [each.as_json() for each in known.values()]}
     one = find(asked.exercise, {name: name for name in known})
     shown = {"statement": prose(known[one].statement), "goals": [typeset(goal) for goal in known[one].goals]}
-    return {"exercises": [{**as_json(known[one]), "shown": shown}]}
+    return {"exercises": [{**known[one].as_json(), "shown": shown}]}
 
 
 def check(asked: AskedToCheck) -> dict[str, Any]:
@@ -120,8 +120,7 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
 
 
 def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
-    from headwright.check.telling.hints import hinted
-    from headwright.check.telling.told import results
+    from headwright.check.telling.told import hinted, results
 
     told = [hinted(each, asked.hints) for each in checked]
     found = results(told, sheet.complaints, asked.seed, sheet.notes)

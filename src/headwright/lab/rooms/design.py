@@ -56,7 +56,7 @@ def design(asked: AskedForDesign) -> dict[str, Any]:
 def find(asked: AskedForDesign) -> Design:
     """The design that is asked for, verified by the trusted checker.
 
-    >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).verdict
+    >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
     'designed'
     """
     from headwright.design import design as designed
@@ -121,7 +121,7 @@ def _mixing(found: Design) -> dict[str, Any] | None:
     import json
 
     question = found.question
-    if found.verdict != "impossible" or found.certificate is None or not question.world.fixed or question.heads > 1:
+    if found.word != "impossible" or found.certificate is None or not question.world.fixed or question.heads > 1:
         return None
     bound = json.loads(found.certificate)["evidence"]["bound"]
     constraints = [one for part in bound["parts"] for one in part["constraints"]] if bound else []

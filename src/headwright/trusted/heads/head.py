@@ -63,8 +63,8 @@ def check_heads(said: Json, proof: Json) -> str:
     scene = _scene(s)
     D = len(scene.sequences[0][0])
     sizes, digest = " and ".join(str(len(X)) for X in scene.sequences), _digest(map(_written, scene.sequences))
-    about = f"For these {sizes} tokens in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}"
-    about += _world_in_words(scene.world)
+    about = "For this one token" if sizes == "1" else f"For these {sizes} tokens"
+    about += f" in R^{D} (float64, {digest}){_mask_in_words(s['mask'])}{_world_in_words(scene.world)}"
     about += f", with biases of places in the scores ({_digest(map(_written, scene.bias))})" if scene.bias else ""
     if claim == "no heads":
         _check_none(proof, scene)

@@ -43,7 +43,7 @@ def export(
     """
     layer = built_or_layer.layer if isinstance(built_or_layer, Built) else built_or_layer
     if layer is None and isinstance(built_or_layer, Built):
-        raise InputError(f"there is no layer to export: the verdict is {built_or_layer.verdict}, expected designed")
+        raise InputError(f"there is no layer to export: the verdict is {built_or_layer.word}, expected designed")
     if not isinstance(layer, HeadLayer):
         raise InputError(f"a {type(layer).__name__} cannot be exported: expected a layer, or what build returned")
     if tokens is None and isinstance(built_or_layer, Built):

@@ -178,7 +178,7 @@ function build(main, state) {
   return {
     draw,
     command: () => `headwright design --rules rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
-    python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${JSON.stringify(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.verdict, found.head_dim, found.frobenius)\nexport(found, "weights")\n`,
+    python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${JSON.stringify(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.head_dim, found.frobenius)\nexport(found, "weights")\n`,
     json: () => answer,
     pictures: () => [["pattern", pattern], ["geometry", plane.svg]],
     certificate: () => answer?.certificate ?? null,
