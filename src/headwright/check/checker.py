@@ -4,6 +4,7 @@ read      `reading` finds the statements of a text; `answer` sorts them: objects
 claims    `claims` takes a statement apart: one comparison each, with what it is said for
 decide    a setting (`settings`) says what names mean and decides one claim at a time: `Court.decide`
 replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
+doubt     `doubts`: what stands behind words that were not understood is not held against an answer
 earn      `earning`: whether what is true is what was asked for, and what is left open by what was not judged
 tell      the `Verdict`, with how each statement was read; `telling` puts it into words and pages
 """
@@ -24,6 +25,7 @@ from headwright.check.answer import (
     of_formulas,
     read_answer,
 )
+from headwright.check.doubts import held
 from headwright.check.earning import earned, readings, with_what_was_not_judged
 from headwright.check.exercise import Exercise
 from headwright.check.hearing import Bench, heard
@@ -73,7 +75,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
             setting = _setting(exercise)
             answer = read_answer(exercise, as_read, setting.knows)
             court = setting.opened(answer)
-            judgements = heard(Bench(exercise, setting, seed), answer, court)
+            judgements = held(heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
                 verdict = court.advised(verdict, judgements)
