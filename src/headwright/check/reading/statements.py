@@ -176,7 +176,9 @@ class _Discourse:
         for said, line, claimed in said_in_words(found) if not sentence.heading else ():
             why = "it is said in words"
             (self.beside if claimed else self.remarks).append(
-                Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE)
+                Statement(
+                    "unclear", said, line, sentence=sentence.text, why=why, number=BESIDE, paragraph=sentence.paragraph
+                )
             )
         before = len(self.found)
         _Sentence(self, sentence, found).say()
