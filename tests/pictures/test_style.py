@@ -141,3 +141,19 @@ def test_a_place_that_a_head_hardly_looks_at_is_named_instead_of_drawn() -> None
     assert len(length_picture([hardly], "Heads", "proved").to_dict()["concat"]) == 1
     many = length_picture([looked, *[hardly] * 7], "Heads", "proved").to_dict()
     assert "7 of 8 places" in " ".join(many["title"]["subtitle"])
+
+
+def test_charts_of_others_are_shown_as_they_were_before_ours_were_drawn() -> None:
+    import altair as alt
+
+    assert alt.renderers.active == "default"
+    other = alt.Chart(alt.InlineData(values=[])).mark_point()
+    assert "image/svg+xml" not in str(other._repr_mimebundle_(None, None))
+
+
+def test_whoever_chose_a_renderer_keeps_it() -> None:
+    import altair as alt
+
+    with alt.renderers.enable("json"):
+        shown = pattern_bars(np.array([[0.25, 0.75]]))._repr_mimebundle_(None, None)
+    assert "image/svg+xml" not in str(shown)

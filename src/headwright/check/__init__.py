@@ -2,13 +2,13 @@
 
     exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
     sheets/       what was handed in: which formulas answer which exercise, and where they stand
-    checker       one answer: read -> claims -> decide -> replay -> earned -> told
+    checker       one answer: read -> claims -> decide -> replay -> earn -> tell; hearing: all that an answer says
     answer        an answer taken apart: what it defines, what it says of its own names, what it claims
     claims        statements taken apart: one comparison each, with what it is said for
     settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
     scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
     replay/       every decision looked at twice, on explicit keys, tokens and integers
-    earning       whether what is true is also an answer
+    earning       whether what is true is also an answer, and what is left open
     verdict       what is said of an answer; judging puts it together
     running/      many answers, in parallel, each within its time and memory
     telling/      verdicts as a page, as text, as JSON
@@ -33,7 +33,8 @@ __all__ = ["check"]
 def check(exercise: str, *formulas: str, exercises: Path | None = None, seed: int = 0) -> Verdict:
     r"""The verdict on an answer, given as one or several formulas, to an exercise, given by its id.
 
-    Further exercises are read from a folder. The seed is that of random instances, which are tried last.
+    Further exercises are read from a folder. The seed is that of the random instances on which a proof is
+    looked at again.
 
     >>> verdict = check("averaging-two", r"q = \lambda(k_a + k_b)")
     >>> verdict.word, verdict.threshold

@@ -1,11 +1,19 @@
-"""One answer from its text to its verdict: read, taken apart into claims, decided, looked at twice, told."""
+"""One answer from its text to its verdict. This file is the table of contents of check:
+
+read      `reading` finds the statements of a text; `answer` sorts them: objects defined, conditions, claims
+claims    `claims` takes a statement apart: one comparison each, with what it is said for
+decide    a setting (`settings`) says what names mean and decides one claim at a time: `Court.decide`
+replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
+doubt     `doubts`: what stands behind words that were not understood is not held against an answer
+earn      `earning`: whether what is true is what was asked for, and what is left open by what was not judged
+tell      the `Verdict`, with how each statement was read; `telling` puts it into words and pages
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headwright.check.answer import (
@@ -13,40 +21,28 @@ from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
-    Said,
-    Unread,
-    Variant,
     WrongKindError,
-    about_parameters,
-    about_the_given,
     of_formulas,
     read_answer,
 )
-from headwright.check.claims import Claim, Role, claims
-from headwright.check.decision import Decision
-from headwright.check.earning import earned
-from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Court, Judged, Setting, composed, judged
-from headwright.check.reading.statements import FLIPPED, Read, Statement, flipped, read
+from headwright.check.doubts import held
+from headwright.check.earning import earned, readings, with_what_was_not_judged
+from headwright.check.exercise import Exercise, Keys
+from headwright.check.hearing import Bench, heard
+from headwright.check.judging import Setting, composed
+from headwright.check.reading.statements import Read, read
 from headwright.check.reading.things import Objects
 from headwright.check.reading.written import Formula, Written
-from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import TooLong, at_most_work
-from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
-from headwright.check.settings.matrices.deciding import INSTANCE, MatricesSetting
+from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
-from headwright.check.verdict import Reading, Verdict
+from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
-from headwright.formula.show import latex, plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
-
-ZERO = Number(Fraction(0))
-BOUNDS = {"<", ">", "<=", ">="}
 
 
 def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed: int = 0) -> Verdict:
@@ -63,93 +59,33 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     """
     names = (*exercise.parameters, *_indexed(exercise))
     try:
-        found = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
+        as_read = read(given, names, _objects(exercise)) if isinstance(given, Written) else of_formulas(given, names)
     except MisfitError as error:
         return Verdict("unreadable", str(error.shown()))
-    if not found.statements:
+    if not as_read.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
-    verdict = _in_their_names(_checked(exercise, without_sets(found, exercise), seed))
-    return verdict if verdict.read else replace(verdict, read=_readings(found, (), ()))
+    verdict = _in_their_names(_checked(exercise, without_sets(as_read, exercise), seed))
+    return verdict if verdict.read else replace(verdict, read=readings(as_read, (), ()))
 
 
-def _in_their_names(verdict: Verdict) -> Verdict:
-    """Names of the answer's own, that the exercise has too, as they were written."""
-    parts = tuple(
-        replace(part, statement=_plainly(part.statement), reason=_plainly(part.reason),
-                counterexample=_plainly(part.counterexample))
-        for part in verdict.parts
-    )  # fmt: skip
-    curve = None if verdict.curve is None else replace(verdict.curve, words=_plainly(verdict.curve.words))
-    return replace(verdict, parts=parts, curve=curve, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
-
-
-TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
-
-
-def _plainly(told: Any) -> Any:
-    if isinstance(told, str):
-        return told.replace(r"\_own", "").replace(OWN, "")
-    return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
-
-
-def _indexed(exercise: Exercise) -> list[str]:
-    """The names with an index, which people write ka and va too: R_tq is R_t q."""
-    if exercise.keys is not None:
-        return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
-    return (
-        [name for name in exercise.matrices.shapes if re.fullmatch("[A-Za-z]_[a-z]", name)] if exercise.matrices else []
-    )
-
-
-def _objects(exercise: Exercise) -> Objects:
-    """What words of an answer may refer to."""
-    keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
-    if keys is None:
-        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
-        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
-    first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
-    queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
-    nearly = keys.noise != "none"
-    most = exercise.parameters["n"].at_most if "n" in exercise.parameters else None
-    complete = most is not None and most == len(keys.named)
-    noise = nearly and not keys.scales
-    return Objects(
-        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise
-    )
-
-
-def _pair(exercise: Exercise) -> tuple[str, str] | None:
-    """The two things of which is asked whether they differ."""
-    if exercise.integers is not None and exercise.integers.different:
-        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
-        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
-    two = exercise.matrices is not None and len(exercise.about) == 2
-    return (exercise.about[0], exercise.about[1]) if two else None
-
-
-def _checked(exercise: Exercise, found: Read, seed: int) -> Verdict:
+def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
     answer = Answer()
     try:
         with at_most_work():
             setting = _setting(exercise)
-            answer = read_answer(exercise, found, setting.knows)
+            answer = read_answer(exercise, as_read, setting.knows)
             court = setting.opened(answer)
-            bench = _Bench(exercise, setting, seed)
-            judgements = _decided(bench, answer, court)
-            for variant in answer.variants:
-                judgements += _variant(bench, answer, variant)
-            judgements += _elsewhere(bench, answer)
-            judgements += _uncovered(exercise, answer, court, judgements)
+            judgements = held(heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
                 verdict = court.advised(verdict, judgements)
-            verdict = _with_what_was_not_judged(verdict, answer, found)
-            return replace(verdict, read=_readings(found, judgements, answer.unread))
+            verdict = with_what_was_not_judged(verdict, answer, as_read)
+            return replace(verdict, read=readings(as_read, judgements, answer.unread))
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
         verdict = Verdict("refuted", str(error.shown()), counterexample={"words": error.message})
-        return _with_what_was_not_judged(verdict, answer, found)
+        return with_what_was_not_judged(verdict, answer, as_read)
     except MissingError as error:
         return Verdict("no answer", f"{error.message}: {error.fix}")
     except MisfitError as error:
@@ -172,394 +108,69 @@ def _setting(exercise: Exercise) -> Setting:
     raise InputError(f"the exercise {exercise.id} has no setting")
 
 
-@dataclass(frozen=True)
-class _Bench:
-    """What stays the same while the statements of one answer are judged."""
-
-    exercise: Exercise
-    setting: Setting
-    seed: int
-
-    def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
-        """Claims decided, and looked at twice."""
-        judgements: list[Judged] = []
-        for claim in found:
-            decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
-            if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
-                decided = self._outgrown(court, answer, claim) or decided
-            decided = [_left_undecided(one, SOMEWHERE) if self._differs_somewhere(one) else one for one in decided]
-            untried = self.exercise.keys is not None and any(map(_untried, decided))
-            judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
-        return judgements
-
-    def _differs_somewhere(self, one: Judged) -> bool:
-        """Where matrices are given to be different always, an instance in which two differ proves no such thing."""
-        always = self.exercise.matrices is not None and bool(self.exercise.matrices.different)
-        return always and one.decision.word == "proved" and one.part.used == INSTANCE
-
-    def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
-        """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
-        match claim.node:
-            case Relation((large, small), (">>",)) | Relation((small, large), ("<<",)) if not claim.negated:
-                ratio = Relation((Quotient(small, large), ZERO), ("~",), span=claim.node.span)
-            case _:
-                return []
-        found: list[Judged] = []
-        for node in (Relation((large, ZERO), (">",), span=claim.node.span), ratio):
-            try:
-                found += self.decided(court, answer, [replace(claim, node=node)])
-            except (MisfitError, FormulaError, UndeterminedError):
-                return []
-        if any(one.decision.word != "proved" for one in found):
-            return []
-        reason = f"{plain(small)} becomes negligible beside {plain(large)}"
-        return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
-
-    def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
-        return claims(node, role, said, whole=self.setting.whole)
-
-
-def _decided(bench: _Bench, answer: Answer, court: Court) -> list[Judged]:
-    """Every goal, every claim, and what is doubtful about the conditions; goals wait for what they are about."""
-    exercise = bench.exercise
-    found: list[Judged] = []
-    in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
-    cases = _cases(bench, answer, court)
-    if not in_vain and not answer.by_cases:
-        found += _goals_where_assumed(bench, answer, court, cases)
-    for said in court.claims:
-        if said in cases:
-            _set_aside(answer, said, "it is a case and not so in general, and what is said for it is not certain")
-            continue
-        try:
-            found += _outside(cases, said, _said(bench, said, answer, court), answer)
-        except WrongKindError as error:
-            found.append(_false(said, error))
-        except (MissingError, FormulaError, MisfitError) as error:
-            if in_vain and isinstance(error, MissingError | FormulaError):
-                continue
-            shown = error if isinstance(error, FormulaError) else error.shown()
-            _set_aside(answer, said, "it is not understood", shown)
-    if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
-        found = [one for one in found if one.decision.word != "refuted"]
-    found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
-    for said in answer.assumptions:
-        found += _impossible(bench, said, (said.node,), answer, court)
-    return found
-
-
-def _goals(bench: _Bench, answer: Answer, court: Court, under: tuple[Node, ...] = ()) -> list[Judged]:
-    goals = [claim for source in bench.exercise.goals for claim in bench.claims(parsed(source), "goal")]
-    return bench.decided(court, answer, [replace(claim, under=(*claim.under, *under)) for claim in goals])
-
-
-def _cases(bench: _Bench, answer: Answer, court: Court) -> list[Said]:
-    """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
-    found: list[Said] = []
-    for said in court.claims:
-        if not about_the_given(said.node, bench.exercise) or (
-            said.statement is not None and bool(said.statement.resumes)
-        ):
-            continue
-        try:
-            decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))
-        except (MisfitError, FormulaError, UndeterminedError):
-            continue
-        if any(one.decision.word == "refuted" for one in decided):
-            found.append(said)
-    return found
-
-
-def _reaches(case: Said, said: Said) -> bool:
-    """Whether a case may govern a statement: one of its sentence, or one that follows, up to the next paragraph."""
-    one, other = case.statement, said.statement
-    if one is None or other is None:
-        return False
-    if one.sentence == other.sentence and one.paragraph == other.paragraph:
-        return True
-    return one.number < other.number and other.paragraph - one.paragraph in (0, 1)
-
-
-def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Answer) -> list[Judged]:
-    """What is found of a statement; where it fails and may be meant for a case, it is not judged."""
-    if not any(one.decision.word == "refuted" for one in found):
-        return found
-    case = next((case for case in reversed(cases) if _reaches(case, said)), None)
-    if case is None:
-        return found
-    _set_aside(answer, said, f"it is not certain whether it is meant for {plain(case.node)} only")
-    return []
-
-
-def _goals_where_assumed(bench: _Bench, answer: Answer, court: Court, cases: Sequence[Said]) -> list[Judged]:
-    """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
-    found = _goals(bench, answer, court)
-    if not any(one.decision.word == "refuted" for one in found):
-        return found
-    objects = [said for name, said in answer.definitions.items() if name in bench.exercise.answer]
-    if any(said.perhaps or any(_reaches(case, said) for case in cases) for said in objects):
-        raise UndeterminedError("it is not certain for which case the object is meant")
-    bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
-    if not bounds or any("=" in node.comparisons for node in bounds):
-        return found  # 'let n = 2' answers another question
-    there = _goals(bench, answer, court, tuple(bounds))
-    if any(one.decision.word != "proved" for one in there):
-        return found
-    told = " and ".join(plain(node) for node in bounds)
-    reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
-    return [_left_undecided(one, reason) for one in there]
-
-
-SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
-UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
-
-
-def _untried(one: Judged) -> bool:
-    """'for n = 3 and epsilon = 1/3, alpha_a = 9/20': plain instances need not meet such a condition."""
-    pinned = any(isinstance(node, Relation) and "=" in node.comparisons for node in one.claim.under)
-    return one.decision.word == "holds" and pinned
-
-
-def _left_undecided(one: Judged, reason: str) -> Judged:
-    part = replace(one.part, word="undecided", reason=reason, counterexample=None)
-    return replace(one, decision=Decision("undecided", reason), part=part)
-
-
-def _impossible(bench: _Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
-    """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
-    for node in assumed if bench.exercise.matrices is None else ():
-        if not _flips(node):
-            continue
-        try:
-            if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
-                bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
-            never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
-        except (MisfitError, FormulaError, UndeterminedError):
-            continue
-        if never and all(one.decision.word == "proved" for one in never):
-            reason = f"{plain(node)} is assumed, and never so"
-            yield judged(Claim(node, "condition", said), Decision("refuted", reason), reason)
-
-
-def _said(bench: _Bench, said: Said, answer: Answer, court: Court, there: Answer | None = None) -> list[Judged]:
-    """What is found about a statement; where it is not certain what is meant, only what is so on every reading."""
-    there = answer if there is None else there
-    role: Role = "step" if bench.exercise.derive else "statement"
-    found = bench.decided(court, there, bench.claims(said.node, role, said))
-    if said.granted and any(one.decision.word != "proved" for one in found):
-        _set_aside(answer, said, "it says for which case something is meant")
-        return []
-    if not any(one.decision.word == "refuted" for one in found):
-        return found
-    if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
-        _set_aside(answer, said, "how much larger is meant is not said")
-        return []
-    if said.unknown:
-        _set_aside(answer, said, f"'{said.unknown}' was not understood")
-        return []
-    loose = "" if said.statement is None else said.statement.loose
-    if loose == "nearly":
-        again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        if any(one.decision.word == "refuted" for one in again):
-            return again
-    if loose:
-        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
-        return []
-    if said.perhaps:
-        again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
-        if not any(one.decision.word == "refuted" for one in again):
-            told = " and ".join(plain(node) for node in said.perhaps)
-            _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
-            return []
-        return again
-    return found
-
-
-def _nearly(node: Node) -> Node:
-    """With 'nearly' in place of 'equal': what stands in a table may be meant so."""
-    if isinstance(node, Relation):
-        return replace(node, comparisons=tuple("~" if sign == "=" else sign for sign in node.comparisons))
-    return replace(node, body=_nearly(node.body)) if isinstance(node, Quantified) else node
-
-
-def _narrowed(said: Said, whole: bool) -> Node:
-    """The statement under what it may be said for."""
-    node = said.node
-    if isinstance(node, Quantified):
-        return Quantified(node.body, (*node.conditions, *said.perhaps), span=node.span)
-    if whole:
-        return Logic("implies", (Logic("and", said.perhaps), node), span=node.span)
-    return Quantified(node, said.perhaps, span=node.span)
-
-
-def _set_aside(answer: Answer, said: Said, why: str, error: FormulaError | None = None) -> None:
-    statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
-    answer.unread.append(Unread(statement, why, error))
-
-
-def _false(said: Said, error: WrongKindError) -> Judged:
-    decision = Decision("refuted", error.message)
-    return judged(Claim(said.node, "statement", said), decision, str(error.shown()))
-
-
-def _variant(bench: _Bench, answer: Answer, variant: Variant) -> list[Judged]:
-    """The goals for an object that is defined for a case, or as an example."""
-    there = Answer(dict(variant.definitions), list(variant.conditions))
-    under = variant.under
-    try:
-        court = bench.setting.opened(there)
-        alone = answer.by_cases and len(answer.variants) == 1
-        impossible = list(_impossible(bench, variant.said, under, there, court))
-        if impossible and not alone:
-            return []  # 'for n = 1, where n >= 2': a case more than there are says nothing wrong
-        found = impossible or _goals(bench, there, court, under)
-        beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
-    except MisfitError as error:
-        _set_aside(answer, variant.said, "it is not understood", error.shown())
-        return []
-    example = "in the range: " if isinstance(variant.said.node, Relation) else "in the example: "
-    told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
-    return beyond or [
-        replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
-        for one in found
-    ]
-
-
-def _beyond(bench: _Bench, variant: Variant, there: Answer, court: Court) -> list[Judged]:
-    """An object that is given for one case only: what it does in general, where that settles the matter."""
-    general = _goals(bench, there, court)
-    words = {one.decision.word for one in general}
-    pinned = all(isinstance(node, Relation) and "=" in node.comparisons for node in variant.under)
-    if "refuted" in words:
-        return general if pinned else []
-    if words != {"proved"}:
-        return []
-    if all(about_parameters(node, bench.exercise) for node in variant.under):
-        return general
-    wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
-    found = bench.decided(court, there, wide)
-    return found if any(one.decision.word == "refuted" for one in found) else []
-
-
-def _elsewhere(bench: _Bench, answer: Answer) -> list[Judged]:
-    """What is said once a given name was defined anew ('setting x_2 = ...'): by itself, with that definition."""
-    found: list[Judged] = []
-    for definitions, said in answer.elsewhere:
-        there = Answer({**answer.definitions, **definitions}, list(answer.conditions), said)
-        court = bench.setting.opened(there)
-        for one in court.claims:
-            try:
-                found += _said(bench, one, answer, court, there)
-            except (MisfitError, FormulaError) as error:
-                shown = error if isinstance(error, FormulaError) else error.shown()
-                _set_aside(answer, one, "it is not understood", shown)
-    return found
-
-
-def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence[Judged]) -> list[Judged]:
-    """Where the object is given case by case, the cases must be all there are."""
-    cases = [variant.under for variant in answer.variants if not variant.example]
-    goals = [one for one in found if one.claim.role == "goal"]
-    if not answer.by_cases or not exercise.goals or any(not one.claim.under for one in goals):
-        return []
-    reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
-    goal = Claim(parsed(exercise.goals[0]), "goal")
-    undecided = [judged(goal, Decision("undecided", reason), reason)]
-    if any(len(case) != 1 or not _flips(case[0]) for case in cases):
-        return undecided
-    *others, last = (case[0] for case in cases)
-    claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
-    try:
-        found = court.decide(claim)
-    except (MisfitError, UndeterminedError):
-        return undecided
-    return [] if found and all(one.decision.word == "proved" for one in found) else undecided
-
-
-def _flips(node: Node) -> bool:
-    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED
-
-
-def _with_what_was_not_judged(verdict: Verdict, answer: Answer, found: Read) -> Verdict:
-    """What was not judged counts neither for the answer nor against it: it leaves open what would pass."""
-    if verdict.word == "refuted":
-        deciding = next((one for one in answer.unread if one.decides), None)
-        sized = _size_not_read(verdict, found)
-        if deciding is None and sized:
-            reason = f"what is said of a size was not understood: '{sized[:200]}'"
-            return replace(verdict, word="undecided", reason=reason, counterexample=None)
-        return verdict if deciding is None else _left_open(verdict, deciding)
-    first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
-    if first is not None:
-        return _left_open(verdict, first)
-    if found.denied and verdict.word in ("proved", "holds"):
-        reason = f"line {found.denied_line} was not understood: '{found.denied}'"
-        return replace(verdict, word="undecided", reason=reason)
-    if found.beside and verdict.word in ("proved", "holds"):
-        one = found.beside[0]
-        reason = f"{_so_far(verdict)}line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
-        return replace(verdict, word="undecided", reason=reason)
-    return verdict
-
-
-def _size_not_read(verdict: Verdict, found: Read) -> str:
-    """A sentence that may call a name large, where the verdict rests on a value of it: '$t > 0$ that is large'."""
-    values = {name.removesuffix(OWN) for name in verdict.counterexample or {}}
-    for one in found.statements:
-        for link in (one.node, *one.under, *one.perhaps):
-            name = link.terms[0] if isinstance(link, Relation) and set(link.comparisons) <= BOUNDS else None
-            if not isinstance(name, Name) or plain(name) not in values:
-                continue
-            called = re.compile(rf"(?<![a-zA-Z]){re.escape(plain(name))}(?![a-zA-Z])")
-            for said in found.sizes:
-                if "$" not in said or called.search(said):
-                    return said
-    return ""
-
-
-def _left_open(verdict: Verdict, one: Unread) -> Verdict:
-    if one.error is not None and not any(part.word in ("proved", "holds") for part in verdict.parts):
-        return replace(verdict, word="unreadable", reason=str(one.error), counterexample=None)
-    where = f"line {one.statement.line}"
-    if one.error is not None:
-        why = f"{where} cannot be read:\n{one.error}"
-    else:
-        why = f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
-    return replace(verdict, word="undecided", reason=_so_far(verdict) + why, counterexample=None)
-
-
-def _so_far(verdict: Verdict) -> str:
-    """What a student may know although something was not judged."""
-    if verdict.word not in ("proved", "holds"):
-        return ""
-    goals = [part.word for part in verdict.parts if part.role == "goal"]
-    asked = bool(goals) and set(goals) == {"proved"}
-    return "what was asked for is proved, but " if asked else "what was judged is right, but "
-
-
-def _quoted(statement: Statement) -> str:
-    return f"'{(statement.sentence or statement.text)[:200]}'"
-
-
-def _readings(found: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
-    """How each statement was read, and what became of it."""
-    words: dict[int, list[str]] = {}
-    for one in judgements:
-        if one.claim.said is not None and one.claim.said.statement is not None:
-            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
-    why = {one.statement.number: one.why for one in unread}
-    return tuple(
-        Reading(
-            statement.line,
-            statement.role,
-            latex(statement.node) if statement.node is not None else statement.text,
-            tuple(latex(node) for node in statement.under),
-            _worst(words.get(statement.number, [])),
-            why.get(statement.number) or statement.why,
-        )
-        for statement in sorted((*found.statements, *found.beside, *found.remarks), key=lambda one: one.line)
+def _indexed(exercise: Exercise) -> list[str]:
+    """The names with an index, which people write ka and va too: R_tq is R_t q."""
+    if exercise.keys is not None:
+        return [f"{base}_{which}" for base in ("k", "v", *exercise.keys.also) for which in exercise.keys.named]
+    return (
+        [name for name in exercise.matrices.shapes if re.fullmatch("[A-Za-z]_[a-z]", name)] if exercise.matrices else []
     )
 
 
-def _worst(words: Sequence[str]) -> str:
-    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")
+def _objects(exercise: Exercise) -> Objects:
+    """What words of an answer may refer to."""
+    keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
+    if keys is None:
+        tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
+        facts = exercise.matrices.facts if exercise.matrices is not None else {}
+        matrices = exercise.matrices is not None
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts)
+    first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
+    queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
+    nearly = keys.noise != "none"
+    most = exercise.parameters["n"].at_most if "n" in exercise.parameters else None
+    complete = most is not None and most == len(keys.named)
+    noise = nearly and not keys.scales
+    return Objects(
+        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
+        scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
+    )  # fmt: skip
+
+
+def _even(keys: Keys) -> Iterator[str]:
+    """The cases of a random length that have probability one half: above and below the mean, or one of two values."""
+    for scale in keys.scales.values():
+        if scale.normal is not None:
+            signs = ("<", ">", r"\le", r"\ge", r"\leq", r"\geq")
+            yield from (f"{scale.name}{sign}{scale.normal.mean}" for sign in signs)
+        elif len(scale.one_of) == 2:
+            yield from (f"{scale.name}={value}" for value in scale.one_of)
+
+
+def _pair(exercise: Exercise) -> tuple[str, str] | None:
+    """The two things of which is asked whether they differ."""
+    if exercise.integers is not None and exercise.integers.different:
+        rows, (one, other) = exercise.integers.rows, exercise.integers.different[0]
+        return rf"\{rows}_{{{one}}}", rf"\{rows}_{{{other}}}"
+    two = exercise.matrices is not None and len(exercise.about) == 2
+    return (exercise.about[0], exercise.about[1]) if two else None
+
+
+TOLD = ("reason", "counterexample", "threshold", "suggestion", "hint")
+
+
+def _in_their_names(verdict: Verdict) -> Verdict:
+    """Names of the answer's own, that the exercise has too, as they were written."""
+    parts = tuple(
+        replace(part, statement=_plainly(part.statement), reason=_plainly(part.reason),
+                counterexample=_plainly(part.counterexample))
+        for part in verdict.parts
+    )  # fmt: skip
+    curve = None if verdict.curve is None else replace(verdict.curve, words=_plainly(verdict.curve.words))
+    return replace(verdict, parts=parts, curve=curve, **{one: _plainly(getattr(verdict, one)) for one in TOLD})
+
+
+def _plainly(told: Any) -> Any:
+    if isinstance(told, str):
+        return told.replace(r"\_own", "").replace(OWN, "")
+    return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told

@@ -207,6 +207,29 @@ class Exercise(Strict):
         """What an answer names, for a table."""
         return self.answer or (("a condition",) if self.condition else self.about)
 
+    @property
+    def sheet(self) -> str:
+        """The beginning of an answer sheet, to copy.
+
+        >>> print(load_exercises()["averaging-two"].sheet)
+        ## averaging-two
+        <BLANKLINE>
+        $$q = $$
+        """
+        formula = self.skeleton or "\n".join(f"{name} = " for name in self.names)
+        return f"## {self.id}\n\n" + "\n".join(f"$${line}$$" for line in formula.strip("\n").split("\n"))
+
+    def as_json(self) -> dict[str, Any]:
+        """What `headwright exercises --json` says of it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "statement": self.statement.strip(),
+            "names": list(self.names),
+            "goals": list(self.goals),
+            "sheet": self.sheet,
+        }
+
 
 def read_exercise(path: Path) -> Exercise:
     """One exercise from its file."""

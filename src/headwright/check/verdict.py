@@ -6,16 +6,21 @@ no answer   true, but not what was asked: the object is missing, or the argument
 refuted     false, with the smallest counterexample found; the evaluation is rigorous, so this is a proof too
 unreadable  not a formula, or not one for this exercise; says where and how to mend it
 undecided   out of time, or beyond what can be decided here
+
+As JSON it crosses from the process that checks, and scripts read it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 from headwright.cards import card
+from headwright.errors import InputError
 
 Word = Literal["proved", "holds", "no answer", "refuted", "unreadable", "undecided"]
 WORST_FIRST: tuple[Word, ...] = ("unreadable", "refuted", "no answer", "undecided", "holds", "proved")
@@ -122,3 +127,74 @@ def by_what(*used: str) -> str:
 
 def _sentence(text: str) -> bool:
     return (" is " in text or " are " in text) and " that " not in text
+
+
+def to_json(verdict: Verdict) -> dict[str, Any]:
+    """Numbers, texts, lists and objects only; NaN and the infinities, which JSON does not have, become texts.
+
+    >>> to_json(Verdict("refuted", "too small", counterexample={"n": 10}))["counterexample"]
+    {'n': 10}
+    """
+    found: dict[str, Any] = _as_json(verdict)
+    if verdict.curve is not None:
+        found["curve"] |= {
+            "values": [float(value) for value in verdict.curve.values],
+            "series": {name: [_or_gap(value) for value in values] for name, values in verdict.curve.series.items()},
+            "levels": {name: float(level) for name, level in verdict.curve.levels.items()},
+        }
+    return found
+
+
+def from_json(given: dict[str, Any]) -> Verdict:
+    """The verdict that `to_json` wrote.
+
+    >>> from_json(to_json(Verdict("proved", "for all n"))) == Verdict("proved", "for all n")
+    True
+    """
+    if given["verdict"] not in get_args(Word):
+        raise InputError(f"the verdict is {given['verdict']!r}, expected one of {', '.join(get_args(Word))}")
+    read = ({**_with_word(one), "under": tuple(one["under"])} for one in given["read"])
+    made = {
+        "parts": tuple(Part(**_with_word(part)) for part in given["parts"]),
+        "read": tuple(Reading(**one) for one in read),
+        "curve": None if given["curve"] is None else _curve(given["curve"]),
+    }
+    return Verdict(**{**_with_word(given), **made})
+
+
+def _with_word(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"word" if name == "verdict" else name: value for name, value in given.items()}
+
+
+def _curve(given: Mapping[str, Any]) -> Curve:
+    series = {
+        name: tuple(math.nan if value is None else value for value in values)
+        for name, values in given["series"].items()
+    }
+    return Curve(**{**given, "values": tuple(given["values"]), "series": series})
+
+
+def _as_json(value: Any) -> Any:
+    """A value in JSON's own types; of a dataclass its fields, where the word is the verdict.
+
+    >>> _as_json({"n": (1, float("inf"))})
+    {'n': [1, 'inf']}
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if is_dataclass(value):
+        named = ((one.name, _as_json(getattr(value, one.name))) for one in fields(value))
+        return {"verdict" if name == "word" else name: item for name, item in named}
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_as_json(item) for item in value]
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and not hasattr(value, "numerator"):
+        return float(value) if math.isfinite(value) else str(value)
+    return str(value)  # an exact fraction stays exact
+
+
+def _or_gap(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -87,7 +87,7 @@ def check(
             found, complaints, notes = _answers(answers or [], formula or [], exercise, known)
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
-    from headwright.check.telling.hints import hinted
+    from headwright.check.telling.told import hinted
 
     checked = [hinted(each, hints) for each in checked]
     if classroom:

@@ -48,15 +48,13 @@ def exercises(
     known = load_exercises(exercises)
     chosen = [find(exercise, known)] if exercise is not None else list(known.values())
     if json:
-        from headwright.check.telling.statements import as_json
-
-        show_json({"exercises": [as_json(each) for each in chosen]})
+        show_json({"exercises": [each.as_json() for each in chosen]})
     elif exercise is not None:
         _show(chosen[0])
     else:
         _list(chosen)
     if html is not None:
-        from headwright.check.telling.statements import statements
+        from headwright.check.telling.report import statements
         from headwright.files import write_whole
 
         write_whole(html, statements(chosen).encode())
@@ -92,7 +90,6 @@ def _list(chosen: list[Exercise]) -> None:
 
 def _show(each: Exercise) -> None:
     from headwright.check.telling.spelling import readable, readable_text
-    from headwright.check.telling.statements import sheet
 
     OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
     OUT.print()
@@ -102,5 +99,5 @@ def _show(each: Exercise) -> None:
         for goal in each.goals:
             OUT.print(Text(f"  {readable(goal)}"), soft_wrap=True)
     OUT.print("\nan answer sheet", style="dim")
-    for line in sheet(each).split("\n"):
+    for line in each.sheet.split("\n"):
         OUT.print(Text(f"  {line}"), soft_wrap=True)

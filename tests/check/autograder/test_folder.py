@@ -94,7 +94,7 @@ def test_a_package_of_that_name_in_the_index_is_not_installed(tmp_path: Path) ->
     found = list((tmp_path / "venv").rglob("site-packages/headwright"))
     assert len(found) == 1
     assert not (found[0] / "pretended.py").exists()
-    assert (found[0] / "check" / "autograder" / "grader.py").exists()
+    assert (found[0] / "check" / "autograder" / "gradescope.py").exists()
 
 
 def _pretend(path: Path, version: str) -> None:

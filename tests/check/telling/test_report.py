@@ -13,8 +13,7 @@ from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.telling.report import report
-from headwright.check.telling.statements import sheet, statements
+from headwright.check.telling.report import report, statements
 from headwright.check.telling.told import told
 from headwright.check.telling.typeset import lettered, typeset
 from headwright.check.verdict import Curve, Part, Verdict
@@ -185,7 +184,7 @@ def test_every_exercise_is_typeset_and_has_a_sheet_to_start_from() -> None:
     parsed = _parsed(page)
     assert parsed.seen.count("article") == len(exercises)
     for exercise in exercises:
-        assert sheet(exercise).startswith(f"## {exercise.id}\n")
+        assert exercise.sheet.startswith(f"## {exercise.id}\n")
 
 
 def test_where_an_answer_stands_is_told_without_the_folder_that_all_share() -> None:

@@ -3,7 +3,7 @@
 setup.sh          installs Headwright when Gradescope builds the assignment
 wheels/           Headwright itself: the grader runs the code that was packed, and no other of that name
 requirements.txt  what Headwright needs
-run_autograder    checks one submission (see `headwright.check.autograder.grader`)
+run_autograder    checks one submission (see `headwright.check.autograder.gradescope`)
 assignment.toml   the exercises expected, their points, and what students are told
 exercises/        the teacher's own exercises, if there are any
 README.md         what to do with it

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from headwright.check.exercise import Exercise
 from headwright.check.sheets.handed import find
-from headwright.check.telling.hints import Hints
+from headwright.check.telling.told import Hints
 from headwright.check.verdict import Part, Verdict, Word, worst
 from headwright.errors import InputError
 

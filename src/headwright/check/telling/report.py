@@ -1,4 +1,4 @@
-"""The verdicts as a page: one file, no scripts, nothing fetched; readable in the dark, on paper and aloud."""
+"""Verdicts and exercises as pages: one file, no scripts, nothing fetched; readable in the dark, on paper and aloud."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwright import theme
 from headwright.check.running.run import Checked
@@ -18,6 +18,9 @@ from headwright.check.sheets.text import gist
 from headwright.check.telling.spelling import in_words, instance, value_in_words
 from headwright.check.telling.typeset import as_written, lettered, typeset
 from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict, by_what
+
+if TYPE_CHECKING:
+    from headwright.check.exercise import Exercise
 
 SIGNS = {"proved": "✓", "holds": "≈", "no answer": "○", "refuted": "✗", "unreadable": "?", "undecided": "…"}
 MEANINGS = {
@@ -194,3 +197,42 @@ def _words(checked: Iterable[Checked]) -> str:
 
 def _name(name: str) -> str:
     return typeset(name) if _NAME.fullmatch(name) else html.escape(name)
+
+
+def statements(exercises: Sequence[Exercise]) -> str:
+    """A page with the statements of these exercises.
+
+    >>> from headwright.check.exercise import load_exercises
+    >>> "<math" in statements([load_exercises()["averaging-two"]])
+    True
+    """
+    cards = "\n".join(_exercise(exercise) for exercise in exercises)
+    return page("Exercises", f"<header><h1>Exercises</h1></header>\n<main>\n{cards}\n</main>")
+
+
+def _exercise(exercise: Exercise) -> str:
+    goals = "".join(f"<li>{typeset(goal)}</li>" for goal in exercise.goals)
+    checked = f'<p class="where">What is checked</p><ul>{goals}</ul>' if goals else ""
+    name = html.escape(exercise.id)
+    return (
+        f'<article id="{name}" aria-labelledby="title-{name}"><h2 id="title-{name}">{html.escape(exercise.title)}</h2>'
+        f'<p class="where"><code>{name}</code></p><div class="statement">{prose(exercise.statement)}</div>'
+        f'{checked}<details class="source"><summary>an answer sheet</summary>'
+        f"<pre>{html.escape(exercise.sheet)}</pre></details></article>"
+    )
+
+
+def prose(markdown: str) -> str:
+    """Markdown as HTML; what looks like HTML in it is text.
+
+    >>> prose("a < b")
+    '<p>a &lt; b</p>\\n'
+    """
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    def formula(latex: str, how: dict[str, Any]) -> str:
+        return typeset(latex, display=bool(how["display_mode"]))
+
+    parser = MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, double_inline=True, renderer=formula)
+    return str(parser.render(markdown))

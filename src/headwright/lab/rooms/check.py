@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
@@ -77,15 +78,15 @@ def exercises(asked: AskedForExercises) -> dict[str, Any]:
     """
     from headwright.check.catalogue import load_exercises
     from headwright.check.sheets.handed import find
-    from headwright.check.telling.statements import as_json, prose
+    from headwright.check.telling.report import prose
     from headwright.check.telling.typeset import typeset
 
     known = load_exercises()
     if asked.exercise is None:
-        return {"exercises": [as_json(each) for each in known.values()]}
+        return {"exercises": [each.as_json() for each in known.values()]}
     one = find(asked.exercise, {name: name for name in known})
     shown = {"statement": prose(known[one].statement), "goals": [typeset(goal) for goal in known[one].goals]}
-    return {"exercises": [{**as_json(known[one]), "shown": shown}]}
+    return {"exercises": [{**known[one].as_json(), "shown": shown}]}
 
 
 def check(asked: AskedToCheck) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def check(asked: AskedToCheck) -> dict[str, Any]:
     return _told(asked, sheet, [_alone(each, asked.seed) for each in sheet.answers])
 
 
-def document(asked: AskedToCheck) -> dict[str, Any]:
+def document(asked: AskedToCheck, progress: Tell = lambda _: None) -> dict[str, Any]:
     """What `headwright check --json` says of all answers in a text.
 
     Each is checked in a process of its own, so that one that runs wild costs the others nothing.
@@ -116,12 +117,11 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
     sheet = _read(asked.text, asked.exercise, latex=asked.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS} here")
-    return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL))
+    return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL, progress=progress))
 
 
 def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
-    from headwright.check.telling.hints import hinted
-    from headwright.check.telling.told import results
+    from headwright.check.telling.told import hinted, results
 
     told = [hinted(each, asked.hints) for each in checked]
     found = results(told, sheet.complaints, asked.seed, sheet.notes)
@@ -283,7 +283,13 @@ ROOM = Room(
         ),
         Call("check", "The verdict on an answer.", AskedToCheck, check, VERDICTS, seconds=SECONDS),
         Call(
-            "document", "The verdicts on all answers in a document.", AskedToCheck, document, VERDICTS, seconds=ALL + 20
+            "document",
+            "The verdicts on all answers in a document.",
+            AskedToCheck,
+            document,
+            VERDICTS,
+            seconds=ALL + 20,
+            tells=True,
         ),
         Call(
             "compare",

@@ -2,8 +2,8 @@
 
 scene        classes of keys, and what names mean; indices: which keys an index stands for
 meaning      formulas into exact scalars and vectors
-deciding     claims, for all parameters; chance: what a random length makes of them; laws: means and variances;
-             shaken: what vanishing noise does to ties
+deciding     claims, for all parameters; chance: what a random length makes of them, and vanishing noise of ties;
+             laws: means and variances
 conditions   what an answer says of its own names, and conditions on scores that are answers
 court        claims decided, with their words; advice: what a teacher would add
 """

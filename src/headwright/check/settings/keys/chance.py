@@ -1,28 +1,33 @@
-"""A key of random length: what the output becomes as the queries grow, and with which probability, exactly.
+"""What chance does. A key of random length: what the output becomes as the queries grow, with which probability.
 
 Only the highest scores survive as a free factor of the query grows. Scores are linear in the random factor g of the
 key, so the line of all g falls into intervals in which the same keys have the highest scores. In each of them the
 pattern has one limit; the probability of an interval is a difference of two values of the normal distribution,
 enclosed in balls. Single points have probability 0.
+
+Vanishing noise: what is strict at the means of the keys holds with a probability that tends to 1. What is an equality
+there may be tipped either way, however small the noise is, unless it holds for all keys whatever. Where the difference
+of the two sides has a slope, as one key moves in one direction, it is a normal variable of mean 0 in the limit of small
+noise: it is as often negative as positive.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
-from headwright.check.answer import MisfitError, label
+from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, most_telling
 from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
-from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Vec
+from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Scene, Vec, anything
 from headwright.formula.tree import Call, Comparison, Listing, Name, Node, Relation, walk
 
 if TYPE_CHECKING:
@@ -399,3 +404,46 @@ def is_output(node: Node) -> bool:
 def speaks_of_output(node: Node) -> bool:
     """Whether an output or a weight occurs."""
     return any(isinstance(part, Name) and part.base in ("c", "alpha") for part in walk(node))
+
+
+TIED = "at the means of the keys the two sides may be equal, and noise can tip that either way, however small it is"
+TIPPED = (
+    "the keys are random, and at their means the two sides are equal: noise, however small, tips that one way as often "
+    "as the other, so it fails with a probability near 1/2"
+)
+STEP = Symbol("step")  # by how much a key is moved
+DEEPEST = 20  # definitions inside definitions
+
+
+def shaken(node: Node, scene: Scene, depth: int = 0) -> bool:
+    """Whether a formula speaks of noisy keys, or of what depends on them."""
+    if scene.setting.noise != "vanishing":
+        return False
+    return any(isinstance(part, Name) and _noisy(part, scene, depth) for part in walk(node))
+
+
+def _noisy(name: Name, scene: Scene, depth: int) -> bool:
+    defined = scene.definitions.get(full_name(name))
+    if defined is not None:
+        return depth > DEEPEST or shaken(defined, scene, depth + 1)
+    return name.base in ("k", "alpha", "c")
+
+
+def with_any_keys(node: Node, scene: Scene) -> Scene | None:
+    """The scene with any keys and any query instead; None where the formula speaks of more than the pattern."""
+    setting = scene.setting
+    spoken = {part.base for part in walk(node) if isinstance(part, Name)}
+    if (
+        spoken & {"k", "q", *setting.also, *setting.directions}
+        or len(scene.queries) > 1
+        or scene.definitions.keys() & spoken
+    ):
+        return None
+    return replace(anything(scene), definitions={})
+
+
+def stepping(scene: Scene) -> Iterator[Scene]:
+    """The scene with one key moved by a step, in the direction of the mean of one of the keys."""
+    for which in scene.classes.singles:
+        for direction in scene.classes.singles:
+            yield replace(scene, moved={which: Vec("key", {direction: parameter(STEP)})})

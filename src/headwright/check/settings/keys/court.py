@@ -16,6 +16,7 @@ from headwright.check.reading.statements import Read
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
+from headwright.check.settings.keys.chance import shaken
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
 from headwright.check.settings.keys.laws import drawn_as_moments, speaks_of_moments, variance_named
@@ -30,7 +31,6 @@ from headwright.check.settings.keys.scene import (
     opening,
     score_name,
 )
-from headwright.check.settings.keys.shaken import shaken
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk

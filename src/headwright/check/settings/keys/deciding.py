@@ -35,10 +35,16 @@ from headwright.check.scalars.instances import allowed, choices, put_in, reach_l
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
+    STEP,
+    TIED,
+    TIPPED,
     decide_event,
     decide_moment,
     is_output,
+    shaken,
     speaks_of_output,
+    stepping,
+    with_any_keys,
 )
 from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
 from headwright.check.settings.keys.laws import (
@@ -61,7 +67,6 @@ from headwright.check.settings.keys.scene import (
     closeness_name,
     score_name,
 )
-from headwright.check.settings.keys.shaken import STEP, TIED, TIPPED, shaken, stepping, with_any_keys
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain

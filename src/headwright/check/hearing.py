@@ -1,0 +1,366 @@
+"""An answer heard: its goals and all it says, claim by claim; each is decided, and looked at twice (`Bench.decided`).
+
+Where it is not certain what a statement means (a case or the rule, exactly or nearly), only what is so on every reading
+counts; what is open then is set aside as not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from headwright.check.answer import (
+    Answer,
+    MisfitError,
+    MissingError,
+    Said,
+    Unread,
+    Variant,
+    WrongKindError,
+    about_parameters,
+    about_the_given,
+)
+from headwright.check.claims import Claim, Role, claims
+from headwright.check.decision import Decision
+from headwright.check.exercise import Exercise, parsed
+from headwright.check.judging import Court, Judged, Setting, judged
+from headwright.check.reading.statements import FLIPPED, Statement, flipped
+from headwright.check.replay import looked_at_twice
+from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.scene import UndeterminedError
+from headwright.check.settings.matrices.deciding import INSTANCE
+from headwright.formula import FormulaError
+from headwright.formula.show import plain
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
+
+ZERO = Number(Fraction(0))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What stays the same while the statements of one answer are heard."""
+
+    exercise: Exercise
+    setting: Setting
+    seed: int
+
+    def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
+        """Claims decided, and looked at twice."""
+        judgements: list[Judged] = []
+        for claim in found:
+            decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
+            if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
+                decided = self._outgrown(court, answer, claim) or decided
+            decided = [_left_undecided(one, SOMEWHERE) if self._differs_somewhere(one) else one for one in decided]
+            untried = self.exercise.keys is not None and any(map(_untried, decided))
+            judgements += [_left_undecided(one, UNTRIED) if untried else one for one in decided]
+        return judgements
+
+    def _differs_somewhere(self, one: Judged) -> bool:
+        """Where matrices are given to be different always, an instance in which two differ proves no such thing."""
+        always = self.exercise.matrices is not None and bool(self.exercise.matrices.different)
+        return always and one.decision.word == "proved" and one.part.used == INSTANCE
+
+    def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
+        """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
+        match claim.node:
+            case Relation((large, small), (">>",)) | Relation((small, large), ("<<",)) if not claim.negated:
+                ratio = Relation((Quotient(small, large), ZERO), ("~",), span=claim.node.span)
+            case _:
+                return []
+        found: list[Judged] = []
+        for node in (Relation((large, ZERO), (">",), span=claim.node.span), ratio):
+            try:
+                found += self.decided(court, answer, [replace(claim, node=node)])
+            except (MisfitError, FormulaError, UndeterminedError):
+                return []
+        if any(one.decision.word != "proved" for one in found):
+            return []
+        reason = f"{plain(small)} becomes negligible beside {plain(large)}"
+        return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
+
+    def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
+        """The claims of a statement, as far as the setting wants it taken apart."""
+        return claims(node, role, said, whole=self.setting.whole)
+
+
+def heard(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
+    """All that is found of an answer: of its goals and statements, of objects defined for a case, of what is left."""
+    found = _decided(bench, answer, court)
+    for variant in answer.variants:
+        found += _variant(bench, answer, variant)
+    found += _elsewhere(bench, answer)
+    return found + _uncovered(bench.exercise, answer, court, found)
+
+
+def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
+    """Every goal, every claim, and what is doubtful about the conditions; goals wait for what they are about."""
+    exercise = bench.exercise
+    found: list[Judged] = []
+    in_vain = exercise.asks_in_vain(answer.definitions, any(states_condition(said.node) for said in answer.claims))
+    cases = _cases(bench, answer, court)
+    if not in_vain and not answer.by_cases:
+        found += _goals_where_assumed(bench, answer, court, cases)
+    for said in court.claims:
+        if said in cases:
+            _set_aside(answer, said, "it is a case and not so in general, and what is said for it is not certain")
+            continue
+        try:
+            found += _outside(cases, said, _said(bench, said, answer, court), answer)
+        except WrongKindError as error:
+            found.append(_false(said, error))
+        except (MissingError, FormulaError, MisfitError) as error:
+            if in_vain and isinstance(error, MissingError | FormulaError):
+                continue
+            shown = error if isinstance(error, FormulaError) else error.shown()
+            _set_aside(answer, said, "it is not understood", shown)
+    if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
+        found = [one for one in found if one.decision.word != "refuted"]
+    found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
+    for said in answer.assumptions:
+        found += _impossible(bench, said, (said.node,), answer, court)
+    return found
+
+
+def _goals(bench: Bench, answer: Answer, court: Court, under: tuple[Node, ...] = ()) -> list[Judged]:
+    goals = [claim for source in bench.exercise.goals for claim in bench.claims(parsed(source), "goal")]
+    return bench.decided(court, answer, [replace(claim, under=(*claim.under, *under)) for claim in goals])
+
+
+def _cases(bench: Bench, answer: Answer, court: Court) -> list[Said]:
+    """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
+    found: list[Said] = []
+    for said in court.claims:
+        if not about_the_given(said.node, bench.exercise) or (
+            said.statement is not None and bool(said.statement.resumes)
+        ):
+            continue
+        try:
+            decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))
+        except (MisfitError, FormulaError, UndeterminedError):
+            continue
+        if any(one.decision.word == "refuted" for one in decided):
+            found.append(said)
+    return found
+
+
+def _reaches(case: Said, said: Said) -> bool:
+    """Whether a case may govern a statement: one of its sentence, or one that follows, up to the next paragraph."""
+    one, other = case.statement, said.statement
+    if one is None or other is None:
+        return False
+    if one.sentence == other.sentence and one.paragraph == other.paragraph:
+        return True
+    return one.number < other.number and other.paragraph - one.paragraph in (0, 1)
+
+
+def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Answer) -> list[Judged]:
+    """What is found of a statement; where it fails and may be meant for a case, it is not judged."""
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    case = next((case for case in reversed(cases) if _reaches(case, said)), None)
+    if case is None:
+        return found
+    _set_aside(answer, said, f"it is not certain whether it is meant for {plain(case.node)} only")
+    return []
+
+
+def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequence[Said]) -> list[Judged]:
+    """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
+    found = _goals(bench, answer, court)
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    objects = [said for name, said in answer.definitions.items() if name in bench.exercise.answer]
+    if any(said.perhaps or any(_reaches(case, said) for case in cases) for said in objects):
+        raise UndeterminedError("it is not certain for which case the object is meant")
+    bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
+    if not bounds or any("=" in node.comparisons for node in bounds):
+        return found  # 'let n = 2' answers another question
+    there = _goals(bench, answer, court, tuple(bounds))
+    if any(one.decision.word != "proved" for one in there):
+        return found
+    told = " and ".join(plain(node) for node in bounds)
+    reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
+    return [_left_undecided(one, reason) for one in there]
+
+
+SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
+
+
+UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+
+
+def _untried(one: Judged) -> bool:
+    """'for n = 3 and epsilon = 1/3, alpha_a = 9/20': plain instances need not meet such a condition."""
+    pinned = any(isinstance(node, Relation) and "=" in node.comparisons for node in one.claim.under)
+    return one.decision.word == "holds" and pinned
+
+
+def _left_undecided(one: Judged, reason: str) -> Judged:
+    part = replace(one.part, word="undecided", reason=reason, counterexample=None)
+    return replace(one, decision=Decision("undecided", reason), part=part)
+
+
+def _impossible(bench: Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
+    """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
+    for node in assumed if bench.exercise.matrices is None else ():
+        if not _flips(node):
+            continue
+        try:
+            if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
+                bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
+            never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
+        except (MisfitError, FormulaError, UndeterminedError):
+            continue
+        if never and all(one.decision.word == "proved" for one in never):
+            reason = f"{plain(node)} is assumed, and never so"
+            yield judged(Claim(node, "condition", said), Decision("refuted", reason), reason)
+
+
+def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer | None = None) -> list[Judged]:
+    """What is found about a statement; where it is not certain what is meant, only what is so on every reading."""
+    there = answer if there is None else there
+    role: Role = "step" if bench.exercise.derive else "statement"
+    found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if said.statement is not None and said.statement.tentative:
+        if any(one.decision.word == "refuted" for one in found):
+            _set_aside(answer, said, "what is called a contradiction is none")
+        return []
+    if said.granted and any(one.decision.word != "proved" for one in found):
+        _set_aside(answer, said, "it says for which case something is meant")
+        return []
+    if not any(one.decision.word == "refuted" for one in found):
+        return found
+    if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
+        _set_aside(answer, said, "how much larger is meant is not said")
+        return []
+    if said.unknown:
+        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        return []
+    loose = "" if said.statement is None else said.statement.loose
+    if loose == "nearly":
+        again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
+        tends = _is_output(said.node) and all(one.decision.word == "proved" for one in again)
+        if tends or any(one.decision.word == "refuted" for one in again):
+            return again  # 'the output is the mean' is what people say of what tends to it
+    if loose:
+        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
+        return []
+    if said.perhaps:
+        again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
+        if not any(one.decision.word == "refuted" for one in again):
+            told = " and ".join(plain(node) for node in said.perhaps)
+            _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
+            return []
+        return again
+    return found
+
+
+def _is_output(node: Node) -> bool:
+    return isinstance(node, Relation) and isinstance(node.terms[0], Name) and node.terms[0].base == "c"
+
+
+def _nearly(node: Node) -> Node:
+    """With 'nearly' in place of 'equal': what stands in a table may be meant so."""
+    if isinstance(node, Relation):
+        return replace(node, comparisons=tuple("~" if sign == "=" else sign for sign in node.comparisons))
+    return replace(node, body=_nearly(node.body)) if isinstance(node, Quantified) else node
+
+
+def _narrowed(said: Said, whole: bool) -> Node:
+    """The statement under what it may be said for."""
+    node = said.node
+    if isinstance(node, Quantified):
+        return Quantified(node.body, (*node.conditions, *said.perhaps), span=node.span)
+    if whole:
+        return Logic("implies", (Logic("and", said.perhaps), node), span=node.span)
+    return Quantified(node, said.perhaps, span=node.span)
+
+
+def _set_aside(answer: Answer, said: Said, why: str, error: FormulaError | None = None) -> None:
+    statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
+    answer.unread.append(Unread(statement, why, error))
+
+
+def _false(said: Said, error: WrongKindError) -> Judged:
+    decision = Decision("refuted", error.message)
+    return judged(Claim(said.node, "statement", said), decision, str(error.shown()))
+
+
+def _variant(bench: Bench, answer: Answer, variant: Variant) -> list[Judged]:
+    """The goals for an object that is defined for a case, or as an example."""
+    there = Answer(dict(variant.definitions), list(variant.conditions))
+    under = variant.under
+    try:
+        court = bench.setting.opened(there)
+        alone = answer.by_cases and len(answer.variants) == 1
+        impossible = list(_impossible(bench, variant.said, under, there, court))
+        if impossible and not alone:
+            return []  # 'for n = 1, where n >= 2': a case more than there are says nothing wrong
+        found = impossible or _goals(bench, there, court, under)
+        beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
+    except MisfitError as error:
+        _set_aside(answer, variant.said, "it is not understood", error.shown())
+        return []
+    example = "in the range: " if isinstance(variant.said.node, Relation) else "in the example: "
+    told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
+    return beyond or [
+        replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
+        for one in found
+    ]
+
+
+def _beyond(bench: Bench, variant: Variant, there: Answer, court: Court) -> list[Judged]:
+    """An object that is given for one case only: what it does in general, where that settles the matter."""
+    general = _goals(bench, there, court)
+    words = {one.decision.word for one in general}
+    pinned = all(isinstance(node, Relation) and "=" in node.comparisons for node in variant.under)
+    if "refuted" in words:
+        return general if pinned else []
+    if words != {"proved"}:
+        return []
+    if all(about_parameters(node, bench.exercise) for node in variant.under):
+        return general
+    wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
+    found = bench.decided(court, there, wide)
+    return found if any(one.decision.word == "refuted" for one in found) else []
+
+
+def _elsewhere(bench: Bench, answer: Answer) -> list[Judged]:
+    """What is said once a given name was defined anew ('setting x_2 = ...'): by itself, with that definition."""
+    found: list[Judged] = []
+    for definitions, said in answer.elsewhere:
+        there = Answer({**answer.definitions, **definitions}, list(answer.conditions), said)
+        court = bench.setting.opened(there)
+        for one in court.claims:
+            try:
+                found += _said(bench, one, answer, court, there)
+            except (MisfitError, FormulaError) as error:
+                shown = error if isinstance(error, FormulaError) else error.shown()
+                _set_aside(answer, one, "it is not understood", shown)
+    return found
+
+
+def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence[Judged]) -> list[Judged]:
+    """Where the object is given case by case, the cases must be all there are."""
+    cases = [variant.under for variant in answer.variants if not variant.example]
+    goals = [one for one in found if one.claim.role == "goal"]
+    if not answer.by_cases or not exercise.goals or any(not one.claim.under for one in goals):
+        return []
+    reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
+    goal = Claim(parsed(exercise.goals[0]), "goal")
+    undecided = [judged(goal, Decision("undecided", reason), reason)]
+    if any(len(case) != 1 or not _flips(case[0]) for case in cases):
+        return undecided
+    *others, last = (case[0] for case in cases)
+    claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
+    try:
+        found = court.decide(claim)
+    except (MisfitError, UndeterminedError):
+        return undecided
+    return [] if found and all(one.decision.word == "proved" for one in found) else undecided
+
+
+def _flips(node: Node) -> bool:
+    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED
