@@ -34,6 +34,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     # what is drawn
     "key": ("#0072b2", "#56b4e9"),
     "target": ("#e69f00", "#f0b429"),
+    "on-target": ("#1d1f21", "#1d1f21"),
     "target-deep": ("#c45a00", "#ff9d4d"),
     "target-ink": ("#7a4f00", "#ffd479"),
     "grant": ("#009e73", "#2bc79a"),
@@ -48,6 +49,8 @@ OTHERS: dict[str, tuple[str, str]] = {
     "font": (FONT, FONT),
     "mono": (MONO, MONO),
 }
+# Verdicts where nobody knows the ground: a notebook's output cannot tell whether it lies on light or on dark.
+EITHER = {"good": "#008763", "bad": "#cc5200", "open": "#8a7700", "quiet": "#6b7780"}
 LIGHT, DARK = 0, 1
 
 

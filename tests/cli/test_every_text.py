@@ -208,3 +208,19 @@ def test_verify_asks_for_the_model(headwright: Headwright, tmp_path: Path) -> No
     ran = headwright("verify", str(path))
     assert ran.code == 2
     assert "--model builtin:induction" in " ".join(ran.err.split())
+
+
+def test_a_token_and_a_budget_have_certificates_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:
+    path, text = tmp_path / "kept.json", tmp_path / "text"
+    text.write_text("the quick brown fox")
+    about = ("audit", "builtin:induction", "--every-text", "12", "--certificate", str(path))
+    for options, said in (
+        (("--key", "e"), "that has token 5 at one or more of the places seen from place 11"),
+        (("--key", "e", "--query", "t"), "with token 20 there, gives all of these that have token 5 together"),
+        (("--text", str(text), "--budget", "3"), "whichever 3 of its tokens are replaced"),
+    ):
+        assert headwright(*about, *options).code == 0
+        ran = headwright("verify", str(path), "--model", "builtin:induction")
+        assert ran.code == 0 and said in ran.out
+    ran = headwright(*about, "--key", "e", "--text", str(text), "--budget", "3")
+    assert ran.code == 2 and "--key and --budget: a certificate states one thing" in ran.err

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.lab.worker import handle
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 WRONG = "q = k_a + k_b"
 

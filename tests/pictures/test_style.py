@@ -129,3 +129,19 @@ def test_a_notebook_is_given_a_drawing_that_needs_no_network() -> None:
     data = shown[0] if isinstance(shown, tuple) else shown
     assert "<svg" in data["image/svg+xml"]
     assert "http" not in str(data).replace("http://www.w3.org", "")
+
+
+def test_charts_of_others_are_shown_as_they_were_before_ours_were_drawn() -> None:
+    import altair as alt
+
+    assert alt.renderers.active == "default"
+    other = alt.Chart(alt.InlineData(values=[])).mark_point()
+    assert "image/svg+xml" not in str(other._repr_mimebundle_(None, None))
+
+
+def test_whoever_chose_a_renderer_keeps_it() -> None:
+    import altair as alt
+
+    with alt.renderers.enable("json"):
+        shown = pattern_bars(np.array([[0.25, 0.75]]))._repr_mimebundle_(None, None)
+    assert "image/svg+xml" not in str(shown)

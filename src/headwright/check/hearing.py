@@ -32,7 +32,7 @@ from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
 
 ZERO = Number(Fraction(0))
 
@@ -223,6 +223,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
     found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if said.statement is not None and said.statement.tentative:
+        if any(one.decision.word == "refuted" for one in found):
+            _set_aside(answer, said, "what is called a contradiction is none")
+        return []
     if said.granted and any(one.decision.word != "proved" for one in found):
         _set_aside(answer, said, "it says for which case something is meant")
         return []
@@ -237,8 +241,9 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        if any(one.decision.word == "refuted" for one in again):
-            return again
+        tends = _is_output(said.node) and all(one.decision.word == "proved" for one in again)
+        if tends or any(one.decision.word == "refuted" for one in again):
+            return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
         _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
         return []
@@ -250,6 +255,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
             return []
         return again
     return found
+
+
+def _is_output(node: Node) -> bool:
+    return isinstance(node, Relation) and isinstance(node.terms[0], Name) and node.terms[0].base == "c"
 
 
 def _nearly(node: Node) -> Node:

@@ -8,10 +8,11 @@ from headwright import pictures
 from headwright.audit import audit, load_model
 from headwright.audit.report.page import page
 from headwright.audit.report.sentences import sentences
-from headwright.audit.texts.certificate import statement_of, written
+from headwright.audit.texts.certificate import statement_of
 from headwright.audit.texts.checker import check
 from headwright.audit.texts.every_text import along_text, every_text
 from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.statement import written
 from headwright.enclosure import shown_below
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter

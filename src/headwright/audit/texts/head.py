@@ -141,7 +141,7 @@ class Rotary:
 
     def turns(self, distance: int) -> tuple[Row, Row]:
         """Cosines and sines of the angles at a distance, from balls: each off by less than 2^-52."""
-        with ctx.workprec(128):  # a distance below 2^40 leaves more than 52 bits
+        with ctx.workprec(128):  # a float times a distance below 2^75 is exact, and is reduced with the bits it takes
             turns = [(arb(angle) * distance).sin_cos() for angle in self.angles.tolist()]
         return np.array([float(cos.mid()) for _, cos in turns]), np.array([float(sin.mid()) for sin, _ in turns])
 

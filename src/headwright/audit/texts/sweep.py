@@ -19,7 +19,8 @@ from headwright.errors import InputError
 from headwright.fast.exponential import EXP_RANGE, exp_near
 
 PLACES = 64  # at once, of one query token
-ROWS = 1024  # query tokens at once: a block of scores is ROWS x vocabulary
+ROWS = 1024  # query tokens at once, where a block of scores is ROWS x vocabulary
+NEAR, KEYS = 512, 2048  # query tokens and keys at once, where a block of scores stays near the processor
 STEP = 2.0**-45  # relative error of one more place: two exponentials (2^-47 each), a product and a sum
 
 Numbers = Float[np.ndarray, " queries"]
@@ -173,10 +174,12 @@ def place_extremes(
         chosen = keys.rows[rows] if at == texts.place else keys.rows[texts.held[at]]
         scores = (queries.rows * chosen).sum(axis=1)
         return scores, scores, slack
-    high, low = np.empty(len(rows)), np.empty(len(rows))
-    for start in range(0, len(rows), ROWS):
-        block = queries.rows[start : start + ROWS] @ keys.rows[: head.free].T
-        high[start : start + ROWS], low[start : start + ROWS] = block.max(axis=1), block.min(axis=1)
+    high, low = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
+    for start in range(0, len(rows), NEAR):
+        mine = slice(start, start + NEAR)
+        for first in range(0, head.free, KEYS):
+            block = queries.rows[mine] @ keys.rows[first : min(first + KEYS, head.free)].T
+            high[mine], low[mine] = np.maximum(high[mine], block.max(axis=1)), np.minimum(low[mine], block.min(axis=1))
     return high, low, slack
 
 

@@ -5,7 +5,7 @@ import { button, complain, forgive, group, refusals, refuse, slider } from "../c
 import { Asker, post } from "../common/ask.js";
 import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
-import { download } from "../common/take.js";
+import { download, here, literal, quoted } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const fields = {
@@ -73,7 +73,7 @@ function build(main, state) {
   const some = slider(state, "m", "of them meant, m", { least: 1, most: 39, step: 1 });
   const large = slider(state, "large", "own names, such as λ", { least: 0.1, most: 1000, log: true, note: "the picture takes this number for each name that is said to be large" });
   const length = slider(state, "length", "the uncertain key's length", { least: 0, most: 3, step: 0.05 });
-  const numbers = group("The picture", mine, eps, some, length, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true }));
+  const numbers = put(group("The picture", mine, eps, some, length, large, h("p", { class: "error", id: "error-text", role: "alert", hidden: true })), { id: "numbers" });
   const file = h("input", { class: "unseen", type: "file", id: "document", accept: ".md,.tex,.txt,text/plain,text/markdown" });
   const papers = h("section", { class: "panel", id: "document-verdicts", hidden: true, "aria-label": "The document" });
 
@@ -288,17 +288,20 @@ function build(main, state) {
   }
 
   const bare = (values) => !/\$|\\\(|\\\[|\\begin|```/.test(values.answer);
-  const formulas = (values) => (bare(values) && values.exercise ? values.answer.split("\n").map((line) => line.trim()).filter(Boolean) : found?.answers[0]?.formulas.map((one) => one.text) ?? []);
+  const eachLine = (values) => values.answer.split("\n").map((line) => line.trim()).filter(Boolean);
   return {
     draw,
     command() {
       const { values } = state;
-      const quoted = (given) => `'${given.replaceAll("'", "'\\''")}'`;
-      const which = values.exercise ? ` --exercise ${values.exercise}` : "";
-      return bare(values) && values.exercise ? `headwright check${which} --hints ${values.hints} ${formulas(values).map((one) => `--formula ${quoted(one)}`).join(" ")}\n`
-        : `printf '%s\\n' ${quoted(values.answer)} > answer.md\nheadwright check${which} --hints ${values.hints} --how answer.md\n`;
+      const which = values.exercise ? ` --exercise ${quoted(values.exercise)}` : "";
+      return bare(values) && values.exercise ? `headwright check${which} --hints ${values.hints} ${eachLine(values).map((one) => `--formula ${quoted(one)}`).join(" ")}\n`
+        : `${here("answer.md", values.answer)}headwright check${which} --hints ${values.hints} --how answer.md\n`;
     },
-    python: () => `from headwright.check import check\n\nverdict = check(${[found?.answers[0]?.exercise ?? state.values.exercise, ...formulas(state.values)].map((one) => JSON.stringify(one)).join(", ")})\nprint(verdict.word, verdict.reason)\n`,
+    python() {
+      const { values } = state;
+      if (bare(values) && values.exercise) return `from headwright.check import check\n\nverdict = check(${[values.exercise, ...eachLine(values)].map(literal).join(", ")})\nprint(verdict.word, verdict.reason)\n`;
+      return `from headwright.check.exercise import load_exercises\nfrom headwright.check.running.run import run\nfrom headwright.check.sheets.document import parse_document\n\ntext = ${literal(values.answer)}\nsheet = parse_document(text, "the answer", load_exercises()${values.exercise ? `, ${literal(values.exercise)}` : ""})\nfor checked in run(sheet.answers):\n    print(checked.answer.exercise_id, checked.verdict.word, checked.verdict.reason)\n`;
+    },
     json: () => ({ asked: question(state.values), check: found, compare: pair }),
     pictures: () => (picture.hidden ? [] : [["pattern", bars], ["against-n", lines]]),
   };
