@@ -11,8 +11,7 @@ from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
 from headwright.check.sheets.text import gist, in_order, student_of
 from headwright.check.telling.report import MEANINGS, SIGNS, badge, complaints_listed, page
-from headwright.check.telling.spelling import readable
-from headwright.check.telling.typeset import typeset
+from headwright.check.telling.typeset import readable, typeset
 from headwright.check.verdict import Verdict, Word, worst
 
 MISSING = "-"

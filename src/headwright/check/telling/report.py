@@ -14,8 +14,7 @@ from headwright import theme
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
-from headwright.check.telling.spelling import in_words, instance, value_in_words
-from headwright.check.telling.typeset import as_written, typeset
+from headwright.check.telling.typeset import as_written, in_words, instance, typeset, value_in_words
 from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict, by_what
 
 if TYPE_CHECKING:
