@@ -44,13 +44,17 @@ def written(measured: dict[str, Any]) -> str:
     for name, rows in compared(measured).items():
         for place, row in enumerate(rows):
             topic = measured["topics"][name]["title"] if place == 0 else ""
-            cells = (topic, row["name"], row["is"], f"{row['ratio']:.3g}", row["compared_with"], _memory(row))
+            cells = (topic, row["name"], row["is"], _short(row["ratio"]), row["compared_with"], _memory(row))
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return "\n".join(lines)
 
 
+def _short(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def _memory(row: dict[str, Any]) -> str:
-    return "" if row["peak_mb"] is None else f"{row['peak_mb']:.0f}"
+    return f"{row['peak_mb']:,.0f}" if row["peak_mb"] else ""  # that of a whole process is not measured
 
 
 def _cell(text: str) -> str:

@@ -25,7 +25,7 @@ LIBRARIES = (
     "transformers",
     "transformer-lens",
 )
-FAR = 1e4  # a point further out than this tells no more
+NEAR, FAR = 1e-3, 1e4  # a point further out than these tells no more
 LABELS = 250  # pixels for names in the chart
 
 
@@ -161,18 +161,19 @@ def _panel(title: str, ratios: list[dict[str, Any]]) -> Any:
 
     import altair as alt
 
-    from headwright.pictures.style import GRANT, INK, KEY, LETTERS, QUIET, heading, rows
+    from headwright.pictures.style import GRANT, INK, KEY, LETTERS, NORMAL, QUIET, rows
 
-    bars = [{"who": row["name"], "is": row["is"], "ratio": min(max(row["ratio"], 1 / FAR), FAR)} for row in ratios]
+    bars = [{"who": row["name"], "is": row["is"], "ratio": min(max(row["ratio"], NEAR), FAR)} for row in ratios]
     colours = alt.Scale(domain=["ours", "peer", "limit"], range=[GRANT, KEY, INK])
     axis = alt.Axis(labelLimit=LABELS, minExtent=LABELS, maxExtent=LABELS)
     line = alt.Chart(rows([{"x": 1}])).mark_rule(color=QUIET).encode(x="x:Q")
     drawn = alt.Chart(rows(bars)).mark_point(filled=True, size=60, opacity=1).encode(
         x=alt.X("ratio:Q", title=f"times as long as {'ours' if ratios[0]['beside'] == 'ours' else 'the limit'}",
-                scale=alt.Scale(type="log", domain=[1 / FAR, FAR]), axis=alt.Axis(format="~g", tickCount=5)),
+                scale=alt.Scale(type="log", domain=[NEAR, FAR]),
+                axis=alt.Axis(format="~g", values=[0.01, 1, 100, 10000])),
         y=alt.Y("who:N", title=None, sort=None, axis=axis),
         color=alt.Color("is:N", title=None, scale=colours),
         shape=alt.Shape("is:N", title=None, scale=alt.Scale(domain=["ours", "peer", "limit"])),
     )  # fmt: skip
-    first, *more = textwrap.wrap(title, LETTERS)
-    return alt.layer(line, drawn).properties(width=170, height={"step": 16}, title=heading(first, more))
+    name = alt.Title(textwrap.wrap(title, LETTERS), fontSize=NORMAL, fontWeight="normal", frame="bounds", offset=6)
+    return alt.layer(line, drawn).properties(width=170, height={"step": 16}, title=name)
