@@ -197,3 +197,16 @@ def test_ties_and_equal_scores_everywhere_are_accepted() -> None:
     for extreme, bound in (("least", "0.25000000001"), ("most", "0.24999999999")):
         with pytest.raises(DoubtError):
             check(stated(flat, places=(2,), bound=bound, extreme=extreme), flat)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e308])
+@SIDES
+def test_scores_beyond_all_numbers_prove_nothing(scale: float, extreme: str) -> None:
+    layer = tiny("plain", 11)
+    ones = (Projection(np.ones((3, 2))),) * 2  # every score is above all numbers
+    steep = replace(layer, scale=scale, embedding=np.abs(layer.embedding) * 1e3, queries=ones, keys=ones)
+    for places in ((2,), (3,), (1, 2), (0, 1, 2, 3)):
+        with pytest.raises(DoubtError, match="may be"):
+            check(stated(steep, places=places, bound="0.5", extreme=extreme), steep)
+        with pytest.raises(DoubtError, match="may be"):
+            check(stated(steep, token=12, bound="0.5", extreme=extreme), steep)
