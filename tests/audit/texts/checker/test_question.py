@@ -210,3 +210,11 @@ def test_scores_beyond_all_numbers_prove_nothing(scale: float, extreme: str) -> 
             check(stated(steep, places=places, bound="0.5", extreme=extreme), steep)
         with pytest.raises(DoubtError, match="may be"):
             check(stated(steep, token=12, bound="0.5", extreme=extreme), steep)
+
+
+def test_what_every_weight_is_needs_no_scores() -> None:
+    layer = tiny("windowed", 12)
+    alone = replace(layer, window=1)
+    for steep in (alone, replace(layer, scale=1e150)):
+        check(stated(steep, places=(3,), bound="1", extreme="most"), steep)
+        check(stated(steep, places=(3,), bound="0"), steep)

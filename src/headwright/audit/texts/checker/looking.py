@@ -119,6 +119,8 @@ class _Look:
         report = progress or (lambda _: None)
         table = self._table(rows, how, lambda done: report(PASSED * done))
         least, bound = self.statement.extreme == "least", Fraction(self.statement.bound)
+        if bound <= 0 if least else bound >= 1:  # as every weight is
+            return np.ones(len(rows), dtype=bool), np.zeros(len(rows))
         held, far = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
         with ctx.workprec(128):
             limit = arb(bound.numerator) / bound.denominator
