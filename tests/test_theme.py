@@ -37,6 +37,12 @@ def test_what_is_drawn_stands_out(name: str, mode: int) -> None:
     assert _contrast(theme.colour(name, mode), theme.colour("card", mode)) >= 3
 
 
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111", theme.colour("card", theme.DARK)])
+@pytest.mark.parametrize("name", theme.EITHER)
+def test_a_verdict_in_a_notebook_stands_out_on_light_and_on_dark(name: str, ground: str) -> None:
+    assert _contrast(theme.EITHER[name], ground) >= 3.3
+
+
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
 def test_a_sheet_uses_only_names_that_the_theme_has(sheet: Path) -> None:
     known = {*theme.COLOURS, *theme.OTHERS}
@@ -45,6 +51,16 @@ def test_a_sheet_uses_only_names_that_the_theme_has(sheet: Path) -> None:
     used = set(re.findall(r"var\(--([\w-]+)\)", text))
     assert used <= known | given
     assert not given & known, "a colour is said twice"
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=\s*[;,)}])", text) == [], "a colour of its own"
+
+
+def test_no_module_has_a_colour_of_its_own() -> None:
+    own = {
+        path.name: found
+        for path in [*ROOT.rglob("*.py"), *ROOT.rglob("*.js")]
+        if path.name != "theme.py" and (found := re.findall(r"[\"':(]#[0-9a-fA-F]{6}\b", path.read_text()))
+    }
+    assert own == {}
 
 
 def test_there_are_sheets() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-GOOD, BAD, OPEN = "#007a5a", "#b34700", "#7a6a00"  # told apart by everyone, and readable on light and on dark
-COLOURS = {
-    "designed": GOOD, "proved": GOOD, "holds": OPEN, "refuted": BAD, "impossible": BAD, "no answer": BAD,
-    "unreadable": BAD,
+from headwright.theme import EITHER
+
+KINDS = {
+    "designed": "good", "proved": "good", "holds": "open", "undecided": "open", "refuted": "bad", "impossible": "bad",
+    "no answer": "bad", "unreadable": "bad",
 }  # fmt: skip
 MOST_LETTERS = 700  # of a sentence
 MOST_FACTS = 8
@@ -22,7 +23,7 @@ def card(word: str, sentence: str, facts: Iterable[tuple[str, str]] = ()) -> str
     >>> len(card("designed", "x" * 10**6)) < 2000
     True
     """
-    colour = COLOURS.get(word, OPEN if word == "undecided" else "#5b6770")
+    colour = EITHER[KINDS.get(word, "quiet")]
     told = list(facts)
     rows = "".join(
         f'<tr><th style="text-align:left;font-weight:normal;opacity:.75;padding:.1em 1.2em .1em 0">{_text(name)}</th>'

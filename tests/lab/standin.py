@@ -9,12 +9,12 @@ import threading
 import time
 from typing import Any
 
-from headwright.check.running.worker import listen
+from headwright.check.running.worker import Tell, listen
 
 COUNT = [0]
 
 
-def handle(job: dict[str, Any]) -> dict[str, Any]:
+def handle(job: dict[str, Any], tell: Tell) -> dict[str, Any]:
     COUNT[0] += 1
     match job["call"]:
         case "exit":
@@ -35,6 +35,10 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
             time.sleep(60)
         case "nap":
             time.sleep(0.5)
+        case "steps":
+            for step in range(1, 5):
+                tell(step / 4)
+                time.sleep(0.1)
         case "pid":
             return {"answer": os.getpid()}
         case "count":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
@@ -16,8 +16,8 @@ def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
     expect(page.locator("#report")).to_contain_text("4 heads")
     expect(page.locator("#head")).to_contain_text("induction")
     expect(page.locator("#row")).to_contain_text("what followed the “c” before")
-    expect(page.locator("#same .badge")).to_have_text("Verified")
-    expect(page.locator("#texts .badge")).to_have_text("Proved by the audit")
+    expect(page.locator("#same .badge")).to_have_text("Verified.")
+    expect(page.locator("#texts .badge")).to_have_text("Proved by the audit.")
 
 
 def test_a_head_is_chosen_on_the_map_and_its_row_is_shown(room: Room) -> None:

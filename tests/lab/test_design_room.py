@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 DRAG = """async () => {
   const key = document.querySelectorAll('g.key')[9];
@@ -53,6 +53,21 @@ def test_a_key_that_is_dragged_moves_and_is_undone(room: Room) -> None:
     page.keyboard.press("Control+Shift+z")
     room.settled()
     room.address_has("moved=1:")
+
+
+def test_a_key_follows_the_hand_on_the_projector_too(room: Room) -> None:
+    room.page.set_viewport_size({"width": 1600, "height": 900})
+    page = room.enter("/design#view=projector")
+    room.settled()
+    expect(page.locator("#verdict .headline")).to_be_in_viewport(ratio=1)
+    before = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    drag(page, "g.key >> nth=4 >> .dot", 60, -40)
+    room.settled()
+    after = page.locator("g.key >> nth=4 >> .dot").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["x"] - before["x"] - 60) < 4
+    assert abs(after["y"] - before["y"] + 40) < 4
 
 
 def test_a_click_wishes_for_a_key(room: Room) -> None:

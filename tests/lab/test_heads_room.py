@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from headwright.errors import InputError
 from headwright.lab.rooms.heads import AskedForHeads, heads, presets
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "heads"
 
@@ -41,7 +41,7 @@ def test_rules_that_are_nested_too_deeply_are_refused_with_a_sentence() -> None:
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:
     page = room.enter("/heads")
     room.settled()
-    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+    expect(page.locator("#verdict .badge")).to_have_text("Designed.")
     expect(page.locator("#sizes")).to_contain_text("times smaller")
     expect(page.locator("#sizes tbody tr")).to_have_count(3)
 
@@ -51,7 +51,7 @@ def test_rules_are_chosen_and_the_weights_are_downloaded(room: Room, tmp_path: P
     page.get_by_role("button", name="Copy the token before").click()
     room.settled()
     expect(page.locator("#field-rules")).to_have_value(presets()["previous"])
-    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+    expect(page.locator("#verdict .badge")).to_have_text("Designed.")
     with page.expect_download() as taken:
         page.locator("#away").get_by_role("button", name="torch").click()
     taken.value.save_as(tmp_path / "weights.zip")
@@ -63,11 +63,11 @@ def test_an_impossible_wish_is_said_to_be_so_and_undone(room: Room) -> None:
     room.settled()
     page.get_by_role("button", name="Impossible").click()
     room.settled()
-    expect(page.locator("#verdict .badge")).to_have_text("Impossible")
+    expect(page.locator("#verdict .badge")).to_have_text("Impossible.")
     expect(page.locator("#away")).to_be_hidden()
     page.get_by_role("button", name="Undo").click()
     room.settled()
-    expect(page.locator("#verdict .badge")).to_have_text("Designed")
+    expect(page.locator("#verdict .badge")).to_have_text("Designed.")
 
 
 def test_rules_that_cannot_be_read_are_complained_about_beside_them(room: Room) -> None:

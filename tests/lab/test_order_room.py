@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:

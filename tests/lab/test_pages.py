@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import expect
 
 from headwright.lab.rooms import ROOMS
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 NAMES = [room.name for room in ROOMS if room.point]
 
@@ -23,6 +24,10 @@ def test_a_page_shows_itself_without_complaint_and_without_scrolling_sideways(
     page = room.enter(f"/{name}")
     room.settled()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for menu in page.locator(".menu summary").all():
+        menu.click()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        page.keyboard.press("Escape")
     expect(page.locator("h1:visible")).to_have_count(1)
 
 
@@ -31,6 +36,24 @@ def test_the_front_page_opens_every_room(room: Room) -> None:
     assert page.locator("a.card").evaluate_all("all => all.map(a => a.getAttribute('href'))") == [
         f"/{n}" for n in NAMES
     ]
+
+
+def test_the_front_page_says_all_in_one_screen(room: Room) -> None:
+    room.page.set_viewport_size({"width": 1280, "height": 800})
+    page = room.enter("/")
+    for card in page.locator(".card").all():
+        expect(card).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_number_keys_choose_presets_and_undo_goes_back(room: Room, name: str) -> None:
+    page = room.enter(f"/{name}#view=projector")
+    page.keyboard.press("2")
+    page.wait_for_url("**/*#*&view=projector")
+    room.settled()
+    page.keyboard.press("Control+z")
+    page.wait_for_url(f"**/{name}#view=projector")
+    room.settled()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,10 +91,15 @@ def test_what_an_address_cannot_mean_is_said_beside_its_control(room: Room) -> N
     expect(page.locator("#error-n")).to_contain_text("not a number")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_axe_finds_no_serious_violation(room: Room, name: str) -> None:
+@pytest.mark.parametrize(("width", "look"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("name", ["", *NAMES])
+def test_axe_finds_no_serious_violation(
+    room: Room, name: str, width: int, look: Literal["light", "dark"]
+) -> None:  # fmt: skip
     from axe_playwright_python.sync_playwright import Axe
 
+    room.page.set_viewport_size({"width": width, "height": 900})
+    room.page.emulate_media(color_scheme=look)
     room.page.context.add_init_script("")  # axe is put into the page from outside: the policy stays as it is
     page = room.enter(f"/{name}")
     room.settled()
@@ -86,7 +114,7 @@ def test_what_takes_long_says_so_and_can_be_given_up_and_asked_again(room: Room)
     page.on("requestfailed", lambda request: gone.append(request.url))
     page.goto(f"{room.address}/design")
     line = page.locator("#working")
-    expect(line).to_contain_text("Designing: 2 s", timeout=20_000)
+    expect(line).to_contain_text("Designing: 2 s; how much is left is not known", timeout=20_000)
     line.get_by_role("button", name="Cancel").click()
     expect(line).to_contain_text("given up")
     expect(page.locator("#error-room")).to_contain_text("given up")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headwright.lab.worker import handle
-from tests.lab.conftest import Room
+from tests.lab.browser import Room
 
 
 def test_it_makes_its_point_before_anything_is_touched(room: Room) -> None:

@@ -12,7 +12,7 @@ pytest.importorskip("axe_playwright_python")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.lab.conftest import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
+from tests.lab.browser import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
 from tests.tour.conftest import Tour
 
 

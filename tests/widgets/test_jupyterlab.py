@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import headwright
-from tests.lab.conftest import browser_type_launch_args  # noqa: F401  (the same browser)
+from tests.lab.browser import browser_type_launch_args  # noqa: F401  (the same browser)
 
 SOURCE = Path(headwright.__file__).parents[1]  # the kernel runs elsewhere, and has to find what is tested here
 CELLS = [
@@ -142,6 +142,13 @@ def test_what_is_dragged_and_typed_in_jupyterlab_is_read_back_in_python(page: Pa
     moved = read(page)
     assert "[0.0, 1.0]" not in moved
     assert moved.endswith("[2] True True verified")
+
+    page.get_by_role("button", name="Undo").click()  # the query is let go
+    page.keyboard.press("Control+z")  # and the key goes back
+    assert read(page) == said
+    page.get_by_role("button", name="Redo").click()
+    page.keyboard.press("Control+Shift+z")
+    assert read(page) == moved
 
     page.locator("g.key[tabindex='0']").focus()
     page.keyboard.press("ArrowLeft")  # moves the key, and is no command of the notebook

@@ -1,9 +1,10 @@
 """One answer from its text to its verdict. This file is the table of contents of check:
 
-read      `reading` finds the statements of a text; `answer` sorts them: objects defined, conditions, claims
-claims    `claims` takes a statement apart: one comparison each, with what it is said for
-decide    a setting (`settings`) says what names mean and decides one claim at a time: `Court.decide`
+read      `reading` finds the statements of a text; `sorting` makes an `Answer` of them: definitions, conditions, claims
+claims    `judging.claims` takes a statement apart: one comparison each, with what it is said for
+decide    a setting (`settings`) says what names mean, and its `Court` decides one claim at a time
 replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
+doubt     `doubts`: what stands behind words that were not understood is not held against an answer
 earn      `earning`: whether what is true is what was asked for, and what is left open by what was not judged
 tell      the `Verdict`, with how each statement was read; `telling` puts it into words and pages
 """
@@ -11,7 +12,7 @@ tell      the `Verdict`, with how each statement was read; `telling` puts it int
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +22,10 @@ from headwright.check.answer import (
     MisfitError,
     MissingError,
     WrongKindError,
-    of_formulas,
-    read_answer,
 )
+from headwright.check.doubts import held
 from headwright.check.earning import earned, readings, with_what_was_not_judged
-from headwright.check.exercise import Exercise
+from headwright.check.exercise import Exercise, Keys
 from headwright.check.hearing import Bench, heard
 from headwright.check.judging import Setting, composed
 from headwright.check.reading.statements import Read, read
@@ -36,6 +36,7 @@ from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
+from headwright.check.sorting import of_formulas, read_answer
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
@@ -73,7 +74,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
             setting = _setting(exercise)
             answer = read_answer(exercise, as_read, setting.knows)
             court = setting.opened(answer)
-            judgements = heard(Bench(exercise, setting, seed), answer, court)
+            judgements = held(heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
                 verdict = court.advised(verdict, judgements)
@@ -120,7 +121,9 @@ def _objects(exercise: Exercise) -> Objects:
     keys, asked = exercise.keys, exercise.answer[0] if len(exercise.answer) == 1 else ""
     if keys is None:
         tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
-        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=exercise.matrices is not None)
+        facts = exercise.matrices.facts if exercise.matrices is not None else {}
+        matrices = exercise.matrices is not None
+        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts)
     first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
     nearly = keys.noise != "none"
@@ -128,8 +131,19 @@ def _objects(exercise: Exercise) -> Objects:
     complete = most is not None and most == len(keys.named)
     noise = nearly and not keys.scales
     return Objects(
-        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise
-    )
+        keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
+        scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
+    )  # fmt: skip
+
+
+def _even(keys: Keys) -> Iterator[str]:
+    """The cases of a random length that have probability one half: above and below the mean, or one of two values."""
+    for scale in keys.scales.values():
+        if scale.normal is not None:
+            signs = ("<", ">", r"\le", r"\ge", r"\leq", r"\geq")
+            yield from (f"{scale.name}{sign}{scale.normal.mean}" for sign in signs)
+        elif len(scale.one_of) == 2:
+            yield from (f"{scale.name}={value}" for value in scale.one_of)
 
 
 def _pair(exercise: Exercise) -> tuple[str, str] | None:

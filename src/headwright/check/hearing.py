@@ -20,19 +20,19 @@ from headwright.check.answer import (
     WrongKindError,
     about_parameters,
     about_the_given,
+    flips,
 )
-from headwright.check.claims import Claim, Role, claims
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Court, Judged, Setting, judged
-from headwright.check.reading.statements import FLIPPED, Statement, flipped
+from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
+from headwright.check.reading.statements import Statement, flipped
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Node, Number, Quantified, Quotient, Relation
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
 
 ZERO = Number(Fraction(0))
 
@@ -205,7 +205,7 @@ def _left_undecided(one: Judged, reason: str) -> Judged:
 def _impossible(bench: Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
     """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
     for node in assumed if bench.exercise.matrices is None else ():
-        if not _flips(node):
+        if not flips(node):
             continue
         try:
             if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
@@ -223,6 +223,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
     found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if said.statement is not None and said.statement.tentative:
+        if any(one.decision.word == "refuted" for one in found):
+            _set_aside(answer, said, "what is called a contradiction is none")
+        return []
     if said.granted and any(one.decision.word != "proved" for one in found):
         _set_aside(answer, said, "it says for which case something is meant")
         return []
@@ -237,8 +241,9 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        if any(one.decision.word == "refuted" for one in again):
-            return again
+        tends = _is_output(said.node) and all(one.decision.word == "proved" for one in again)
+        if tends or any(one.decision.word == "refuted" for one in again):
+            return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
         _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
         return []
@@ -250,6 +255,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
             return []
         return again
     return found
+
+
+def _is_output(node: Node) -> bool:
+    return isinstance(node, Relation) and isinstance(node.terms[0], Name) and node.terms[0].base == "c"
 
 
 def _nearly(node: Node) -> Node:
@@ -342,7 +351,7 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
     reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
     goal = Claim(parsed(exercise.goals[0]), "goal")
     undecided = [judged(goal, Decision("undecided", reason), reason)]
-    if any(len(case) != 1 or not _flips(case[0]) for case in cases):
+    if any(len(case) != 1 or not flips(case[0]) for case in cases):
         return undecided
     *others, last = (case[0] for case in cases)
     claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
@@ -351,7 +360,3 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
     except (MisfitError, UndeterminedError):
         return undecided
     return [] if found and all(one.decision.word == "proved" for one in found) else undecided
-
-
-def _flips(node: Node) -> bool:
-    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED

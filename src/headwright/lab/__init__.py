@@ -3,6 +3,7 @@
 room      what a room is: a name, a sentence, and the calls its page may make
 rooms     one module a room: the shapes of its questions, and the functions that answer them (in a worker)
 worker    the process in which questions are answered, within limits
+asking    how far the questions are that are being answered
 pool      several workers; one that was stopped is replaced
 guard     who may ask: Host, Origin, token, and the headers that every reply carries
 bodies    requests read strictly, and errors as sentences

@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from headwright import __version__, theme
 from headwright.lab import STATIC
+from headwright.lab.asking import HEADER, Board
 from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import described
@@ -44,8 +45,13 @@ def create_app(
     calls = [call for room in rooms for call in room.calls]
     document = described(calls)
 
+    board = Board()
+
     async def openapi(_: Request) -> Response:
         return reply(document)
+
+    async def progress(request: Request) -> Response:
+        return reply(board.told(request.path_params["question"]))
 
     pages = [Route("/", _page("front", "Headwright: the lab", rooms), methods=["GET"])]
     pages += [
@@ -53,10 +59,11 @@ def create_app(
         for room in rooms
         if room.point
     ]
-    api = [Route(f"/api/{call.name}", _answering(call, workers), methods=["POST"]) for call in calls]
+    api = [Route(f"/api/{call.name}", _answering(call, workers, board), methods=["POST"]) for call in calls]
     return Starlette(
         routes=[
             *pages, *api, Route("/api/openapi.json", openapi, methods=["GET"]),
+            Route("/api/progress/{question}", progress, methods=["GET"]),
             Route("/static/theme.css", _theme, methods=["GET"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
@@ -66,25 +73,26 @@ def create_app(
     )  # fmt: skip
 
 
-def _answering(call: Call, pool: Pool) -> Any:
+def _answering(call: Call, pool: Pool, board: Board) -> Any:
     async def endpoint(request: Request) -> Response:
         given = await read_json(request)
         try:
             call.asks.model_validate(given)
         except ValidationError as error:
             raise sentence(error) from None
-        asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds))
-        leaving = asyncio.create_task(_left(request))
-        try:
-            await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if not asking.done():
-                asking.cancel()
-                return Response(status_code=499)  # nobody reads it: the page asks something else by now
-            found = asking.result()
-        except BusyError:
-            raise RefusedError(503, "too many questions wait already: try again in a moment") from None
-        finally:
-            leaving.cancel()
+        with board.asking(request.headers.get(HEADER)) as how_far:
+            asking = asyncio.create_task(pool.ask({"call": call.name, "given": given}, call.seconds, how_far))
+            leaving = asyncio.create_task(_left(request))
+            try:
+                await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                if not asking.done():
+                    asking.cancel()
+                    return Response(status_code=499)  # nobody reads it: the page asks something else by now
+                found = asking.result()
+            except BusyError:
+                raise RefusedError(503, "too many questions wait already: try again in a moment") from None
+            finally:
+                leaving.cancel()
         if "answer" in found:
             return reply(found["answer"])
         raise RefusedError(STATUS[found["kind"]], found["error"], found["where"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwright import __version__
+from headwright.lab.asking import HEADER, NAME
 from headwright.lab.room import Call
 
 SHAPES = "#/components/schemas"
@@ -37,7 +38,7 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
             },
         }
     }
-    paths = {}
+    paths: dict[str, Any] = {}
     for call in calls:
         schema = call.asks.model_json_schema(ref_template=f"{SHAPES}/{{model}}")
         shapes |= schema.pop("$defs", {})
@@ -64,6 +65,7 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
                 },
             }
         }
+    paths["/api/progress/{question}"] = _progress()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -73,6 +75,30 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
         },
         "paths": paths,
         "components": {"schemas": shapes},
+    }
+
+
+def _progress() -> dict[str, Any]:
+    """How far a question is: the one call that no worker answers."""
+    named = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+    told = {
+        "type": "object",
+        "required": ["state", "done"],
+        "properties": {
+            "state": {"enum": ["waiting", "working", "unknown"], "description": "unknown: not asked, or answered"},
+            "done": {"type": ["number", "null"], "description": "the part that is done; null where it is not known"},
+        },
+    }
+    return {
+        "get": {
+            "operationId": "progress",
+            "summary": f"How far a question is that was asked with this name in the header {HEADER}.",
+            "parameters": [{"name": "question", "in": "path", "required": True, "schema": named}],
+            "responses": {
+                "200": {"description": "how far it is", "content": _json(told)},
+                "403": {"description": REFUSALS["403"], "content": _json({"$ref": f"{SHAPES}/Error"})},
+            },
+        }
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headwright.check.running.run import StoppedError, Worker, cores
+from headwright.lab.asking import Asking, Tell
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200
@@ -54,7 +55,7 @@ class Pool:
         for worker in self._workers:
             await asyncio.to_thread(worker.dismiss)
 
-    async def ask(self, job: dict[str, Any], seconds: float) -> dict[str, Any]:
+    async def ask(self, job: dict[str, Any], seconds: float, asking: Asking | None = None) -> dict[str, Any]:
         """The reply of a worker, or one that says why there is none. Who is cancelled waits no longer."""
         if self._waiting >= MOST_WAITING:
             raise BusyError
@@ -63,7 +64,9 @@ class Pool:
             worker = await self._idle.get()
         finally:
             self._waiting -= 1
-        work = asyncio.create_task(asyncio.to_thread(_asked, worker, job, seconds))
+        told = asking or Asking()
+        told.begin()
+        work = asyncio.create_task(asyncio.to_thread(_asked, worker, job, seconds, told.tell))
         try:
             reply = await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -95,9 +98,10 @@ class Pool:
         self._idle.put_nowait(worker)
 
 
-def _asked(worker: Worker, job: dict[str, Any], seconds: float) -> dict[str, Any]:
+def _asked(worker: Worker, job: dict[str, Any], seconds: float, tell: Tell) -> dict[str, Any]:
     try:
         worker.start(time.monotonic() + STARTING)
-        return worker.ask({**job, "timeout": seconds}, seconds, f"no answer within {seconds:g} s: try it smaller")
+        late = f"no answer within {seconds:g} s: try it smaller"
+        return worker.ask({**job, "timeout": seconds}, seconds, late, tell)
     except StoppedError as stopped:
         return {"error": str(stopped), "kind": "stopped", "where": None}

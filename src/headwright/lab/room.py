@@ -34,9 +34,10 @@ class Call:
     name: str
     summary: str
     asks: type[Asked]
-    answer: Callable[[Any], dict[str, Any]]  # of what it asks; imports what it needs when it runs
+    answer: Callable[..., dict[str, Any]]  # of what it asks; imports what it needs when it runs
     returns: Mapping[str, str]  # the fields of the answer, and what they mean
     seconds: float = SECONDS  # more than this, and the worker is stopped
+    tells: bool = False  # the answer takes `progress`, and tells it how much is done
 
 
 @dataclass(frozen=True)

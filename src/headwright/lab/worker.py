@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from importlib import import_module
 from typing import Any
 
 from headwright.check.running.worker import Handle, listen
 from headwright.errors import HeadwrightError
+from headwright.lab.asking import Tell
 from headwright.lab.rooms import CALLS
 
 WARM = (  # what most calls need
     "headwright.design.wire", "headwright.design.proving.impossible", "headwright.noise.wire", "headwright.layer",
     "headwright.positions.wire",
 )  # fmt: skip
+SELDOM = 0.2  # seconds between two words about how much is done
 OUT_OF_MEMORY = "this ran out of memory: try it smaller, or on the command line, which has no limit"
 
 
-def handle(job: dict[str, Any]) -> dict[str, Any]:
+def handle(job: dict[str, Any], tell: Tell = lambda _: None) -> dict[str, Any]:
     """The answer to a job, as {"answer": ...}, or {"error": ...} as a sentence, with the field it is about.
 
     >>> handle({"call": "verify", "given": {"certificate": "{}"}})["answer"]["verdict"]
@@ -32,13 +35,36 @@ def handle(job: dict[str, Any]) -> dict[str, Any]:
     call = CALLS[job["call"]]
     try:
         asked = call.asks.model_validate(job["given"])
-        return {"answer": json.loads(json.dumps(call.answer(asked), allow_nan=False))}  # or it is no answer
+        found = call.answer(asked, progress=seldom(tell)) if call.tells else call.answer(asked)
+        return {"answer": json.loads(json.dumps(found, allow_nan=False))}  # or it is no answer
     except HeadwrightError as error:
         return {"error": str(error), "kind": "unusable", "where": about(str(error), call.asks)}
     except MemoryError:
         return {"error": OUT_OF_MEMORY, "kind": "memory", "where": None}
     except Exception as error:  # noqa: BLE001  (a mistake of ours is told as one, and without its insides)
         return {"error": f"this is a bug in headwright ({type(error).__name__})", "kind": "bug", "where": None}
+
+
+def seldom(tell: Tell) -> Tell:
+    """Tell at most so often: some work could say a thousand times a second how far it is.
+
+    >>> told = []
+    >>> often = seldom(told.append)
+    >>> for step in range(100):
+    ...     often(step / 100)
+    >>> told
+    [0.0]
+    """
+    last = -SELDOM
+
+    def telling(done: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= SELDOM:
+            last = now
+            tell(float(done))
+
+    return telling
 
 
 def about(sentence: str, asks: type[Any]) -> str | None:

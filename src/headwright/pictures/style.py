@@ -32,11 +32,6 @@ _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _FONTS = re.compile(r' font-family="[^"]*"')
 
 
-# What a notebook shows is drawn here, as SVG: Altair's own default fetches scripts. Whoever chose another keeps it.
-if alt.renderers.active == "default":
-    alt.renderers.enable("svg")
-
-
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Rows of data inside the chart itself, so that a picture is one file."""
     return alt.InlineData(values=[dict(row) for row in values])
@@ -53,9 +48,9 @@ def titled(chart: Chart, title: str, below: str, told: str) -> Chart:
     """The chart with its title, in lines that fit, and with what it shows in words."""
     lines, more = textwrap.wrap(title, TITLE_LETTERS), textwrap.wrap(below, LETTERS)
     if not lines:
-        return chart.properties(description=told)
+        return offline(chart.properties(description=told))
     words: dict[str, Any] = {"subtitle": more} if more else {}
-    return chart.properties(title=alt.Title(lines, **words), description=told)
+    return offline(chart.properties(title=alt.Title(lines, **words), description=told))
 
 
 def stacked(*charts: Chart) -> Chart:
@@ -67,7 +62,33 @@ def stacked(*charts: Chart) -> Chart:
     'A dot. A dot.'
     """
     words = " ".join(told(chart) for chart in charts)
-    return alt.vconcat(*charts, spacing=28).properties(description=words)
+    return offline(alt.vconcat(*charts, spacing=28).properties(description=words))
+
+
+class Offline:
+    """A chart that a notebook shows as our own SVG: Altair's own fetches scripts. Who chose another keeps it."""
+
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
+        if alt.renderers.active == "default":
+            return {"image/svg+xml": render(self, ".svg").decode()}
+        return super()._repr_mimebundle_(*given, **named)  # type: ignore[misc]
+
+
+def offline(chart: Chart) -> Chart:
+    """The same chart, shown without a network; no other chart is touched, as it would be by a renderer for all.
+
+    >>> import altair as alt
+    >>> dot = offline(alt.Chart(rows([]), description="nothing").mark_point())
+    >>> sorted(dot._repr_mimebundle_()), isinstance(dot.properties(width=9), Offline), alt.renderers.active
+    (['image/svg+xml'], True, 'default')
+    """
+    kind = type(chart)
+    if issubclass(kind, Offline):
+        return chart
+    found = chart.copy(deep=False)
+    shown = type(kind.__name__, (Offline, kind), {"__module__": kind.__module__})
+    object.__setattr__(found, "__class__", shown)  # an attribute that is set as usual is a part of the drawing
+    return found
 
 
 def told(chart: Chart) -> str:

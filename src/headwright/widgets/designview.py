@@ -16,7 +16,7 @@ from headwright.design import Design, Wish, copy
 from headwright.errors import HeadwrightError, InputError
 from headwright.lab import STATIC
 from headwright.lab.rooms.design import AskedForDesign, answered, find, wish_of
-from headwright.lab.worker import about
+from headwright.lab.worker import about, seldom
 from headwright.widgets.modules import linked
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class DesignView:
         told: dict[str, Any]
         try:
             question = _read(content["body"])
-            self._proved = (content["body"], find(question))
+            tell = seldom(lambda done: self.widget.send({"id": content["id"], "done": done}))
+            self._proved = (content["body"], find(question, tell))
             self.widget.asked = content["body"]
             told = {"answer": answered(self._proved[1])}
         except HeadwrightError as error:

@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from headwright.audit.auditor import audit
 from headwright.audit.models import load_model
 from headwright.audit.report.page import page as report
-from tests.lab.conftest import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
+from tests.lab.browser import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
 
 
 @pytest.fixture(scope="module")

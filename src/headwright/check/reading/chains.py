@@ -23,6 +23,23 @@ NEARLY = frozenset(
         "amounts to", "is just", "is simply", "is again", "is then", "is now", "turns into", "is still",
     }
 )  # fmt: skip
+UNLIKE = frozenset(
+    {
+        "is not",
+        "isn't",
+        "are not",
+        "is not equal to",
+        "differs from",
+        "is different from",
+        "does not equal",
+        "is not the same as",
+    }
+)
+VERBS = frozenset({"is", "are", "becomes", "gives", "equals"})
+# Words behind the verb that add nothing: 'which is then $\\ge x$'.
+PASSING = frozenset(
+    {"then", "now", "thus", "hence", "therefore", "also", "again", "still", "indeed", "clearly", "certainly"}
+)
 # Words after which what is said goes on; any others before 'this' may make something else of it.
 OPENING = frozenset(
     {"and", "so", "but", "then", "hence", "thus", "therefore", "because", "since", "now", "while", "as"}
@@ -96,9 +113,12 @@ def _made(words: Sequence[str], token: Token, *, case: bool) -> Token | None:
             break
     else:
         return None
-    said = " ".join(words[size:])
+    told = [word for word in words[size:] if word not in PASSING] if words[size] in VERBS else words[size:]
+    said = " ".join(told)
     loose: Loose = "room" if who == IT else "nearly" if said in NEARLY else ""
-    sign = "=" if said in EXACTLY or said in NEARLY else lexicon().sign(words[size:])
+    sign = "=" if said in EXACTLY or said in NEARLY else lexicon().sign(told)
+    if said in UNLIKE:
+        loose, sign = "room", r"\ne"
     if leads_on(token.text):
         return replace(token, goes_on="end") if said in ("is", "are") else None
     if (

@@ -10,20 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
-from headwright.check.reading.things import (
-    ALL,
-    FRACTIONS,
-    MENTIONS,
-    REST,
-    SMALL,
-    Objects,
-    Subject,
-    Things,
-    UnfitError,
-    mentioned,
-)
+from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subject, UnfitError, mentioned
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
@@ -50,13 +40,13 @@ def _without_contrast(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[stop:] if told else tokens
 
 
-class _Reader(Things):
+class _Reader(Constructs):
     """Goes through a sentence once; where a clause may begin, it is tried."""
 
     def read(self) -> list[Token]:
         while self.at < len(self.tokens):
             said = self._try() if self._may_begin() else None
-            if said is None and (self._fact() or self._introduced()):
+            if said is None and (self._fact() or self._introduced() or (self._may_begin() and self.is_given())):
                 continue
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
@@ -145,7 +135,8 @@ class _Reader(Things):
         named = {kind: list(refs) for kind, refs in self.named.items()}
         for attempt in (
             self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
-            self._of_matrices, self._given,
+            self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting, self.summands,
+            self.independent, self.contributing, self.told,
         ):  # fmt: skip
             try:
                 text, loose = attempt()
@@ -154,10 +145,13 @@ class _Reader(Things):
                 )  # 'as the keys are orthonormal the scores are'
                 self.need(bare or self.ends())
                 aside: GoesOn = "aside" if attempt == self._of_matrices else ""
-                return [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
+                also = [Token("formula", part, line, goes_on="aside") for part in self.also]
+                self.also = []
+                return also + [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
             except UnfitError:
                 self.at = start
                 self.last, self.sign, self.head = state
+                self.also = []
                 self.named = {kind: list(refs) for kind, refs in named.items()}
         return None
 
@@ -170,9 +164,9 @@ class _Reader(Things):
         subject = self.subject()
         if not self.out and self.text() == ":" and subject.terms and subject.kind in ("score", "weight"):
             self.at += 1  # 'score of any other key: $0$', on a line of its own
-            return self._valued(subject, self._is(subject), False)
+            return self.valued(subject, self.is_said(subject), False)
         sign, strict = self._predicate(subject)
-        return self._valued(subject, sign, strict)
+        return self.valued(subject, sign, strict)
 
     def _predicate(self, subject: Subject) -> tuple[str, bool]:
         """A sign, or a sign and its right side; and whether it is meant exactly."""
@@ -196,104 +190,11 @@ class _Reader(Things):
                 return f"each {two}", strict
         elif self.take("vanishes", "vanish"):
             return r"\approx 0", False
-        sign = self._sign()
+        sign = self.sign_said()
         self.need(sign or verb)
         strict = strict or bool(self.take("exactly", "precisely"))
         self.skip("adverbs")
-        return sign or self._is(subject, strict), strict or sign in BOUNDS
-
-    def _sign(self) -> str:
-        """'about', 'at most', 'tends to'; '' where there is none."""
-        sign = self.phrase({**lexicon().signs, **lexicon().nearly})
-        self.need(" " not in sign and sign not in (r"\gg", r"\perp"))
-        return sign
-
-    def _is(self, subject: Subject, strict: bool = False) -> str:
-        """What 'is' says: of what is known up to vanishing noise, 'is nearly'."""
-        loosely = self.objects.nearly and not strict and subject.kind in ("score", "weight", "output")
-        return r"\approx" if loosely else "="
-
-    def _valued(self, subject: Subject, sign: str, strict: bool) -> tuple[list[str], Loose]:
-        self.last, self.sign = subject, sign
-        loose: Loose = "room" if subject.guessed else "" if strict else "nearly"
-        if sign.startswith("each "):  # 'a and b are equal'
-            self.need(not any(where for _, where in subject.terms))
-            return [f" {sign[5:]} ".join(term for term, _ in subject.terms)], loose
-        if " " in sign:  # '= 0': nothing follows
-            return self._for_each(subject, *sign.split(" ", 1)), loose
-        if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
-            text = self.next("formula")
-            self.need(bool(sign) != leads_on(text))
-            return self._for_each(subject, sign, text), loose
-        if self.word() in lexicon().table("compared") and subject.terms:
-            return self._compared(subject, sign, loose)
-        values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
-        back = self.at
-        if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
-            refs, guessed = self.indices()  # 'the scores are $x$ for a and b'
-            subject = self.of_keys(subject.kind, refs, guessed)
-        elif not subject.terms:
-            keys = self.objects.keys or tuple(str(number + 1) for number in range(self.objects.tokens))
-            subject = self.of_keys(subject.kind, keys, True)
-            self.need(len(values) > 1)
-        else:
-            self.at = back
-        self.last = subject
-        loose = "room" if subject.guessed else loose
-        if len(values) == 1:
-            return self._for_each(subject, sign, values[0]), loose
-        self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
-        return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
-
-    def _compared(self, subject: Subject, sign: str, loose: Loose) -> tuple[list[str], Loose]:
-        """'the score of a is larger than that of b', 'than all other scores'."""
-        if self.take("that of", "those of", "the one of", "that on"):
-            refs, guessed = self.indices()
-            other = self.of_keys(subject.kind, refs, guessed)
-        else:
-            other = self.subject()
-        self.need(other.terms and len({term for term, _ in (*subject.terms, *other.terms)}) > 1)
-        self.need(not any(where for _, where in subject.terms))
-        found = [
-            f"{term} {sign} {right}" + (rf" \text{{ for all }} {where}" if where else "")
-            for term, _ in subject.terms
-            for right, where in other.terms
-        ]
-        return found, "room" if other.guessed else loose
-
-    def _values(self, most: int) -> list[str]:
-        """'$x$', '$x$ and $y$', '$x, y$': as many as there are things that they may belong to."""
-        values = [part.strip() for part in _COMMA.split(self._value())]
-        while len(values) < most and self.text() in ("and", ",") and self.kind() in ("word", "mark"):
-            back, self.at = self.at, self.at + 1
-            self.take("and")
-            try:
-                values.append(self._value())
-                self.need(self.ends() and self.word() not in ("for", "when", "if"))
-            except UnfitError:
-                self.at = back
-                del values[1:]
-                break
-        return values
-
-    def _value(self) -> str:
-        if self.kind() == "term":
-            return self.next("term")
-        if _LETTER.fullmatch(self.word()) and any(
-            re.search(rf"(?<![a-zA-Z_\\]){self.word()}(?![a-zA-Z_])", text) for text in self.before
-        ):  # 'have the score t', of a t that was written before
-            self.at += 1
-            return self.tokens[self.at - 1].text
-        number = self.take(*SMALL[:3], *FRACTIONS)
-        self.need(number)
-        return FRACTIONS.get(number) or str(SMALL.index(number))
-
-    def _for_each(self, subject: Subject, sign: str, value: str) -> list[str]:
-        listed = [term for term, where in subject.terms if not where]
-        found = [f"{', '.join(listed)} {sign} {value}"] if listed else []
-        found += [rf"{term} {sign} {value} \text{{ for all }} {where}" for term, where in subject.terms if where]
-        self.need(found)
-        return [" ".join(one.split()) for one in found]
+        return sign or self.is_said(subject, strict), strict or sign in BOUNDS
 
     def _ellipsis(self) -> tuple[list[str], Loose]:
         """'..., those of the others about $0$'; '... nearly $1$ for $g > 1$ and nearly $0$ for $g < 1$'."""
@@ -307,8 +208,8 @@ class _Reader(Things):
             self.need(self.out and self.out[-1].text in ("and", "but"))
         self.need(subject)
         self.skip("adverbs")
-        sign = self._sign() or self.sign
-        value = self._value()
+        sign = self.sign_said() or self.sign
+        value = self.value()
         back = self.at
         if subject is not None and self.take("for", "on", "at"):
             try:
@@ -319,16 +220,16 @@ class _Reader(Things):
         self.need(subject is not None and subject.terms and self.ends())
         self.last = subject
         room = subject is None or subject.guessed
-        return ([] if subject is None else self._for_each(subject, sign, value)), "room" if room else "nearly"
+        return ([] if subject is None else self.for_each(subject, sign, value)), "room" if room else "nearly"
 
     def _case(self) -> tuple[list[str], Loose]:
         """'$a = x$. For $c = 1/2$ this is $y$': of what was stated last."""
         subject = self.case_of_before()
         self.need(self.take_from("being", "giving"))
         self.skip("adverbs")
-        sign = self._sign() or "="
+        sign = self.sign_said() or "="
         last, self.sign = self.last, ""
-        found = self._for_each(subject, sign, self._value())
+        found = self.for_each(subject, sign, self.value())
         self.last = last
         return found, "room"
 
@@ -400,6 +301,8 @@ class _Reader(Things):
         if self.take("it"):
             self.need(self.head)
             return self.head
+        if self.head and self.out and self.out[-1].text == "and" and self.word() in lexicon().table("outputs"):
+            return self.head  # 'head 2 ..., and outputs $v_b$'
         if self.objects.heads == 1 and (self.take_from("head") or (self.text() == r"\alpha" and self.next("term"))):
             return 0
         return self.head_named()
@@ -418,22 +321,22 @@ class _Reader(Things):
         scoring = "score" if refs and self.take_from("scoring") else ""  # 'the three keys score $x$ each'
         self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")
-        sign = self._sign()
+        sign = self.sign_said()
         kind = scoring or next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
         if not kind and refs and self.last is not None:
             kind = self.last.kind
         self.need(kind in ("score", "weight") and (self.head or not self.objects.tokens))
         self.take("of")
         subject = self.of_keys(kind, refs, guessed) if refs else Subject(kind, (), guessed=True)
-        return self._valued(subject, sign or self._sign() or self._is(subject), False)
+        return self.valued(subject, sign or self.sign_said() or self.is_said(subject), False)
 
     def _of_asked(self) -> tuple[list[str], Loose]:
         """'it has rank at most $k - 1$', 'it has length $x$': of what is asked for, where that is one thing."""
-        sign = self._sign()
+        sign = self.sign_said()
         noun = self.take("rank", "norm", "length")
         self.need((noun == "rank") == (self.objects.asked == "B") and self.objects.asked in ("q", "B") and noun)
         term = r"\operatorname{rank}(B)" if noun == "rank" else r"\|q\|"
-        return self._valued(Subject("term", ((term, ""),), guessed=True), sign or self._sign() or "=", False)
+        return self.valued(Subject("term", ((term, ""),), guessed=True), sign or self.sign_said() or "=", False)
 
     def _property(self) -> tuple[list[str], Loose]:
         """'the keys are orthonormal', 'the weights sum to one'."""
@@ -445,7 +348,7 @@ class _Reader(Things):
         whole = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
         self.need(self.take_from("the weights") or (whole and self.take("they")))
         self.need(self.take_from("sums") and self.objects.heads == 1)
-        return [rf"\sum_{{i=1}}^{{n}} \alpha_i = {self._value()}"], "room"
+        return [rf"\sum_{{i=1}}^{{n}} \alpha_i = {self.value()}"], "room"
 
     def _of_vectors(self) -> list[str]:
         """'orthogonal and of unit length', the longest stretch that is understood."""
@@ -461,6 +364,4 @@ class _Reader(Things):
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
 _QUERY = re.compile(r"\s*(?:Q\s*)?[qx]_\{?(\d)")
-_LETTER = re.compile(r"[b-hj-z]")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")
-_COMMA = re.compile(r",(?![^({\[]*[)}\]])")

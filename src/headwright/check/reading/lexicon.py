@@ -56,6 +56,9 @@ class Lexicon:
     between: frozenset[str]
     abbreviations: frozenset[str]
     nearly: Mapping[tuple[str, ...], str]
+    functions: Mapping[tuple[str, ...], str]
+    acts: Mapping[tuple[str, ...], str]
+    matrix_facts: Mapping[tuple[str, ...], str]
     grammar: Mapping[str, tuple[str, ...]]
 
     def table(self, name: str) -> tuple[str, ...]:
@@ -258,5 +261,8 @@ def lexicon() -> Lexicon:
         between=frozenset(given["fillers"]["between"]),
         abbreviations=frozenset(given["abbreviations"]["words"]),
         nearly=_table(given["nearly"]),
+        functions=_table(given["functions"]),
+        acts=_table(given["acts"]),
+        matrix_facts=_table(given["matrix_facts"]),
         grammar={name: tuple(phrases) for name, phrases in given["grammar"].items()},
     )

@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.marks import Piece, compares, find_formulas
 from headwright.check.reading.tables import as_sentences, is_table
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import ENVIRONMENTS, Piece, Written, compares, find_formulas
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Block
@@ -99,6 +98,7 @@ def _blocks(written: Written) -> Iterator[_Stretch]:
     text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":
         text = _without_commands(text)
+    text = _with_intertext(text)
     lines = text.split("\n")
     heading = False
     for block in blocks(text, latex=written.form == "latex"):
@@ -131,6 +131,29 @@ _STRUCTURE = re.compile(
 def _without_commands(text: str) -> str:
     """Commands of LaTeX that only dress words; lines stay where they are."""
     return _ITEMS.sub("- ", _STRUCTURE.sub("", _COMMANDS.sub(r"\1", text)))
+
+
+_INTERTEXT = re.compile(r"(?:\\\\\s*)?\\(?:short)?intertext\{((?:[^{}]|\{[^{}]*\})*)\}[ \t]*(\n?)")
+_OPENED = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
+
+
+def _with_intertext(text: str) -> str:
+    r"""Words between the lines of a display as words between two displays; lines stay where they are.
+
+    >>> _with_intertext(r"\begin{align} a &= b \\ \intertext{and so} &= c \end{align}")
+    '\\begin{align} a &= b \\end{align} and so \\begin{align}&= c \\end{align}'
+    """
+
+    def apart(found: re.Match[str]) -> str:
+        opened = [
+            one for one in _OPENED.finditer(text, 0, found.start()) if one[2].rstrip("*") in ENVIRONMENTS.split("|")
+        ]
+        if not opened or opened[-1][1] == "end":
+            return found[0]
+        blank = "\n" * found[0].partition("{")[0].count("\n")
+        return rf"{blank}\end{{{opened[-1][2]}}} {found[1]} {found[2]}\begin{{{opened[-1][2]}}}"
+
+    return _INTERTEXT.sub(apart, text)
 
 
 def _tokens(block: Block, line: int) -> Iterator[Token]:
@@ -351,7 +374,8 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     if ending.display and _between_steps(ending, sentence.tokens):
         return False
     if opening.kind == "formula" and ending.kind == "formula" and not leads_on(opening.text):
-        return False  # two displays, one below the other
+        before = last.tokens[-2].text if len(last.tokens) > 1 else ""
+        return before in ("for", "if", "when") and opening.display and not ending.display  # or two, one below the other
     if last.end == ":" or ending.text == ",":
         return True
     if ending.kind == "word":

@@ -17,6 +17,7 @@ from headwright.check.reading.chains import resumed
 from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.paraphrase import paraphrased
 from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
@@ -64,6 +65,7 @@ class Statement:
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
     follows: bool = False  # 'then ..., so ...': it is said to follow from what stands before it
+    tentative: bool = False  # it counts only where it is false: then what was built on it is not certain
     resumes: tuple[Node, ...] = ()  # what it goes on with: then it is a claim, even if of given numbers only
 
 
@@ -155,7 +157,8 @@ class _Discourse:
 
     def hear(self, sentence: Sentence) -> None:
         text = sentence.text
-        told = in_words(resumed(sentence.tokens), self._objects, [one.text for one in self.found[-4:]])
+        plain_words = paraphrased(sentence.tokens, self._names)
+        told = in_words(resumed(plain_words), self._objects, [one.text for one in self.found[-4:]])
         named, kept = weights_named(as_cases(phrases(told)))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
@@ -173,7 +176,9 @@ class _Discourse:
         for said, line, claimed in said_in_words(found) if not sentence.heading else ():
             why = "it is said in words"
             (self.beside if claimed else self.remarks).append(
-                Statement("unclear", said, line, sentence=sentence.text, why=why, number=BESIDE)
+                Statement(
+                    "unclear", said, line, sentence=sentence.text, why=why, number=BESIDE, paragraph=sentence.paragraph
+                )
             )
         before = len(self.found)
         _Sentence(self, sentence, found).say()
@@ -293,7 +298,7 @@ class _Sentence:
             ):  # 'it works for any $lambda$'
                 self._unclear(f"'{unknown}' was not understood", self.sentence.line)
             for node in _joined(self.front):  # a condition and nothing under it: 'it does so when $a > b$'
-                if isinstance(node, Name) and node.base not in INDICES:  # 'this works for any $lambda$'
+                if isinstance(node, Name) and not self._ranges(node):  # 'this works for any $lambda$'
                     self._unclear("it is not certain whether every value of a name is meant", self.sentence.line)
                 elif not isinstance(node, Name):
                     said = Statement("condition", plain(node), self.sentence.line, node, sentence=self.sentence.text)
@@ -304,6 +309,17 @@ class _Sentence:
                 self.all._case, self.all._case_paragraph = self.front, self.sentence.paragraph
                 self.all._open = self.sentence.end == ":"
                 self.all._recent = []
+
+    def _ranges(self, name: Name) -> bool:
+        """Whether all values of a name are meant anyway: of a given number, or of a length where all is exact."""
+        given = name.base in INDICES or (name.base in ("epsilon", "delta") and name.base in self.all._names)
+        exact = all(
+            set(node.comparisons) == {"="}
+            for one in self.all.found
+            for node in (one.node,)
+            if isinstance(node, Relation)
+        )
+        return given or (exact and self.all._objects.tokens > 0 and name.base in self.all._names)
 
     def _listen(self) -> None:
         """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
@@ -316,7 +332,10 @@ class _Sentence:
                 continue
             told = bool(clause.turned) or self._said_in_words(clause)  # then nothing in it is judged anyway
             for token, words in () if told else not_understood(clause.tokens):
-                named = clause.part == "define" and words.split()[0] == "be"  # 'let $S$ be ...'
+                opening = words.split()[0]  # 'let $S$ be ...', 'where $S_k$ is $S$ with zeros'
+                named = (clause.part == "define" and opening == "be") or (
+                    clause.part == "where" and token.kind == "term" and opening in ("is", "are", "denotes", "be")
+                )
                 why = f"what '{words}' says of ${token.text}$ was not understood"
                 self._unclear(why, token.line, "definition" if named else "unclear")
                 if token.kind == "formula" and clause.part == "claim" and words.split()[0] not in OPENING:
@@ -467,7 +486,7 @@ class _Sentence:
             return False
         before = self.all.found[self.all._chain]
         sure, perhaps, unknown = self._in_force()
-        left = _resumable(before, sure)
+        left = _resumable(before, sure, start=self.all._objects.condition)
         if token.goes_on == "instead":  # another value of what had one for another case
             left = self.all._resumed if before.resumes else _resumable(replace(before, under=()), (Name("case"),))
         if left is None or before.why:
@@ -694,6 +713,7 @@ class _Sentence:
                 self.all._supposed[-1] = replace(supposed, absurd=True)
             else:
                 self.front.remove(supposed)
+            self._contradicted(supposed)
             self._claims(clause, "claim")
             node = supposed.nodes[0] if len(supposed.nodes) == 1 else None
             if isinstance(node, Relation) and _flips(node):
@@ -707,6 +727,15 @@ class _Sentence:
             for later in self.clauses:
                 if not (later.part in ("claim", "define") and later.cue):
                     later.turned = later.turned or clause.turned
+
+    def _contradicted(self, supposed: _Condition) -> None:
+        """What was derived last is said to be false: where it is true anyway, there is no contradiction."""
+        last = self.all.found[-1] if self.all.found else None
+        if last is None or last.role != "claim" or last.why or last.node is None or last.unknown:
+            return
+        if isinstance(last.node, Relation) and _flips(last.node) and set(supposed.nodes) <= set(last.under):
+            never, under = flipped(last.node), tuple(node for node in last.under if node not in supposed.nodes)
+            self.all.found.append(replace(last, text=plain(never), node=never, under=under, tentative=True))
 
     def _notes(self, clause: Clause) -> None:
         """Names that are said to be large or small, and names of the answer's own."""
@@ -927,14 +956,17 @@ def _said_for(nodes: tuple[Node, ...], conditions: tuple[Node, ...]) -> tuple[No
     return (*nodes[:-1], Quantified(nodes[-1], conditions, span=nodes[-1].span))
 
 
-def _resumable(said: Statement, sure: tuple[Node, ...]) -> Node | None:
-    """What a chain goes on with: its end; for a case that it is not said for its start, if all of it is equal."""
+def _resumable(said: Statement, sure: tuple[Node, ...], *, start: bool = False) -> Node | None:
+    """What a chain goes on with: its end; for a case that it is not said for its start, if all of it is equal.
+
+    With `start` its start in any case: then what is said of $alpha_j$ is not taken for a condition on the scores.
+    """
     node = said.node.body if isinstance(said.node, Quantified) else said.node
     if not isinstance(node, Relation) or isinstance(node.terms[-1], Listing):
         return None
-    if all(part in said.under for part in sure):
-        return node.terms[-1]
     equal = set(node.comparisons) <= {"=", "~"} and not isinstance(node.terms[0], Listing)
+    if all(part in said.under for part in sure) and not (start and equal):
+        return node.terms[-1]
     return node.terms[0] if equal else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import lexicon
@@ -41,6 +41,9 @@ class Objects:
     matrices: bool = False
     nearly: bool = False  # keys are known up to vanishing noise: 'is' says 'is nearly'
     noise: bool = False  # and that is all that is uncertain of them
+    facts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of matrices: P is a permutation
+    scaled: Mapping[str, str] = field(default_factory=dict)  # a random length, and the key that has it
+    even: frozenset[str] = frozenset()  # cases that have probability one half, without blanks
 
     @property
     def heads(self) -> int:
@@ -76,6 +79,7 @@ class Cursor:
         self.sign = ""  # of the clause before, for '..., those of the others 0'
         self.named: dict[str, list[str]] = {}  # kind -> the indices that this sentence names
         self.head = 0  # the head, or the token, that is spoken of
+        self.also: list[str] = []  # formulas within a subject: 'the scores of the query $x_2 = u_a$'
 
     def word(self, ahead: int = 0) -> str:
         """The word at hand, or one further on; '' where there is none."""
@@ -364,6 +368,8 @@ class Things(Cursor):
         if count:
             return self.of_keys(kind, self.targets(count), False)
         if self.take("of", "on", "for", "at"):
+            if self._of_query():
+                return Subject(kind, (), guessed=True)
             refs, guessed = self.indices()
             if self.objects.tokens and self.take("with itself"):
                 self.head = int(refs[0])
@@ -371,6 +377,20 @@ class Things(Cursor):
         if each in ("all", "all the", "every", "each", "all of the"):
             return self.of_keys(kind, (ALL,), True)
         return Subject(kind, (), guessed=True)
+
+    def _of_query(self) -> bool:
+        """'the scores of the query $x_2 = u_a$': all of them, in the row of that token."""
+        back = self.at
+        found = None
+        if self.objects.tokens and self.take("the query", "query", "the second query", "the query vector"):
+            found = _ROW.match(self.text()) if self.kind() in ("term", "formula") else None
+        if found is None:
+            self.at = back
+            return False
+        self.head = int(found[1])
+        self.also = [self.text()] if self.kind() == "formula" else []
+        self.at += 1
+        return True
 
     def _plain_term(self) -> Subject:
         found = [self.next("term")]
@@ -443,8 +463,9 @@ MENTIONS = {
 }
 _LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
+_ROW = re.compile(r"\s*[xq]_\{?(\d)\}?(?!\w)")
 _OUTPUT = re.compile(r"\s*c(?:_\w|_\{\w\})?\s*")
-_SIGNS = re.compile(r"(?<!\\)[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|to|gg|ll|lt|gt)(?![a-zA-Z])")
+_SIGNS = re.compile(r"<=|>=|!=|->|(?<!\\)[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|to|gg|ll|lt|gt)(?![a-zA-Z])")
 
 
 def sides(text: str) -> list[str]:
@@ -453,7 +474,12 @@ def sides(text: str) -> list[str]:
     >>> sides("a = b < c")
     ['a', 'b', 'c']
     """
-    return [side.strip(" .,;&") for side in _SIGNS.split(text)]
+    found, start = [], 0
+    for sign in _SIGNS.finditer(text):
+        if text.count("{", 0, sign.start()) == text.count("}", 0, sign.start()):  # not in \sum_{i=1}
+            found.append(text[start : sign.start()])
+            start = sign.end()
+    return [side.strip(" .,;&") for side in (*found, text[start:])]
 
 
 def mentioned(kind: str, text: str) -> list[str]:

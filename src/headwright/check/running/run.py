@@ -28,6 +28,7 @@ from headwright.errors import InputError
 
 START = 120.0  # seconds that a worker may take to start
 LONGEST_REPLY = 2**24
+TOLD = b'{"done": '  # a line that says how much is done, before the reply
 ENDING = 5.0  # seconds that a worker may take to end
 
 
@@ -117,8 +118,13 @@ class Worker:
                 start_new_session=True,  # Ctrl-C is for us alone; and what it starts can be stopped with it
             )
 
-    def ask(self, job: dict[str, Any] | None, allowed: float, late: str) -> dict[str, Any]:
-        """The reply to a job, or `StoppedError` with the reason; `late` is what is said when the seconds are over."""
+    def ask(
+        self, job: dict[str, Any] | None, allowed: float, late: str, heard: Callable[[float], None] = lambda _: None
+    ) -> dict[str, Any]:
+        """The reply to a job, or `StoppedError` with the reason; `late` is what is said when the seconds are over.
+
+        `heard` is told the part that is done, if the job says so.
+        """
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise StoppedError("interrupted")
@@ -134,7 +140,8 @@ class Worker:
             if job is not None:
                 process.stdin.write(json.dumps(job).encode() + b"\n")
                 process.stdin.flush()
-            reply = process.stdout.readline(LONGEST_REPLY)
+            while (reply := process.stdout.readline(LONGEST_REPLY)).startswith(TOLD):
+                heard(float(json.loads(reply)["done"]))
         except (OSError, ValueError):  # the process has gone; why is found out below
             reply = b""
         finally:

@@ -24,7 +24,8 @@ Check = Callable[[str, list[Formula] | Written, int], Verdict]  # of an exercise
 OUT_OF_MEMORY = "the check ran out of memory"
 
 
-Handle = Callable[[dict[str, Any]], dict[str, Any]]  # of a job; both are JSON
+Tell = Callable[[float], None]  # the part that is done
+Handle = Callable[[dict[str, Any], Tell], dict[str, Any]]  # of a job, whose reply it is; both are JSON
 
 
 def serve(prepare: Callable[[], Check], memory: int) -> None:
@@ -33,7 +34,7 @@ def serve(prepare: Callable[[], Check], memory: int) -> None:
     def prepared() -> Handle:
         check = prepare()
 
-        def handle(job: dict[str, Any]) -> dict[str, Any]:
+        def handle(job: dict[str, Any], _: Tell) -> dict[str, Any]:
             try:
                 formulas = [Formula(text, line) for text, line in job["formulas"]]
                 answer = formulas if job["written"] is None else Written(*job["written"])
@@ -56,15 +57,22 @@ def listen(prepare: Callable[[], Handle], memory: int) -> None:
     os.dup2(2, 1)
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
+    lock = threading.Lock()
+
+    def tell(done: float) -> None:
+        with lock:  # whoever works in several threads tells from several
+            _say(channel, {"done": done})
+
     handle = prepare()
     _limit(memory)
     _say(channel, {"ready": True})
     while True:
         job = json.loads(jobs.get())
         _alarm(job["timeout"] + GRACE)
-        reply = handle(job)
+        reply = handle(job, tell)
         _alarm(0)
-        _say(channel, reply)
+        with lock:
+            _say(channel, reply)
 
 
 def checker(folder: Path | None) -> Check:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class AskedOnEveryText(Asked):
     length: int = Field(ge=2, le=MOST_PLACES, description="Tokens of the texts.")
 
 
-def audit(asked: AskedForAudit) -> dict[str, Any]:
+def audit(asked: AskedForAudit, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright audit builtin:induction --json` says.
 
     >>> found = audit(AskedForAudit(tokens=400))
@@ -63,7 +64,7 @@ def audit(asked: AskedForAudit) -> dict[str, Any]:
     from headwright.audit.report.data import data
 
     command = f"headwright audit {MODEL} --tokens {asked.tokens} --seed {asked.seed} --json"
-    return data(run(_model(), tokens=asked.tokens, seed=asked.seed, command=command))
+    return data(run(_model(), tokens=asked.tokens, seed=asked.seed, command=command, progress=progress))
 
 
 def explain(asked: AskedToExplain) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def explain(asked: AskedToExplain) -> dict[str, Any]:
     }
 
 
-def every_text(asked: AskedOnEveryText) -> dict[str, Any]:
+def every_text(asked: AskedOnEveryText, progress: Tell | None = None) -> dict[str, Any]:
     """What is proven of the first layer on every text of a length, as the report says it.
 
     >>> found = every_text(AskedOnEveryText(length=8))["every_text"]
@@ -115,7 +116,7 @@ def every_text(asked: AskedOnEveryText) -> dict[str, Any]:
     from headwright.audit.everywhere import everywhere
 
     model = _model()
-    found = everywhere(model, [0], list(range(model.heads)), asked.length)
+    found = everywhere(model, [0], list(range(model.heads)), asked.length, progress=progress)
     if found.missing:
         raise InputError(f"length {asked.length}: {found.missing}")
     return {"every_text": [asdict(one) for one in found.places]}
@@ -162,6 +163,7 @@ ROOM = Room(
                 "reproduce": "the command, seed and versions",
             },
             seconds=60.0,
+            tells=True,
         ),
         Call(
             "explain",
@@ -186,6 +188,7 @@ ROOM = Room(
             every_text,
             {"every_text": "for each head and place: proven bounds, the texts that attain them, and the model on them"},
             seconds=30.0,
+            tells=True,
         ),
     ),
 )

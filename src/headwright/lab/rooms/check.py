@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def check(asked: AskedToCheck) -> dict[str, Any]:
     return _told(asked, sheet, [_alone(each, asked.seed) for each in sheet.answers])
 
 
-def document(asked: AskedToCheck) -> dict[str, Any]:
+def document(asked: AskedToCheck, progress: Tell = lambda _: None) -> dict[str, Any]:
     """What `headwright check --json` says of all answers in a text.
 
     Each is checked in a process of its own, so that one that runs wild costs the others nothing.
@@ -116,7 +117,7 @@ def document(asked: AskedToCheck) -> dict[str, Any]:
     sheet = _read(asked.text, asked.exercise, latex=asked.latex)
     if len(sheet.answers) > MOST_ANSWERS:
         raise InputError(f"text has {len(sheet.answers)} answers: expected at most {MOST_ANSWERS} here")
-    return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL))
+    return _told(asked, sheet, run(sheet.answers, seed=asked.seed, timeout=EACH, within=ALL, progress=progress))
 
 
 def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict[str, Any]:
@@ -174,9 +175,8 @@ def _given(answer: Handed) -> Sequence[Formula] | Written:
 
 def _shown(each: Checked, whole: Checked, *, bare: bool) -> dict[str, Any]:
     """What a page shows: formulas as MathML, and how the answer was read, which no hint is needed for."""
-    from headwright.check.telling.spelling import in_words, instance
     from headwright.check.telling.told import shown_word
-    from headwright.check.telling.typeset import typeset
+    from headwright.check.telling.typeset import in_words, instance, typeset
     from headwright.check.verdict import by_what
 
     verdict = each.verdict
@@ -282,7 +282,13 @@ ROOM = Room(
         ),
         Call("check", "The verdict on an answer.", AskedToCheck, check, VERDICTS, seconds=SECONDS),
         Call(
-            "document", "The verdicts on all answers in a document.", AskedToCheck, document, VERDICTS, seconds=ALL + 20
+            "document",
+            "The verdicts on all answers in a document.",
+            AskedToCheck,
+            document,
+            VERDICTS,
+            seconds=ALL + 20,
+            tells=True,
         ),
         Call(
             "compare",

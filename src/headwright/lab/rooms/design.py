@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 from headwright.lab.rooms.worlds import MOST_ENTRIES, Noisy, world_of
 
@@ -43,17 +44,17 @@ class AskedForDesign(Asked):
     confidence: Number = Field("0.95", description="Where keys are random: grant the wish with this probability.")
 
 
-def design(asked: AskedForDesign) -> dict[str, Any]:
+def design(asked: AskedForDesign, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright design --json` says, with the certificate itself in place of the name of its file.
 
     >>> found = design(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
     >>> found["verdict"], found["checker"]
     ('designed', 'trusted')
     """
-    return answered(find(asked))
+    return answered(find(asked, progress))
 
 
-def find(asked: AskedForDesign) -> Design:
+def find(asked: AskedForDesign, progress: Tell | None = None) -> Design:
     """The design that is asked for, verified by the trusted checker.
 
     >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
@@ -64,7 +65,7 @@ def find(asked: AskedForDesign) -> Design:
     keys = matrix(asked.keys, "keys")
     return designed(
         keys, wish_of(asked), world=world_of(asked.world), scale=asked.scale, heads=asked.heads,
-        confidence=asked.confidence,
+        confidence=asked.confidence, progress=progress,
     )  # fmt: skip
 
 
@@ -185,6 +186,7 @@ ROOM = Room(
                 "kinds": "what each number is: proven, sampled, floating-point, exact or given",
                 "mixing": "if impossible because a mean of targets is a mixture of keys too: their shares in both",
             },
+            tells=True,
         ),
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 20_000
 MOST_SEQUENCES, MOST_SHOWN = 8, 32  # of a picture
+BUILT = 0.6  # of the work, before it is set beside the published construction
 TOKENS = 64  # of the rules, together: what a page waits for
 
 
@@ -39,7 +41,7 @@ class AskedForExport(AskedForHeads):
     format: Literal["arrays", "torch", "onnx", "huggingface"]
 
 
-def heads(asked: AskedForHeads) -> dict[str, Any]:
+def heads(asked: AskedForHeads, progress: Tell = lambda _: None) -> dict[str, Any]:
     """What `headwright design --rules --json` says, with patterns and planes for pictures.
 
     >>> found = heads(AskedForHeads(rules=presets()["induction"]))
@@ -48,7 +50,7 @@ def heads(asked: AskedForHeads) -> dict[str, Any]:
     """
     from headwright.weights.wire import to_json
 
-    found = _built(asked)
+    found = _built(asked, lambda done: progress(BUILT * done))
     published, as_exact = _published(asked.rules, found)
     return {
         **to_json(found, found.certificate),
@@ -100,10 +102,10 @@ def presets() -> dict[str, str]:
     }
 
 
-def _built(asked: AskedForHeads) -> Built:
+def _built(asked: AskedForHeads, progress: Tell | None = None) -> Built:
     from headwright.weights import build
 
-    return build(_parsed(asked.rules), minimise=asked.minimise, dtype=asked.dtype)
+    return build(_parsed(asked.rules), minimise=asked.minimise, dtype=asked.dtype, progress=progress)
 
 
 def _parsed(text: str) -> Rules:
@@ -195,6 +197,7 @@ ROOM = Room(
                 "as_exact": "ours, turned up until it is as exact as that; or why_not",
             },
             seconds=60.0,
+            tells=True,
         ),
         Call(
             "export",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 from headwright.lab.rooms.design import MOST_KEYS, Index, Number, Row, matrix
 from headwright.lab.rooms.worlds import MOST_ENTRIES, Noisy, world_of
@@ -30,7 +31,7 @@ class AskedToSimulate(Asked):
     seed: int = Field(0, ge=0, le=10**6)
 
 
-def simulate(asked: AskedToSimulate) -> dict[str, Any]:
+def simulate(asked: AskedToSimulate, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright simulate --json` says, with the first draws for a picture.
 
     >>> eye = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -46,7 +47,7 @@ def simulate(asked: AskedToSimulate) -> dict[str, Any]:
     keys, queries = matrix(asked.keys, "keys"), matrix(asked.queries, "queries")
     found = draw(
         keys, queries, world_of(asked.world), asked.targets, tolerance=exact(asked.tolerance, "tolerance"),
-        scale=exact(asked.scale, "scale"), samples=asked.samples, seed=asked.seed,
+        scale=exact(asked.scale, "scale"), samples=asked.samples, seed=asked.seed, progress=progress,
     )  # fmt: skip
     return {**to_json(found), "cloud": found.cloud.round(5).tolist()}
 
@@ -74,6 +75,7 @@ ROOM = Room(
                 "cloud": "the targets' weights in the first draws, for a picture",
             },
             seconds=30.0,
+            tells=True,
         ),
     ),
 )

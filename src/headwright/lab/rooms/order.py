@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from headwright.errors import InputError
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _compared(layer: Layer, X: Float[np.ndarray, "T D"], permutation: np.ndarray
     }
 
 
-def positions(asked: AskedForPositions) -> dict[str, Any]:
+def positions(asked: AskedForPositions, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright positions --json` says, with rows and distances for a picture.
 
     >>> positions(AskedForPositions(length=300, dim=8, index_dtype="bfloat16"))["first_pair"]
@@ -104,7 +105,7 @@ def positions(asked: AskedForPositions) -> dict[str, Any]:
 
     scheme = _scheme(asked.scheme, asked.dim, asked.base, heads=asked.dim)
     precision = Precision(index=asked.index_dtype, angle=asked.angle_dtype, rows=asked.dtype)
-    found = report(scheme, asked.length, precision)
+    found = report(scheme, asked.length, precision, progress=progress)
     start = max(0, found.first_pair[1] - 16) if found.first_pair else 0
     drawn = preview(scheme, asked.length, precision, start)
     return {
@@ -165,6 +166,7 @@ ROOM = Room(
                 "distances": "distances for a picture",
             },
             seconds=60.0,
+            tells=True,
         ),
     ),
 )

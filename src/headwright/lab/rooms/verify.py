@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 MOST_CHARACTERS = 3_000_000
@@ -21,7 +22,7 @@ class AskedToVerify(Asked):
     certificate: str = Field(max_length=MOST_CHARACTERS, description="The certificate, as text.")
 
 
-def verify(asked: AskedToVerify) -> dict[str, Any]:
+def verify(asked: AskedToVerify, progress: Tell | None = None) -> dict[str, Any]:
     """The trusted checker's verdict, as `headwright verify --json` says it.
 
     >>> verify(AskedToVerify(certificate="{}"))["verdict"]
@@ -29,7 +30,7 @@ def verify(asked: AskedToVerify) -> dict[str, Any]:
     """
     from headwright.trusted.verify import verify as trusted
 
-    found = trusted(asked.certificate)
+    found = trusted(asked.certificate, progress=progress)
     return {"verdict": found.word, "words": found.words, "checker": "trusted"}
 
 
@@ -48,6 +49,7 @@ ROOM = Room(
                 "checker": "always 'trusted'",
             },
             seconds=60.0,
+            tells=True,
         ),
     ),
 )

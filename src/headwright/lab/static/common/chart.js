@@ -41,7 +41,7 @@ export const rounded = (most) => { const power = 10 ** Math.floor(Math.log10(mos
 export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0, across = "", up = "", ticks = 5 }) {
   put(svg, { viewBox: `0 0 ${width} ${height}` });
   svg.replaceChildren();
-  const [left, right, above, below] = [44, width - 10, 18, height - 34];
+  const [left, right, above, below] = [44, width - 10, 24, height - 34];
   const x = (value) => left + ((value - from) / (to - from)) * (right - left);
   const y = (value) => below - ((value - bottom) / (top - bottom)) * (below - above);
   for (let k = 0; k <= 4; k++) {

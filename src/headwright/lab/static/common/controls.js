@@ -117,3 +117,22 @@ export function tick(state, name, label) {
 
 /** A button. */
 export const button = (label, pressed, attributes = {}) => h("button", { type: "button", onclick: pressed, ...attributes }, label);
+
+/** Whether a key is meant for the field that it is typed into. */
+export const typing = (event) => Boolean(event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select"));
+
+/** Buttons that undo and redo; so do the usual keys, pressed anywhere in `place` but in a field. */
+export function undoing(state, place) {
+  const undo = button("↶", () => state.undo(), { title: "Undo (Ctrl+Z)", "aria-label": "Undo" });
+  const redo = button("↷", () => state.redo(), { title: "Redo (Ctrl+Shift+Z)", "aria-label": "Redo" });
+  const count = () => { undo.disabled = !state.past.length; redo.disabled = !state.future.length; };
+  state.listen(count);
+  count();
+  place.addEventListener("keydown", (event) => {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== "z" && key !== "y") || typing(event)) return;
+    event.preventDefault();
+    if (key === "y" || event.shiftKey) state.redo(); else state.undo();
+  });
+  return [undo, redo];
+}

@@ -74,7 +74,8 @@ function towards(x, digits, round) {
   const wrong = round === Math.ceil ? (y) => y < x : (y) => y > x;
   let text = (round(x / unit) * unit).toPrecision(digits);
   if (wrong(Number(text))) text = (Number(text) + (round === Math.ceil ? unit : -unit)).toPrecision(digits);
-  return text.includes("e") ? text : String(Number(text));
+  const found = Number(text);
+  return (Math.abs(found) < 1e-4 ? found.toExponential() : String(found)).replace("+", "").replaceAll("-", "−");
 }
 
 /** A proven upper bound for the eye: never shown as less than it is. */

@@ -49,8 +49,9 @@ export class Plane {
   /** The point of the plane under a pointer, in a picture that is at `box` of the page. */
   under_pointer(event, box) {
     const half = SIZE / 2;
-    const x = ((event.clientX - box.left) / box.width) * SIZE;
-    const y = ((event.clientY - box.top) / box.height) * SIZE;
+    const side = Math.min(box.width, box.height); // a square in the middle of its box, whatever that is like
+    const x = ((event.clientX - box.left - (box.width - side) / 2) / side) * SIZE;
+    const y = ((event.clientY - box.top - (box.height - side) / 2) / side) * SIZE;
     return [((x - half) / half) * this.reach, ((half - y) / half) * this.reach];
   }
 

@@ -2,7 +2,7 @@
 // a projector's view, light and dark, a guided tour, keys for all of it, and a place to drop certificates.
 import { h, put, s } from "./dom.js";
 import { State, framed } from "./state.js";
-import { button, complain } from "./controls.js";
+import { button, complain, typing, undoing } from "./controls.js";
 import { copy, download, pixels, standalone, toast } from "./take.js";
 import { dropped } from "./dropped.js";
 import { tour } from "./tour.js";
@@ -22,15 +22,10 @@ export function open({ name, fields, presets = [], build, steps = [] }) {
   const parts = build(main, state);
   const tools = document.getElementById("tools");
   document.getElementById("intro").append(presetRow(state, fields, presets));
-  const undo = button("↶", () => state.undo(), { title: "Undo (Ctrl+Z)", "aria-label": "Undo" });
-  const redo = button("↷", () => state.redo(), { title: "Redo (Ctrl+Shift+Z)", "aria-label": "Redo" });
-  tools.append(undo, redo, shareMenu(state), takeMenu(name, parts), ...looks(state));
+  tools.append(...undoing(state, window), shareMenu(state), takeMenu(name, parts), ...looks(state));
   if (steps.length) tools.append(button("Tour", () => tour(steps), { title: "A guided tour of this room" }));
-  const countSteps = () => { undo.disabled = !state.past.length; redo.disabled = !state.future.length; };
-  state.listen(countSteps);
-  keyboard(state);
+  keyboard();
   dropped(document.body, main);
-  countSteps();
   complaints(state);
   framed(state, parts.draw);
   document.documentElement.dataset.ready = "yes";
@@ -46,7 +41,7 @@ function complaints(state) {
 function presetRow(state, fields, presets) {
   const start = (changes) => ({ ...Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, structuredClone(kind.initial)])), ...changes });
   return h("div", { class: "presets", role: "group", "aria-label": "Presets" },
-    ...presets.map(([title, changes]) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip" })));
+    ...presets.map(([title, changes], i) => button(title, () => state.set(start(structuredClone(changes))), { class: "chip", ...(i < 9 ? { title: `Key ${i + 1}` } : {}) })));
 }
 
 /** A menu under a button, as the browser's own disclosure. */
@@ -108,13 +103,10 @@ function looks(state) {
 /** The front page's tools: only how it looks. */
 export function plainTools() { document.getElementById("tools").append(looks(null)[0]); }
 
-function keyboard(state) {
+function keyboard() {
   addEventListener("keydown", (event) => {
-    const typing = event.target.matches?.("input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea");
-    const key = event.key.toLowerCase();
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y") && !typing) {
-      event.preventDefault();
-      if (key === "y" || event.shiftKey) state.redo(); else state.undo();
-    } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && key === "p") document.getElementById("projector").click();
+    if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.toLowerCase() === "p") document.getElementById("projector").click();
+    else if (/^[1-9]$/.test(event.key)) document.querySelectorAll(".presets button")[Number(event.key) - 1]?.click();
   });
 }

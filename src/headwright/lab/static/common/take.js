@@ -25,6 +25,19 @@ export async function copy(text, what) {
   toast(`${what} copied`);
 }
 
+/** A word as a shell reads it back, whatever is in it. */
+export const quoted = (word) => (/^[\w./:@=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** Lines of a shell that write a file, whatever is in it. */
+export function here(name, content) {
+  let end = "END";
+  while (content.split("\n").includes(end)) end += "_";
+  return `cat > ${quoted(name)} <<'${end}'\n${content.replace(/\n?$/, "\n")}${end}\n`;
+}
+
+/** A text as Python writes it: what JSON escapes, Python reads back. */
+export const literal = (text) => JSON.stringify(text);
+
 /** A word at the foot of the page, gone soon. */
 export function toast(text) {
   document.querySelector(".toast")?.remove();

@@ -3,7 +3,7 @@ import { down, h, put, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker } from "../common/ask.js";
-import { download } from "../common/take.js";
+import { download, literal, quoted } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const BUILT_IN = "builtin:induction";
@@ -40,9 +40,6 @@ const presets = [
   ["A sink, until texts get longer", { measure: "sink", layer: 0, head: 1, length: 48 }],
   ["Random letters, twice", { text: "qxzjvkwpbgqxzjvkwpbg", row: 15 }],
 ];
-
-/** A word as a shell reads it back. */
-const quoted = (word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const ODD = "parts of this audit are not as “headwright audit MODEL --json” prints them";
 
@@ -233,7 +230,7 @@ function build(main, state) {
     if (short.verdict !== "designed") return h("div", { class: "same" }, h("h3", {}, "Design the same"), h("p", {}, `${short.verdict}: ${short.words}`));
     const times = short.own / short.length;
     return h("div", { class: "same", id: "same" }, h("h3", {}, "Design the same"),
-      h("p", {}, h("b", { class: "badge proved" }, "Verified"), ` A query of length ${up(short.length)} gives key ${one.best[0].position} as much, up to a millionth; none shorter than ${down(short.bound)} does. The head's own has length ${shown(short.own)}${times > 1.05 ? `, ${shown(times, 1)} times that` : ""}.`),
+      h("p", {}, h("b", { class: "badge proved" }, "Verified."), ` A query of length ${up(short.length)} gives key ${one.best[0].position} as much, up to a millionth; none shorter than ${down(short.bound)} does. The head's own has length ${shown(short.own)}${times > 1.05 ? `, ${shown(times, 1)} times that` : ""}.`),
       h("p", { class: "note" }, short.words),
       short.certificate && h("div", { class: "row-of" }, button("Download the certificate", () => download("certificate.json", short.certificate))));
   }
@@ -259,11 +256,11 @@ function build(main, state) {
     const part = (name, one, round) => h("td", {}, h("b", {}, round(one.bound, 4)), h("span", { class: "note" }, ` run: ${shown(one.run, 4)}`));
     const strongest = mine.reduce((a, b) => (b.least.bound > a.least.bound ? b : a));
     const verdict = strongest.always_half === strongest.queries ? `Whatever the text${strongest.queries < (strongest.choices ?? 0) ? ` that ends in one of ${strongest.queries} tokens` : ""}, the ${strongest.place} place gets half or more.` : strongest.always_half ? `For ${strongest.always_half} of ${strongest.queries} last tokens the ${strongest.place} place gets half or more, whatever the rest of the text is.` : `No last token makes sure that one place gets half.`;
-    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file" : "Proved by the audit"), ` ${verdict}`),
-      h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["place", "at least", "at most", "always 1/2", "never 1/2"].map((name) => h("th", { scope: "col" }, name)))),
+    texts.replaceChildren(heading, deeper ? h("p", { class: "note" }, `What head ${state.values.layer}.${state.values.head} sees depends on the layers before it; this is asked of the first layer, on which it builds.`) : "", h("p", { class: "headline" }, h("b", { class: `badge ${foreign() ? "" : "proved"}` }, foreign() ? "From the file." : "Proved by the audit."), ` ${verdict}`),
+      h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Bounds" }, h("table", {}, h("thead", {}, h("tr", {}, ...["place", "at least", "at most", "always half", "never half"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...mine.map((one) => h("tr", {}, h("th", { scope: "row" }, one.place), part("least", one.least, down), part("most", one.most, up), h("td", {}, `${one.always_half} of ${one.queries}`), h("td", {}, `${one.never_half} of ${one.queries}`)))))),
       h("h3", {}, `The text that gives the ${strongest.place} place least`), strip(strongest.least.text, [], strongest.least.text.length - 1, null),
-      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text${mine[0].queries < (mine[0].choices ?? 0) ? ` that ends in one of ${mine[0].queries} tokens of the text audited` : ""} seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place 1/2.`));
+      h("p", { class: "note" }, `Bounds are ${by} for the weights as exact numbers, over every text${mine[0].queries < (mine[0].choices ?? 0) ? ` that ends in one of ${mine[0].queries} tokens of the text audited` : ""} seen from its last place, by the audit itself: the small checker is for certificates. ${foreign() ? "" : `“headwright audit ${BUILT_IN} --every-text ${state.values.length} --certificate floor.json” writes one. `}Run: what the model itself does on the text that is worst, floating-point. Always, never: last tokens for which every text, or none, gives the place half or more.`));
   }
 
   const question = (values) => ({ head: `${values.layer}.${values.head}`, text: values.text, row: values.row });
@@ -285,8 +282,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => (foreign() ? `headwright audit ${quoted(report.model.name)} --json\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
-    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${JSON.stringify(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
+    command: () => (foreign() ? `headwright audit --json -- ${quoted(report.model.name)}\n` : `headwright audit ${BUILT_IN}\nheadwright audit ${BUILT_IN} --every-text ${state.values.length}\nprintf %s ${quoted(state.values.text)} | headwright audit ${BUILT_IN} --explain ${state.values.layer}.${state.values.head} --text -\n`),
+    python: () => `from headwright.audit import audit, load_model\nfrom headwright.audit.report.data import data\n\nmodel = load_model(${literal(foreign() ? report.model.name : BUILT_IN)})\nfound = data(audit(model${foreign() ? "" : ", tokens=4000"}))\nprint(*found["summary"], sep="\\n")\n`,
     json: () => report,
     pictures: () => [["heads", map]],
     certificate: () => (foreign() ? null : told?.rows[0]?.shortest?.certificate ?? null),

@@ -4,7 +4,7 @@ import { choice, number, text } from "../common/state.js";
 import { button, choose, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker, post } from "../common/ask.js";
 import { Plane } from "../common/plane.js";
-import { download } from "../common/take.js";
+import { download, here, literal } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const TASKS = [["induction", "Induction: what came next?"], ["previous", "Copy the token before"], ["first", "Rest on the first token"], ["lookup", "Look up a fact"], ["majority", "Take a vote"], ["route", "Route (who looks where is found)"]];
@@ -84,7 +84,7 @@ function build(main, state) {
     verdict.hidden = !answer;
     verdict.className = `panel verdict ${answer?.verdict ?? ""}`;
     if (!answer) return;
-    const word = { designed: ["proved", "Designed"], impossible: ["refuted", "Impossible"] }[answer.verdict] ?? ["", "Undecided"];
+    const word = { designed: ["proved", "Designed."], impossible: ["refuted", "Impossible."] }[answer.verdict] ?? ["", "Undecided."];
     verdict.replaceChildren(h("p", { class: "headline" }, h("b", { class: `badge ${word[0]}` }, word[1]), designed ? ` ${answer.heads.length > 1 ? `${answer.heads.length} heads` : "A head"} of dimension ${answer.head_dim}${proven()} ${answer.heads.length > 1 ? "keep" : "keeps"} all the rules${answer.outputs.length ? `; every output is within ${up(answer.error, 2)} of what is wanted` : ""}.` : ` ${answer.words}`));
     if (!designed) return;
     verdict.append(h("details", {}, h("summary", {}, "What was proved"), h("p", { class: "note" }, answer.words), ...answer.assignment.map((line) => h("p", { class: "note" }, line))));
@@ -177,8 +177,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => `headwright design --rules rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
-    python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${JSON.stringify(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.head_dim, found.frobenius)\nexport(found, "weights")\n`,
+    command: () => `${here("rules.toml", rulesOf(state.values))}headwright design --rules rules.toml --minimise ${state.values.minimise} --dtype ${state.values.dtype} --export weights --out certificate.json\n`,
+    python: () => `from headwright.weights import build, parse_rules\nfrom headwright.weights.export import export\n\nrules = parse_rules(${literal(rulesOf(state.values))})\nfound = build(rules, minimise="${state.values.minimise}", dtype="${state.values.dtype}")\nprint(found.word, found.words)\nif found.word == "designed":\n    print(found.head_dim, found.frobenius)\n    export(found, "weights")\n`,
     json: () => answer,
     pictures: () => [["pattern", pattern], ["geometry", plane.svg]],
     certificate: () => answer?.certificate ?? null,

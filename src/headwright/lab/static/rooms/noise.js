@@ -4,6 +4,7 @@ import { number } from "../common/state.js";
 import { forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker } from "../common/ask.js";
 import { axes, rounded } from "../common/chart.js";
+import { here } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const fields = {
@@ -84,7 +85,7 @@ function build(main, state) {
   }));
   const curveSvg = s("svg");
   const curveWords = h("span", {}, "");
-  const controls = h("div", { class: "controls" },
+  const controls = h("div", { class: "controls lead" },
     group("Queries", slider(state, "length", "length λ", { least: 0.1, most: 1000, log: true })),
     group("Keys", slider(state, "n", "how many (n), orthonormal", { least: 3, most: 100, step: 1 }), slider(state, "variance", "variance of key 0's length", { least: 0.0001, most: 4, log: true }),
       slider(state, "spread", "variance of every key, all around", { least: 0, most: 0.2, step: 0.001 })),
@@ -220,9 +221,13 @@ function build(main, state) {
     },
     command() {
       const { values } = state;
-      const row = (query) => query.join("\\n");
+      const csv = (rows) => rows.map((one) => one.join(",")).join("\n");
       const spread = values.spread ? `isotropic = ${values.spread}\n` : "";
-      return `python -c "import numpy; numpy.save('keys.npy', numpy.eye(${values.n}))"\nprintf '${row(queries("two", values)[0])}\\n' > one.csv\nprintf '${row(queries("two", values)[1])}\\n' > other.csv\ncat > world.toml <<'END'\n[[noise]]\nkey = 0\nscale = { normal = [1.0, ${values.variance}] }\n${spread}${values.spread ? `[[noise]]\nkey = "*"\n${spread}` : ""}END\nheadwright simulate --keys keys.npy --world world.toml --query one.csv --query other.csv --targets 0,1 --tolerance ${values.tolerance} --samples ${values.samples} --seed ${values.seed}\n`;
+      const files = [["keys.csv", csv(eye(values.n))], ["both.csv", csv(queries("one", values))], ...queries("two", values).map((one, i) => [`query${i}.csv`, csv([one])]),
+        ["world.toml", `[[noise]]\nkey = 0\nscale = { normal = [1.0, ${values.variance}] }\n${spread}${values.spread ? `[[noise]]\nkey = "*"\n${spread}` : ""}`],
+        ["lengths.toml", `[[noise]]\nkey = 0\nscale = { between = [${reach(values).join(", ")}] }`]];
+      const drawn = `--targets 0,1 --tolerance ${values.tolerance} --samples ${values.samples} --seed ${values.seed}`;
+      return `${files.map(([name, content]) => here(name, content)).join("")}headwright simulate --keys keys.csv --world world.toml --query both.csv ${drawn}\nheadwright simulate --keys keys.csv --world world.toml --query query0.csv --query query1.csv ${drawn}\nheadwright design --keys keys.csv --at-least 0=${least(values)},1=${least(values)} --world lengths.toml\n`;
     },
   };
 }

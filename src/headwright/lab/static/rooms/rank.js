@@ -6,6 +6,7 @@ import { Asker } from "../common/ask.js";
 import { axes, rounded } from "../common/chart.js";
 import { normal } from "../common/attention.js";
 import { lettered } from "../common/formula.js";
+import { here } from "../common/take.js";
 import { open } from "../common/room.js";
 
 const SOURCES = [["letters", "a picture"], ["smooth", "smooth"], ["noisy", "rank 3 and noise"], ["random", "chance"], ["equal", "all equal"], ["head", "a head"], ["yours", "your image"]];
@@ -123,6 +124,7 @@ function build(main, state) {
     return cut && cutTo === most_ ? cut.rank : parts.singular_values.filter((value) => value > most_).length;
   }
   const wanted = () => (state.values.by === "rank" ? { rank: kept_() } : { tolerance: state.values.tolerance });
+  const rowsOf = () => `[${(parts?.matrix ?? []).map((row) => JSON.stringify(row)).join(",\n")}]`;
   const certify = () => { const asked = source(state.values); if (asked && parts) certifier.ask({ ...asked, ...wanted() }); };
 
   function draw(values, names) {
@@ -246,8 +248,8 @@ function build(main, state) {
 
   return {
     draw,
-    command: () => `# matrix.json: the field matrix of “Download JSON”\npython -c 'import json; json.dump(json.load(open("headwright-rank.json"))["matrix"], open("matrix.json", "w"))'\nheadwright lowrank matrix.json --${Object.entries(wanted())[0].join(" ")}\n`,
-    python: () => `import json\nfrom headwright.lowrank import truncate\n\nwith open("headwright-rank.json") as file:  # Download JSON\n    A = json.load(file)["matrix"]\nresult = truncate(A, ${Object.entries(wanted())[0].join("=")})\nprint(result.error_upper_bound, result.guarantee, result.energy)\n`,
+    command: () => `${here("matrix.json", rowsOf())}headwright lowrank matrix.json --${Object.entries(wanted())[0].join(" ")}\n`,
+    python: () => `import numpy as np\nfrom headwright.lowrank import truncate\n\nA = np.array(${rowsOf()})\nresult = truncate(A, ${Object.entries(wanted())[0].join("=")})\nprint(result.error_upper_bound, result.guarantee, result.energy)\n`,
     json: () => ({ asked: parts ? wanted() : null, matrix: parts?.matrix ?? null, lowrank: cut }),
     pictures: () => [...Object.entries(maps), ["spectrum", spectrum], ["energy", kept]],
   };

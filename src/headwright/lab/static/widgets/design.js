@@ -1,7 +1,9 @@
 // The Design room's views in a notebook: Python's kernel proves, and reads back what is set here.
 import theme from "../theme.css" with { type: "css" };
 import sheet from "../lab.css" with { type: "css" };
+import { h } from "../common/dom.js";
 import { State, framed } from "../common/state.js";
+import { undoing } from "../common/controls.js";
 import { build, fields } from "../rooms/design/view.js";
 import { keysOf } from "../rooms/design/keys.js";
 import { questionOf } from "../rooms/design/question.js";
@@ -10,13 +12,18 @@ import { questionOf } from "../rooms/design/question.js";
 function kernel(model) {
   const waiting = new Map();
   let last = 0;
-  const hear = (said) => { waiting.get(said.id)?.(said); waiting.delete(said.id); };
+  const hear = (said) => {
+    const told = waiting.get(said.id);
+    if (said.done !== undefined) { told?.heard({ state: "working", done: said.done }); return; }
+    waiting.delete(said.id);
+    told?.done(said);
+  };
   model.on("msg:custom", hear);
-  const ask = async (call, body, signal) => {
+  const ask = async (call, body, signal, heard) => {
     const id = `${Date.now()}-${last += 1}`;
     model.send({ id, call, body });
     const said = await new Promise((done, failed) => {
-      waiting.set(id, done);
+      waiting.set(id, { done, heard });
       signal.addEventListener("abort", () => { waiting.delete(id); failed(new DOMException("given up", "AbortError")); });
     });
     if (said.answer) return said.answer;
@@ -43,6 +50,7 @@ function render({ model, el }) {
   const state = new State(fields, model.get("address"), { root, keep });
   const follow = () => state.visit(model.get("address"));
   model.on("change:address", follow);
+  root.append(h("div", { class: "row-of undoing" }, ...undoing(state, root)));
   framed(state, build(root, state, { by: ask, given: true }).draw);
   return () => { close(); model.off("change:address", follow); };
 }

@@ -1,4 +1,5 @@
 // What is asked: the wish and the question in the interface's words, and the same as Python and as a command line.
+import { here, literal, quoted } from "../../common/take.js";
 
 /** The targets that there are. */
 export const targetsOf = ({ targets, n }) => targets.filter((target) => target < n);
@@ -32,13 +33,13 @@ export function python(values, keys) {
   const said = values.mode === "least" ? `at_least({${wishOf(values).map(([target, weight]) => `${target}: "${weight}"`).join(", ")}})` : targets.length === 1 ? `copy(${targets[0]}, eps="${values.eps}")` : `average([${targets}], eps="${values.eps}")`;
   const world = { ball: `World(others=Noise(spread=Ball(${values.amount})))`, stretch: `World(others=Noise(scale=Between(${between(values.amount).join(", ")})))`, gauss: `World(others=Noise(spread=Isotropic(${values.amount})))` }[values.noise];
   const rows = keys.map((key) => `    [${key.join(", ")}],`).join("\n");
-  return `import numpy as np\nfrom headwright.design import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${rows}\n])\nfound = design(keys, ${said}, scale="${values.scale}", heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.word, found.words)\nprint(found.queries)\n`;
+  return `import numpy as np\nfrom headwright.design import at_least, average, copy, design\n${world ? "from headwright.noise import Ball, Between, Isotropic, Noise, World\n" : ""}\nkeys = np.array([\n${rows}\n])\nfound = design(keys, ${said}, scale=${literal(values.scale || "1")}, heads=${values.heads}${world ? `, world=${world}` : ""})\nprint(found.word, found.words)\nprint(found.queries)\n`;
 }
 
 export function command(values, keys) {
   const targets = targetsOf(values);
   const said = values.mode === "least" ? `--at-least ${wishOf(values).map(([target, weight]) => `${target}=${weight}`).join(",")}` : targets.length === 1 ? `--copy ${targets[0]} --eps ${values.eps}` : `--average ${targets} --eps ${values.eps}`;
   const law = { ball: `ball = ${values.amount}`, stretch: `scale = { between = [${between(values.amount).join(", ")}] }`, gauss: `isotropic = ${values.amount}` }[values.noise];
-  const world = law ? `cat > world.toml <<'END'\n[[noise]]\nkey = "*"\n${law}\nEND\n` : "";
-  return `cat > keys.csv <<'END'\n${keys.map((key) => key.join(",")).join("\n")}\nEND\n${world}headwright design --keys keys.csv ${said}${values.scale === "1" ? "" : ` --scale ${values.scale}`}${values.heads > 1 ? ` --heads ${values.heads}` : ""}${law ? " --world world.toml" : ""} --out certificate.json\nheadwright verify certificate.json\n`;
+  const world = law ? here("world.toml", `[[noise]]\nkey = "*"\n${law}`) : "";
+  return `${here("keys.csv", keys.map((key) => key.join(",")).join("\n"))}${world}headwright design --keys keys.csv ${said}${["", "1"].includes(values.scale) ? "" : ` --scale ${quoted(values.scale)}`}${values.heads > 1 ? ` --heads ${values.heads}` : ""}${law ? " --world world.toml" : ""} --out certificate.json\nheadwright verify certificate.json\n`;
 }

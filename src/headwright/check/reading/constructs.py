@@ -1,0 +1,342 @@
+r"""What people say of things other than that they have a value: heads that give weights, matrices that keep vectors.
+
+'head 1 gives $k_a$ a weight of $x$', 'it keeps $v_a$ and kills $v_b$', 'the variance of $s$ is $x$', 'each of these is
+at least $x$': every construct becomes formulas, which are judged like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.sentences import Loose
+from headwright.check.reading.things import ALL, Subject, UnfitError, sides
+from headwright.check.reading.values import Values
+
+Made = tuple[list[str], Loose]
+ACTS = "acts"  # in place of a sign: what was said last is what a matrix does
+
+
+class Constructs(Values):
+    """Reads clauses that are no subject with a sign and a value."""
+
+    def functional(self) -> Made:
+        """'the variance of $s$ is $x$', '$A - B$ has spectral norm $x$', 'its variance is $x$'."""
+        if self.take("its", "their"):
+            noun = self._noun()
+            return self._predicated(Subject("term", self._applied(noun, (self._spoken_of(),)), guessed=True))
+        back = self.at
+        if self.take("the", "a"):
+            noun = self._noun()
+            self.need(self.take("of", "in"))
+            inner = self._inner()
+            return self._predicated(Subject("term", self._applied(noun, inner.terms), guessed=inner.guessed))
+        self.at = back
+        inner = self._inner()
+        self.need(self.take("has", "have"))
+        self.take("the", "a", "an")
+        noun = self._noun()
+        self.take("of")
+        subject = Subject("term", self._applied(noun, inner.terms), guessed=True)
+        return self.valued(subject, self.sign_of(subject), False)
+
+    def _noun(self) -> str:
+        noun = self.phrase(lexicon().functions)
+        self.need(noun)
+        return noun
+
+    def _inner(self) -> Subject:
+        """What a norm, or a variance, is that of: a term as it stands, or a thing of the exercise."""
+        if self.kind() == "term":
+            return Subject("term", ((self.next("term"), ""),))
+        found = self.subject()
+        if not found.terms and found.kind == "score" and self.objects.asked == "" and len(self.objects.scaled) == 1:
+            return self.of_keys("score", tuple(self.objects.scaled.values()), True)
+        self.need(found.terms)
+        return found
+
+    def _applied(self, noun: str, terms: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((noun.replace("X", term), where) for term, where in terms)
+
+    def _spoken_of(self) -> tuple[str, str]:
+        """What 'its' refers to: the one term, or the left side of the one formula, that stands before it."""
+        stated = [one.text for one in self.out if one.kind in ("formula", "term")] or list(self.before[-1:])
+        self.need(stated)
+        return sides(stated[-1])[0], ""
+
+    def _predicated(self, subject: Subject) -> Made:
+        self.need(self.take_from("being"))
+        self.skip("adverbs")
+        strict = bool(self.take("exactly", "precisely"))
+        return self.valued(subject, self.sign_of(subject), strict)
+
+    def sign_of(self, subject: Subject) -> str:
+        """The sign that is said, or what 'is' says."""
+        self.skip("adverbs")
+        return self.sign_said() or self.is_said(subject)
+
+    # What heads do.
+
+    def giving(self) -> Made:
+        """'head 1 gives $k_a$ a weight of about $x$', 'the softmax puts weight $x$ on $k_a$'."""
+        self.head = head = self._giver()
+        self.need(self.take_from("gives"))
+        self.skip("adverbs", "articles")
+        kind = self._kind()
+        if kind:  # 'puts weight $x$ on $k_a$'
+            self.take("of")
+            sign = self.sign_said() or self.is_said(Subject(kind, ()))
+            value = self.value()
+            self.need(self.take("to", "on", "for"))
+            refs, guessed = self.indices()
+        else:
+            refs, guessed = self.indices()
+            self.skip("adverbs", "articles")
+            kind = self._kind()
+            self.need(kind)
+            self.take("of")
+            sign = self.sign_said() or self.is_said(Subject(kind, ()))
+            value = self.value()
+        self.head = head
+        subject = self.of_keys(kind, refs, guessed)
+        self.last, self.sign = subject, sign
+        return self.for_each(subject, sign, value), "room" if subject.guessed else "nearly"
+
+    def _kind(self) -> str:
+        return next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+
+    def _giver(self) -> int:
+        if self.objects.heads == 1 and not self.objects.tokens:
+            self.need(self.take_from("head") or self.take("it", "this", "the query") or self._is_query())
+            return 0
+        return self.head_named()
+
+    def _is_query(self) -> bool:
+        found = self.kind() == "term" and self.text() == "q"
+        self.at += found
+        return found
+
+    def independent(self) -> Made:
+        """'head 2 does not depend on $g$': the key whose length that is has the score 0 there."""
+        self.need(self.objects.heads > 1 and self.objects.scaled)
+        head = self.head_named()
+        self.take("output", "weights")
+        self.need(self.take_from("independent"))
+        name = self.next("term") if self.kind() == "term" else self.word()
+        self.need(name in self.objects.scaled)
+        self.at += self.kind() == "word" and self.word() == name
+        self.take("at all", "any more")
+        self.head = head
+        sign = r"\approx" if self.objects.nearly else "="
+        return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
+
+    def contributing(self) -> Made:
+        """'the others contribute $n - 2$ to the denominator', 'each of them contributes $1$'."""
+        self.take("together", "in total", "altogether")
+        each, back = False, self.at
+        if self.take("they", "these"):
+            self.need(self.last is not None and self.last.kind == "score" and self.last.terms)
+            subject = self.last
+        else:
+            each = self.word() in ("each", "every")
+            refs, guessed = self.indices()
+            subject = self.of_keys("score", refs, guessed)
+        self.need(subject is not None)
+        self.take("together", "in total", "altogether", "each")
+        each = each or any(token.text == "each" for token in self.tokens[back : self.at])
+        self.need(self.take("contribute", "contributes", "add", "adds"))
+        self.skip("adverbs")
+        value = self.value()
+        each = bool(self.take("each")) or each
+        self.need(self.take_from("to the denominator"))
+        return self._summed(subject, value, each=each), "room"
+
+    def _summed(self, subject: Subject | None, value: str, *, each: bool) -> list[str]:
+        if subject is None:
+            raise UnfitError
+        terms = [(f"e^{{{term}}}", where) for term, where in subject.terms]
+        if each:
+            return self.for_each(Subject("term", tuple(terms)), "=", value)
+        parts = [rf"\sum_{{{where}}} {term}" if where else term for term, where in terms]
+        return [f"{' + '.join(parts)} = {value}"]
+
+    def weights_all(self) -> Made:
+        """'they are non-negative and add up to one', 'all weights are positive': of all weights."""
+        self.need(self.objects.queries and self.objects.heads == 1 and not self.objects.tokens)
+        if not self.take_from("the weights"):
+            known = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
+            self.need((known or not self.before) and self.take("they", "all of them", "these"))
+        found: list[str] = []
+        all_weights = r"\sum_{i=1}^{n} \alpha_i"
+        while True:
+            self.skip("adverbs")
+            if self.take_from("sums"):
+                whole = " + ".join(rf"\alpha_{key}" for key in self.objects.keys) if self.objects.complete else ""
+                found.append(rf"{whole or all_weights} = {self.value()}")
+            else:
+                self.take("are", "all are", "are all")
+                self.skip("adverbs")
+                one = self.phrase(lexicon().of_ones)
+                self.need(one in (r"\ge 0", "> 0"))
+                every = self.objects.keys if self.objects.complete else ("i",)
+                found += [rf"\alpha_{key} {one}" for key in every]
+            back = self.at
+            if not self.take("and", "and they"):
+                break
+            if not (self.word() in ("are", "all") or self._more()):
+                self.at = back
+                break
+        return found, "room"
+
+    def _more(self) -> bool:
+        """Whether another predicate follows."""
+        back = self.at
+        found = bool(self.take_from("sums") or self.phrase(lexicon().of_ones))
+        self.at = back
+        return found
+
+    # What matrices do, and what they are.
+
+    def acting(self) -> Made:
+        """'it keeps $v_a$ and kills $v_b$', '$M$ maps $v_a$ to itself': of the matrix that is asked for."""
+        name = self.objects.asked
+        self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
+        if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
+            self.need(self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self._pass()))
+        self.skip("adverbs")
+        verb = self.phrase(lexicon().acts)
+        self.need(verb)
+        self.take("every", "each", "all", "all the", "the")
+        found = [self.next("term")]
+        while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1
+            found.append(self.next("term"))
+        self.take_from("unchanged")
+        if verb == "to":
+            self.need(self.take("to"))
+            value = "itself" if self.take("itself", "themselves") else self.value()
+        else:
+            value = verb
+        self.sign = ACTS
+        return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], ""
+
+    def _pass(self) -> bool:
+        self.at += 1
+        return True
+
+    def summands(self) -> Made:
+        """'each of these is at least $x$', of the terms of a sum that was just written."""
+        back = self.at
+        if self.take("each of the", "all of the", "each of these", "all", "all of these") and self.kind() == "term":
+            self.at += 1
+            self.need(self.take_from("summands left"))
+        else:
+            self.at = back
+            self.need(self.take_from("summands"))
+        stated = [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+        for text in reversed(stated[-3:]):
+            for side in reversed(sides(text)):
+                found = _SUM.fullmatch(side)
+                if found is not None:
+                    where = rf"{found['letter']} \le {found['upper'].strip('{}')}"
+                    subject = Subject("term", ((found["body"].strip(), where),), guessed=True)
+                    return self._predicated(subject)
+                found = _DOTS.fullmatch(side)
+                if found is not None:
+                    term = f"{found['base']}_i{found['power'] or ''}"
+                    where = rf"i \le {found['upper'].strip('{}')}"
+                    return self._predicated(Subject("term", ((term, where),), guessed=True))
+        raise UnfitError
+
+    def told(self) -> Made:
+        """'$alpha_a$ is a fair coin': it is 0 or 1, each with probability one half, and so has these two moments."""
+        self.need(self.objects.scaled and self.kind() == "term")
+        term = self.next("term")
+        self.need(_WEIGHT.fullmatch(term) and self.take_from("being"))
+        self.need(self.take_from("a fair coin"))
+        return [rf"\mathbb{{E}}[{term}] \to \frac12", rf"\operatorname{{Var}}({term}) \to \frac14"], "room"
+
+    # What is so, and needs no formula.
+
+    def is_given(self) -> bool:
+        """'$P$ is a permutation matrix', '$g > 1$ has probability one half', 'there are $n - 2$ others'."""
+        back = self.at
+        for fact in (
+            self._not_negative,
+            self._matrix_fact,
+            self._even_chance,
+            self._others_counted,
+            self._on_the_circle,
+            self._noise_goes,
+        ):
+            try:
+                fact()
+                self.need(self.ends())
+            except UnfitError:
+                self.at = back
+            else:
+                return True
+        return False
+
+    def _matrix_fact(self) -> None:
+        names = [self.next("term")]
+        while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1
+            names.append(self.next("term"))
+        self.need(self.take("is", "are", "has", "have"))
+        self.take("a", "an", "both")
+        said = self.phrase(lexicon().matrix_facts)
+        self.need(said)
+        self.need(all(set(said.split("/")) & set(self.objects.facts.get(name, ())) for name in names))
+
+    def _not_negative(self) -> None:
+        """Singular values are."""
+        self.need(any("singular values" in facts for facts in self.objects.facts.values()))
+        self.need(self.take_from("singular values") and self.take("are", "is"))
+        self.skip("adverbs")
+        self.need(self.phrase(lexicon().of_ones) == r"\ge 0")
+
+    def _even_chance(self) -> None:
+        self.need(self.objects.even)
+        if self.kind() == "formula":
+            self.need("".join(self.next("formula").split()).replace(r"\frac12", "1/2") in self.objects.even)
+            self.need(self.take("has", "holds with", "happens with", "occurs with", "with"))
+        else:
+            self.need(self.take_from("even cases"))
+        self.take("a")
+        self.need(self.take("probability", "prob", "prob."))
+        self.take("of")
+        self.need(
+            self.value().replace(r"\tfrac", r"\frac").replace(" ", "") in (r"\frac12", "1/2", r"\frac{1}{2}", "0.5")
+        )
+
+    def _others_counted(self) -> None:
+        self.need(self.take("there are", "of which there are"))
+        left = self.objects.first or str(len(self.objects.keys))
+        self.need((self.objects.first or self.objects.keys) and "".join(self.next("term").split()) == f"n-{left}")
+        self.need(self.take_from("of the others"))
+
+    def _on_the_circle(self) -> None:
+        self.take("the point", "the pair", "the vector", "the first two entries")
+        self.need(_CIRCLE.fullmatch("".join(self.next("term").split())))
+        self.need(self.take_from("on the circle"))
+        if self.take("at angle", "at the angle", "with angle", "with the angle"):
+            self.next("term")
+
+    def _noise_goes(self) -> None:
+        self.need(self.objects.nearly and (self.take("a") or (self.text() == "a" and self._pass())))
+        self.need(self.take("goes to", "tends to", "is small", "is tiny", "vanishes", "is negligible"))
+        if self.tokens[self.at - 1].text == "to":
+            self.need(self.take("zero") or (self.text() == "0" and self._pass()))
+
+
+_SUM = re.compile(
+    r"\\sum_\{?(?P<letter>[ij])\s*=\s*1\}?\s*\^\s*(?P<upper>\w|\{\w\})\s*(?P<body>\\?[a-zA-Z]+_(?:\w|\{\w\})(?:\s*\^\s*(?:\w|\{\w\}))?)"
+)
+_DOTS = re.compile(
+    r"(?P<base>\\?[a-zA-Z]+)_(?:1|\{1\})(?P<power>\^\w|\^\{\w\})?\s*\+.*\\?(?:dots|ldots|cdots|\.\.\.)\s*\+\s*"
+    r"(?P=base)_(?P<upper>\w|\{\w\})(?P=power)?"
+)
+_WEIGHT = re.compile(r"\\?alpha_(?:\w|\{\w\})")
+_CIRCLE = re.compile(r"\(\\?sin(?P<at>\(?[a-z]'?\)?),\\?cos(?P=at)\)")
