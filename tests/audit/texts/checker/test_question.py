@@ -218,3 +218,19 @@ def test_what_every_weight_is_needs_no_scores() -> None:
     for steep in (alone, replace(layer, scale=1e150)):
         check(stated(steep, places=(3,), bound="1", extreme="most"), steep)
         check(stated(steep, places=(3,), bound="0"), steep)
+
+
+@KINDS
+@SIDES
+def test_seen_from_a_place_before_the_last(kind: str, extreme: str) -> None:
+    layer, place = tiny(kind, 13), LENGTH - 2 - len(tiny(kind, 13).closing)
+    on_places, on_token = [], []
+    for text in all_texts(layer):
+        seen = scores(layer, 1, text, place)
+        places = {at for at in seen if at not in held_by(layer, LENGTH) and text[at] == 14}
+        on_places.append(weight_on(layer, 1, text, place, {place}))
+        on_token += [weight_on(layer, 1, text, place, places)] if places else []
+    best = min if extreme == "least" else max
+    sharp(layer, stated(layer, place=place, extreme=extreme, places=(place,)), best(on_places))
+    if len(set(range(place + 1)) - set(held_by(layer, LENGTH))) > 1:  # another place than the query's own
+        sharp(layer, stated(layer, place=place, extreme=extreme, token=14), best(on_token))
