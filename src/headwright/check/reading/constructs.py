@@ -120,6 +120,8 @@ class Constructs(Values):
     def independent(self) -> Made:
         """'head 2 does not depend on $g$': the key whose length that is has the score 0 there."""
         self.need(self.objects.heads > 1 and self.objects.scaled)
+        if self.take("in", "for"):
+            return self._no_role(self.head_named())
         head = self.head_named()
         self.take("output", "weights")
         self.need(self.take_from("independent"))
@@ -127,6 +129,15 @@ class Constructs(Values):
         self.need(name in self.objects.scaled)
         self.at += self.kind() == "word" and self.word() == name
         self.take("at all", "any more")
+        self.head = head
+        sign = r"\approx" if self.objects.nearly else "="
+        return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
+
+    def _no_role(self, head: int) -> Made:
+        """'in head 2 the length $g$ plays no role'."""
+        self.take("the length", "the factor", "the scale", "the random length", "the value of")
+        name = self.next("term")
+        self.need(name in self.objects.scaled and self.take_from("plays no role"))
         self.head = head
         sign = r"\approx" if self.objects.nearly else "="
         return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
@@ -171,7 +182,9 @@ class Constructs(Values):
         all_weights = r"\sum_{i=1}^{n} \alpha_i"
         while True:
             self.skip("adverbs")
-            if self.take_from("sums"):
+            if self.take("lie between zero and one", "are between zero and one", "lie between 0 and 1"):
+                found.append(r"0 \le \alpha_i \le 1")
+            elif self.take_from("sums"):
                 whole = " + ".join(rf"\alpha_{key}" for key in self.objects.keys) if self.objects.complete else ""
                 found.append(rf"{whole or all_weights} = {self.value()}")
             else:
@@ -195,6 +208,20 @@ class Constructs(Values):
         found = bool(self.take_from("sums") or self.phrase(lexicon().of_ones))
         self.at = back
         return found
+
+    # What tokens have.
+
+    def of_token(self) -> Made:
+        """'the key of token 1 is $u_b$', 'its query is $u_a$'."""
+        self.need(self.objects.tokens)
+        its = bool(self.take("its"))
+        self.need(its or self.take("the"))
+        letter = {"key": "k", "query": "q", "value": "v"}.get(self.take("key", "query", "value"), "")
+        self.need(letter and (its or self.take("of")))
+        head = self.head if its else self.head_named()
+        self.need(head)
+        self.head = head
+        return self._predicated(Subject("term", ((f"{letter}_{{{head}}}", ""),), guessed=True))
 
     # What matrices do, and what they are.
 
@@ -264,6 +291,7 @@ class Constructs(Values):
         back = self.at
         for fact in (
             self._not_negative,
+            self._sorted,
             self._matrix_fact,
             self._even_chance,
             self._others_counted,
@@ -296,6 +324,11 @@ class Constructs(Values):
         self.need(self.take_from("singular values") and self.take("are", "is"))
         self.skip("adverbs")
         self.need(self.phrase(lexicon().of_ones) == r"\ge 0")
+
+    def _sorted(self) -> None:
+        self.need(any("singular values" in facts for facts in self.objects.facts.values()))
+        self.need(self.take("they", "the singular values", "singular values", "the values", "the sigmas"))
+        self.need(self.take_from("decreasing"))
 
     def _even_chance(self) -> None:
         self.need(self.objects.even)

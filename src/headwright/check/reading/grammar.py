@@ -88,8 +88,11 @@ class _Reader(Constructs):
             return False  # 'the sum of $a$ and $b$ is ...'
         if last.kind == "mark":
             return last.text in (",", ":", "(")
+        if self._preamble():
+            return True
         if last.kind in ("formula", "term"):
-            told = self.objects.tokens and self.word() in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            asks = self.word(1) if self.word() == "which" else self.word()
+            told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
             return (
                 bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
             )
@@ -101,16 +104,30 @@ class _Reader(Constructs):
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
 
+    def _preamble(self) -> bool:
+        """'by orthonormality the scores are ...': words before a clause that say where it comes from."""
+        words: list[str] = []
+        for one in reversed(self.out):
+            if one.kind != "word":
+                break
+            words.insert(0, one.text)
+            if " ".join(words) in lexicon().table("preambles"):
+                before = self.out[len(self.out) - len(words) - 1] if len(self.out) > len(words) else None
+                return before is None or before.kind == "mark" or before.text in lexicon().table("begins")
+        return False
+
     def _introduced(self) -> bool:
         """'the score of $j$ has to be much larger than all others:' is said more precisely behind the colon."""
         start = self.at
         try:
             self.need(self.objects.condition and self._may_begin())
             self.subject()
-            self.need(self.take_from("must"))
-            self.skip("adverbs")
-            self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
+            if not self.take_from("must beat"):
+                self.need(self.take_from("must"))
+                self.skip("adverbs")
+                self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
             self.need(self.take_from("rest", "others") or self.subject())
+            self.take_from("by a margin")
             self.need(self.text() == ":")
             self.at += 1
         except UnfitError:
@@ -136,7 +153,7 @@ class _Reader(Constructs):
         for attempt in (
             self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
             self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting, self.summands,
-            self.independent, self.contributing, self.told,
+            self.independent, self.contributing, self.told, self.of_token,
         ):  # fmt: skip
             try:
                 text, loose = attempt()
@@ -296,8 +313,10 @@ class _Reader(Constructs):
     def _who(self) -> int:
         """The head of which something is said; 0 where there is only one."""
         behind = _QUERY.match(self.out[-1].text) if self.out and self.out[-1].kind in ("formula", "term") else None
-        if self.objects.tokens and behind and self.word() in lexicon().table("attending"):
-            return int(behind[1])
+        if self.objects.tokens and behind:
+            self.take("which")
+            if self.word() in lexicon().table("attending"):
+                return int(behind[1])
         if self.take("it"):
             self.need(self.head)
             return self.head
@@ -322,6 +341,11 @@ class _Reader(Constructs):
         self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")
         sign = self.sign_said()
+        if refs and self.take_from("exponential"):  # 'the wanted keys have exponentials $x$ each'
+            self.take("of")
+            scores = self.of_keys("score", refs, guessed)
+            wrapped = Subject("term", tuple((f"e^{{{term}}}", where) for term, where in scores.terms), guessed=True)
+            return self.valued(wrapped, sign or self.sign_said() or "=", False)
         kind = scoring or next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
         if not kind and refs and self.last is not None:
             kind = self.last.kind

@@ -1058,13 +1058,26 @@ def _tidy(text: str) -> str:
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*(?:\(\s*)?\\(?:text|textrm|mbox)\{\s*\(?([^{}$()]*)\)?\s*\}(?:\s*\))?\s*(?=\\\\|$)"
+)
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """A step without the words beside it that say how it is made, if they claim nothing themselves."""
+    words = re.findall(r"[\w'-]+", found[1].lower())
+    parts = [lexicon().part(words[at:]) for at in range(len(words))]
+    idle = all(one is None or one.part in ("idle", "reason", "claim") for one in parts)
+    return "" if idle and not lexicon().claims_something(words) else found[0]
+
+
 def _remarks(text: str) -> Iterator[tuple[str, bool]]:
     r"""A formula without its number and without a remark in brackets behind it; then what the remark states.
 
     >>> list(_remarks(r"a = b \quad (\text{since } P^T P = I) \quad (20)"))
     [('a = b', False), ('P^T P = I', True)]
     """
-    text = _NUMBERED.sub("", text)
+    text = _COMMENT.sub(_without_comment, _NUMBERED.sub("", text))
     found = _REMARK.search(text)
     if found is None:
         yield text, False

@@ -320,9 +320,12 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
+        if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
+            self.at += 1
+            return self.last
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
-        if self.take_from("others"):
+        if self.take_from("others") or self.leftover():
             said = [[kind for kind in MENTIONS if mentioned(kind, text)] for text in reversed(self.before)]
             kinds = [self.last.kind] if self.last is not None else next((one for one in said if one), [])
             self.need(kinds in (["score"], ["weight"]))
@@ -334,6 +337,10 @@ class Things(Cursor):
         each = self.take_from("each")
         if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
+        if self.take_from("wanted"):
+            kind = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+            self.need(kind)
+            return self.of_keys(kind, self.targets(), True)
         rest = bool(self.take("other", "remaining"))
         count = SMALL.index(self.take(*SMALL[2:]) or "zero") or (2 if each.startswith("both") else 0)
         rest = bool(self.take("other", "remaining")) or rest
@@ -376,7 +383,17 @@ class Things(Cursor):
             return self.of_keys(kind, refs, guessed)
         if each in ("all", "all the", "every", "each", "all of the"):
             return self.of_keys(kind, (ALL,), True)
+        letter = self.ranging()
+        if letter and not self.objects.tokens and self.objects.heads == 1:
+            term = rf"k_{letter}^\top {self.query(0)}" if kind == "score" else rf"\alpha_{letter}"
+            return Subject(kind, ((term, ""),), refs=(letter,))
         return Subject(kind, (), guessed=True)
+
+    def ranging(self) -> str:
+        """The letter of an index for which something was just said to be: 'for $i \\le m$ the score is ...'."""
+        behind = [one for one in self.out[-2:] if one.text != ","][-1:]
+        found = _INDEX_CASE.match(behind[0].text) if behind and behind[0].kind == "formula" else None
+        return found[1] if found is not None else ""
 
     def _of_query(self) -> bool:
         """'the scores of the query $x_2 = u_a$': all of them, in the row of that token."""
@@ -463,6 +480,7 @@ MENTIONS = {
 }
 _LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
+_INDEX_CASE = re.compile(r"\s*([ij])\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z]))")
 _ROW = re.compile(r"\s*[xq]_\{?(\d)\}?(?!\w)")
 _OUTPUT = re.compile(r"\s*c(?:_\w|_\{\w\})?\s*")
 _SIGNS = re.compile(r"<=|>=|!=|->|(?<!\\)[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|to|gg|ll|lt|gt)(?![a-zA-Z])")
