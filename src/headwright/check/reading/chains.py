@@ -91,7 +91,7 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
         behind = start > 1 and found[start - 1].text == "," and found[start - 2].kind == "formula"
         sign = lexicon().sign(words) if behind and token.kind == "term" and words and words[0] not in VERBS else None
         if sign in BOUNDS:  # '$a = b$, below $c$'
-            found[start:] = [replace(token, kind="formula", text=f"{sign} {token.text}", goes_on="end")]
+            found[start:] = [replace(token, kind="formula", text=f"{sign} {token.text}", loose="room", goes_on="end")]
             continue
         for at in range(len(words)):
             made = _made(words[at:], token, case=_in_a_case(found, start))

@@ -7,7 +7,7 @@ formula, which is judged like any other; what does not stays as it was, and is n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from headwright.check.reading.constructs import Constructs
@@ -87,7 +87,7 @@ class _Reader(Constructs):
         if self.kind() == "term" and len(self.out) > 1 and self.out[-2].kind == "term":
             return False  # 'the sum of $a$ and $b$ is ...'
         if last.kind == "mark":
-            return last.text in (",", ":", "(")
+            return last.text in (",", ":", "(") or (last.text == ")" and self.word() in BEGIN_BARE)
         if self._preamble():
             return True
         if last.kind in ("formula", "term"):
@@ -150,11 +150,7 @@ class _Reader(Constructs):
         start, line = self.at, self.tokens[self.at].line
         state = (self.last, self.sign, self.head)
         named = {kind: list(refs) for kind, refs in self.named.items()}
-        for attempt in (
-            self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
-            self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting, self.summands,
-            self.independent, self.contributing, self.told, self.of_token,
-        ):  # fmt: skip
+        for attempt in self._attempts():
             try:
                 text, loose = attempt()
                 bare = (
@@ -171,6 +167,13 @@ class _Reader(Constructs):
                 self.also = []
                 self.named = {kind: list(refs) for kind, refs in named.items()}
         return None
+
+    def _attempts(self) -> tuple[Callable[[], tuple[list[str], Loose]], ...]:
+        return (
+            self._clause, self._halving, self._head_clause, self._having, self._property, self._ellipsis, self._case,
+            self._differ, self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting,
+            self.summands, self.independent, self.contributing, self.told, self.of_token, self.alone, self.acted_on,
+        )  # fmt: skip
 
     # A subject, a sign and a value.
 
@@ -267,7 +270,11 @@ class _Reader(Constructs):
             self.take("the set of")
             self.need(self.front() and self.take("indices", "keys", "numbers"))
             return [rf"{self.objects.set} = \{{1, \dots, {self.objects.first}\}}"], ""
-        self.need(self.objects.noise and self.take_from("no noise"))
+        self.need(self.objects.noise)
+        if not self.take_from("no noise"):
+            self.need(self.take_from("the keys"))
+            self.skip("adverbs")
+            self.need(self.take_from("become their means"))
         return [r"k_i \approx \mu_i"], "room"
 
     def _of_matrices(self) -> tuple[list[str], Loose]:
@@ -281,6 +288,16 @@ class _Reader(Constructs):
         return [rf"{name}^\top {name} = I" for name in names], ""
 
     # Heads, keys, all weights together.
+
+    def _halving(self) -> tuple[list[str], Loose]:
+        """'the softmax puts half of its weight on each of them'."""
+        self.need(self.objects.heads == 1 and len(self.objects.keys) == 2 and not self.objects.complete)
+        self.need(self.take_from("head") or self.take("it"))
+        self.skip("adverbs")
+        self.need(self.take("puts", "places", "gives"))
+        self.take_from("almost")
+        self.need(self.take_from("half its weight") and self.take("on", "to") and self.take_from("each of them"))
+        return [rf"\alpha_{key} \approx \frac12" for key in self.objects.keys], "room"
 
     def _head_clause(self) -> tuple[list[str], Loose]:
         """'head 1 copies $v_a$', 'the softmax puts nearly all its weight on $k_a$', 'head 2 gives $c_2 = v_b$'."""
@@ -337,6 +354,12 @@ class _Reader(Constructs):
         except UnfitError:
             self.at = back
             refs, guessed = self.indices()
+        if refs and self.take("is orthogonal to", "are orthogonal to", "is perpendicular to", "are perpendicular to"):
+            self.need(self.text() in self.objects.queries and self.next("term"))
+            subject = self.of_keys("score", refs, guessed)
+            self.last, self.sign = subject, "="
+            return self.for_each(subject, self.is_said(subject), "0"), "room"
+        self.skip("adverbs")
         scoring = "score" if refs and self.take_from("scoring") else ""  # 'the three keys score $x$ each'
         self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")

@@ -165,6 +165,11 @@ def _between(sentence: _Sentence, found: re.Match[str]) -> str:
     return sentence.new("F", rf"{ends[0]} \le {sentence.text(found['one'])} \le {ends[1]}", found["one"])
 
 
+def _set_anew(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'adding $u_d$ makes $x_2 = u_a + u_d$': a token is another one from here on."""
+    return f"setting {found['new']}" if re.match(r"\s*x_\{?\d\}?\s*=", sentence.text(found["new"])) else found[0]
+
+
 def _contrasted(sentence: _Sentence, found: re.Match[str]) -> str:
     """'the layer sees $a$, not $b$' says that they differ."""
     return sentence.new(
@@ -205,10 +210,13 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _with_bound,
     ),
     (_turn(r"(that|it|this|what)'s"), r"\1 is"),
+    (_turn(rf"(?:this|that|which) is (?:only possible|possible only|only true) (?:for|if|when) (?P<so>{F})"),
+     r"so \g<so>"),
     (_turn(rf"(?:, )?(?:and )?(?:which|this|that)(?: is| was)?(?: exactly| just| precisely)? {WANTED}"), ""),
     (
         re.compile(
-            r"(?<!\S)(?:equivalently |then )?(?:we|one|you|i)(?: can| may| will| would)?(?: simply| just)?"
+            r"(?<!\S)(?:equivalently |then )?(?:(?:we|i)(?: can| may| will| would)?|(?:one|you)(?: can| may))"
+            r"(?: simply| just)?"
             rf" (?:take|choose|set|use|pick|put|define|write) (?={E}|the query|as (?:the )?query)"
         ),
         "take ",
@@ -219,7 +227,7 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
               rf"(?P<low>{T}|zero) and (?P<high>{T}|one)"),
         _between,
     ),
-    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), r"setting \g<new>"),
+    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), _set_anew),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (
         _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",
