@@ -12,7 +12,7 @@ from headwright.check import check
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.judging import contrasted
-from headwright.check.telling.spelling import readable
+from headwright.check.telling.typeset import readable
 from headwright.formula.evaluate import precision
 
 INTERNAL = re.compile(r"\b(slack|score|margin|closeness|y_others|excess)(_\w+)?\b(?! of)")

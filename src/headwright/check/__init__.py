@@ -3,13 +3,13 @@
     exercises/    the exercises, as data; exercise: what such a file says; linting: whether it is fit for use
     sheets/       what was handed in: which formulas answer which exercise, and where they stand
     checker       one answer: read -> claims -> decide -> replay -> earn -> tell; hearing: all that an answer says
-    answer        an answer taken apart: what it defines, what it says of its own names, what it claims
-    claims        statements taken apart: one comparison each, with what it is said for
+    answer        an answer taken apart: what it defines, what it says of its own names, what it claims; sorting does it
+    judging       the seam: a claim, the court that decides it, what was found; the verdict from its parts
     settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
     scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
     replay/       every decision looked at twice, on explicit keys, tokens and integers
     earning       whether what is true is also an answer, and what is left open
-    verdict       what is said of an answer; judging puts it together
+    verdict       what is said of an answer, and as JSON
     running/      many answers, in parallel, each within its time and memory
     telling/      verdicts as a page, as text, as JSON
     autograder/   verdicts as Gradescope's results, and the folder to upload

@@ -1,8 +1,8 @@
 """One answer from its text to its verdict. This file is the table of contents of check:
 
-read      `reading` finds the statements of a text; `answer` sorts them: objects defined, conditions, claims
-claims    `claims` takes a statement apart: one comparison each, with what it is said for
-decide    a setting (`settings`) says what names mean and decides one claim at a time: `Court.decide`
+read      `reading` finds the statements of a text; `sorting` makes an `Answer` of them: definitions, conditions, claims
+claims    `judging.claims` takes a statement apart: one comparison each, with what it is said for
+decide    a setting (`settings`) says what names mean, and its `Court` decides one claim at a time
 replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
 doubt     `doubts`: what stands behind words that were not understood is not held against an answer
 earn      `earning`: whether what is true is what was asked for, and what is left open by what was not judged
@@ -22,8 +22,6 @@ from headwright.check.answer import (
     MisfitError,
     MissingError,
     WrongKindError,
-    of_formulas,
-    read_answer,
 )
 from headwright.check.doubts import held
 from headwright.check.earning import earned, readings, with_what_was_not_judged
@@ -38,6 +36,7 @@ from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
+from headwright.check.sorting import of_formulas, read_answer
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError

@@ -20,12 +20,12 @@ from headwright.check.answer import (
     WrongKindError,
     about_parameters,
     about_the_given,
+    flips,
 )
-from headwright.check.claims import Claim, Role, claims
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Court, Judged, Setting, judged
-from headwright.check.reading.statements import FLIPPED, Statement, flipped
+from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
+from headwright.check.reading.statements import Statement, flipped
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
@@ -205,7 +205,7 @@ def _left_undecided(one: Judged, reason: str) -> Judged:
 def _impossible(bench: Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
     """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
     for node in assumed if bench.exercise.matrices is None else ():
-        if not _flips(node):
+        if not flips(node):
             continue
         try:
             if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
@@ -351,7 +351,7 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
     reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
     goal = Claim(parsed(exercise.goals[0]), "goal")
     undecided = [judged(goal, Decision("undecided", reason), reason)]
-    if any(len(case) != 1 or not _flips(case[0]) for case in cases):
+    if any(len(case) != 1 or not flips(case[0]) for case in cases):
         return undecided
     *others, last = (case[0] for case in cases)
     claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
@@ -360,7 +360,3 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
     except (MisfitError, UndeterminedError):
         return undecided
     return [] if found and all(one.decision.word == "proved" for one in found) else undecided
-
-
-def _flips(node: Node) -> bool:
-    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.marks import find_formulas
-from headwright.check.reading.written import Formula
+from headwright.check.reading.written import Formula, find_formulas
 from headwright.formula import FormulaError
 from headwright.formula.reading.lexer import words
 from headwright.formula.tree import BigSum, Name, Node, walk

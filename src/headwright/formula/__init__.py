@@ -2,8 +2,7 @@
 
 tree       what a formula is made of
 reading/   words (macros, spellings, lexer, lines), terms (parser, dots) and what is said of them (statements)
-parse      the source into a tree, with errors that point
-joining    formulas that go on from the one before
+parse      the source into a tree, with errors that point; formulas that go on from the one before
 shapes     numbers, vectors and matrices told apart, products given their meaning
 evaluate   the value of a tree in ball arithmetic: a proof, not an estimate
 show       a tree written out again: LaTeX, plain text
@@ -11,8 +10,7 @@ errors     what is said of a formula that cannot be read; how much a formula may
 """
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.joining import goes_on, joined, parse_each, texts
-from headwright.formula.parse import parse, parse_lines
+from headwright.formula.parse import goes_on, joined, parse, parse_each, parse_lines, texts
 from headwright.formula.reading.macros import macros
 from headwright.formula.show import latex, plain
 

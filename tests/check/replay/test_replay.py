@@ -9,15 +9,15 @@ import pytest
 from flint import arb
 
 from headwright.check import check
-from headwright.check.answer import Answer, Said, of_formulas, read_answer
-from headwright.check.claims import Claim
+from headwright.check.answer import Answer, Said
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import load_exercises
-from headwright.check.judging import Judged, judged
+from headwright.check.judging import Claim, Judged, judged
 from headwright.check.reading.written import Formula
 from headwright.check.replay import looked_at_twice
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, unit
+from headwright.check.sorting import of_formulas, read_answer
 from headwright.formula import parse
 from headwright.formula.tree import Relation
 

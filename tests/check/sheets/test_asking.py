@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check.sheets.asking import asks, spoken
+from headwright.check.sheets.document import asks, spoken
 from headwright.check.sheets.outline import outline
 
 

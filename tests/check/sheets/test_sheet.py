@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.reading.marks import find_formulas
-from headwright.check.reading.written import MOST_FORMULAS, Written
+from headwright.check.reading.written import MOST_FORMULAS, Written, find_formulas
 from headwright.check.sheets.sheet import MOST_ANSWERS, Sheet, parse_sheet, read_sheet
 from headwright.check.sheets.text import LARGEST_BYTES, clean
 from headwright.errors import InputError

@@ -17,8 +17,8 @@ from headwright.check.running.run import Checked
 from headwright.check.settings.keys.laws import drawn_as_moments
 from headwright.check.sheets.handed import Handed
 from headwright.check.telling.report import report
-from headwright.check.telling.spelling import readable
 from headwright.check.telling.told import Hints, hinted, results, told
+from headwright.check.telling.typeset import readable
 from headwright.formula import FormulaError, parse
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import Relation

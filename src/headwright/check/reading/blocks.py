@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from headwright.check.reading.marks import ENVIRONMENTS, closing
+from headwright.check.reading.written import ENVIRONMENTS, closing
 
 DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
 _DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")

@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.marks import ENVIRONMENTS, Piece, compares, find_formulas
 from headwright.check.reading.tables import as_sentences, is_table
-from headwright.check.reading.written import Written
+from headwright.check.reading.written import ENVIRONMENTS, Piece, Written, compares, find_formulas
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Block

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headwright.check.reading.marks import compares
+from headwright.check.reading.written import compares
 
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _LEADING = re.compile(r"\s*(?:[=<>≈≤≥]|\\(?:approx|to|leq?|geq?|ll|gg)(?![a-zA-Z]))")

@@ -17,10 +17,9 @@ from math import prod
 from typing import Any
 
 from headwright.check.answer import Answer, MisfitError, Said, comparisons, full_name, pairs
-from headwright.check.claims import Claim
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Integers, parsed
-from headwright.check.judging import Judged, at, judged
+from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import Range, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.scalar import Function, interval, of_atom

@@ -21,10 +21,9 @@ from headwright.check.answer import (
     named,
     redefined,
 )
-from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import Exercise, Tokens, parsed
-from headwright.check.judging import Judged, at, contrasted, judged
+from headwright.check.judging import Claim, Judged, at, contrasted, judged
 from headwright.check.scalars import (
     POSITIVE,
     Scalar,

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from headwright.check.exercise import Exercise
-from headwright.check.reading.marks import find_formulas
+from headwright.check.reading.written import find_formulas
 
 ENOUGH = 3.0  # points that an exercise must have
 AHEAD = 1.0  # and so many more than the next

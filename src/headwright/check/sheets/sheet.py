@@ -19,8 +19,7 @@ from pathlib import Path
 from markdown_it.token import Token
 
 from headwright.check.reading.blocks import blocks
-from headwright.check.reading.marks import Piece, find_formulas
-from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Written
+from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Piece, Written, find_formulas
 from headwright.check.sheets.handed import Complaint, Handed, Note
 from headwright.check.sheets.text import clean, read_text
 from headwright.errors import InputError

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb_mat
 
-from headwright.check.answer import Answer, MisfitError, label, of_formulas, read_answer
+from headwright.check.answer import Answer, MisfitError, label
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.reading.statements import read
 from headwright.check.reading.written import Formula, Written
@@ -20,6 +20,7 @@ from headwright.check.replay.draws import Question, apart
 from headwright.check.replay.saying import holds, value
 from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, unit
 from headwright.check.settings.keys.court import KeysSetting, without_sets
+from headwright.check.sorting import of_formulas, read_answer
 from headwright.errors import InputError
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import latex

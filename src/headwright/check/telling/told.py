@@ -20,7 +20,7 @@ from typing import Any, Literal
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Note
 from headwright.check.sheets.text import clean, shortened
-from headwright.check.telling.spelling import SIDES, in_words, instance, readable
+from headwright.check.telling.typeset import SIDES, in_words, instance, readable
 from headwright.check.verdict import WORST_FIRST, Part, Reading, Verdict, Word, by_what, to_json
 
 MOST_FORMULAS = 6

@@ -175,9 +175,8 @@ def _given(answer: Handed) -> Sequence[Formula] | Written:
 
 def _shown(each: Checked, whole: Checked, *, bare: bool) -> dict[str, Any]:
     """What a page shows: formulas as MathML, and how the answer was read, which no hint is needed for."""
-    from headwright.check.telling.spelling import in_words, instance
     from headwright.check.telling.told import shown_word
-    from headwright.check.telling.typeset import typeset
+    from headwright.check.telling.typeset import in_words, instance, typeset
     from headwright.check.verdict import by_what
 
     verdict = each.verdict

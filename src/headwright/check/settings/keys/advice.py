@@ -11,10 +11,9 @@ from typing import Any
 from flint import arb
 
 from headwright.check.answer import MisfitError, label
-from headwright.check.claims import claims
 from headwright.check.decision import Decision, Threshold
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Judged, at, shown
+from headwright.check.judging import Judged, at, claims, shown
 from headwright.check.scalars import POSITIVE, Scalar, Where, ln, number, parameter, smallest, sqrt
 from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth

@@ -14,10 +14,9 @@ from fractions import Fraction
 from itertools import islice
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
-from headwright.check.claims import Claim
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
-from headwright.check.judging import shown
+from headwright.check.judging import Claim, shown
 from headwright.check.scalars import (
     POSITIVE,
     REAL,

@@ -14,10 +14,9 @@ from itertools import islice
 from typing import Any
 
 from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
-from headwright.check.claims import Claim
 from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
-from headwright.check.judging import Judged, judged
+from headwright.check.judging import Claim, Judged, judged
 from headwright.check.scalars import prove
 from headwright.check.settings.matrices import inequalities
 from headwright.check.settings.matrices.forms import Algebra, Form, Sizes, minus, scaled
