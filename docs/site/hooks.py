@@ -1,4 +1,4 @@
-"""What the site adds to its pages: typeset mathematics, the tutorial's notebooks, and links that end with the site.
+"""What the site adds to its pages: the theme, typeset mathematics, the tutorial's notebooks; links end with the site.
 
 MkDocs calls these by their names.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File, Files
 
+from headwright import theme
 from mathematics import Mathematics
 from notebooks import CHAPTERS, DOCS, written
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((\.\./[^)\s]*)\)")
 PAGE = re.compile(r"\[([^\]]+)\]\((?!\.\.|https?:)([^)#]+\.md)\)")
+BOOTSTRAP = {
+    "body-bg": "var(--paper)", "body-color": "var(--ink)", "body-font-family": "var(--font)",
+    "heading-color": "var(--ink)",
+    "font-monospace": "var(--mono)", "code-color": "var(--ink)", "border-color": "var(--line)",
+    "tertiary-bg": "var(--card)", "secondary-color": "var(--quiet)", "emphasis-color": "var(--ink)",
+}  # fmt: skip
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -46,11 +53,25 @@ def navigation(contents: str) -> list[dict[str, Any]]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Beside each chapter of the tutorial, the same as a notebook."""
+    """The colours of charts, reports and the lab; and beside each chapter of the tutorial, the same as a notebook."""
+    files.append(File.generated(config, "site/theme.css", content=themed()))
     for chapter in CHAPTERS:
         name = f"tutorial/{chapter.with_suffix('.ipynb').name}"
         files.append(File.generated(config, name, content=written(chapter)))
     return files
+
+
+def themed() -> str:
+    """The theme where Bootstrap says by an attribute whether it is dark, and Bootstrap's own colours made of it.
+
+    >>> "--bs-body-bg: var(--paper);" in themed(), themed().count("--ink: ")
+    (True, 2)
+    """
+    modes = "".join(
+        f'[data-bs-theme="{name}"] {{{theme.properties(mode)} }}\n'
+        for name, mode in (("light", theme.LIGHT), ("dark", theme.DARK))
+    )
+    return f"{modes}[data-bs-theme] {{{''.join(f' --bs-{name}: {value};' for name, value in BOOTSTRAP.items())} }}\n"
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from headwright import theme
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "headwright"
 DRAWING = ROOT / "docs" / "house.svg"
@@ -45,17 +47,15 @@ TELLS = {
     "theme": "colours and type, once",
 }
 WIDE, HIGH, GAP, LIFT, EDGE = 176, 44, 28, 46, 20
-STYLE = """
-text { font: 600 14px system-ui, sans-serif; fill: #1d2733; text-anchor: middle }
-.tell { font-weight: 400; font-size: 11px; fill: #4a5666 }
-rect { fill: #eef3f8; stroke: #0b5fa5 }
-.trusted rect { fill: #fff0dc; stroke: #b35c00; stroke-width: 2 }
-path { fill: none; stroke: #8794a3; stroke-width: 1.2; marker-end: url(#tip) }
-#tip path { fill: #8794a3; stroke: none; marker-end: none }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e8edf3 } .tell { fill: #aab6c4 } rect { fill: #1c2733; stroke: #7cc0ff }
-  .trusted rect { fill: #33260f; stroke: #ffb454 }
-}
+STYLE = f"""
+:root {{{theme.properties(theme.LIGHT)} }}
+@media (prefers-color-scheme: dark) {{ :root {{{theme.properties(theme.DARK)} }} }}
+text {{ font: 600 14px var(--font); fill: var(--ink); text-anchor: middle }}
+.tell {{ font-weight: 400; font-size: 11px; fill: var(--quiet) }}
+rect {{ fill: var(--code); stroke: var(--key) }}
+.trusted rect {{ stroke: var(--target-deep); stroke-width: 3 }}
+path {{ fill: none; stroke: var(--quiet); stroke-width: 1; marker-end: url(#tip) }}
+#tip path {{ fill: var(--quiet); stroke: none; marker-end: none }}
 """
 
 

@@ -1,4 +1,4 @@
-"""The one place that says which colours and which type there are: for charts, reports, the tour and the lab.
+"""The one place that says which colours and which type there are: for charts, reports, the tour, the site and the lab.
 
 Each colour has a name for what it stands for, a value in the light and one in the dark. A page takes them as custom
 properties of CSS (`css`); a chart takes those of the light, and carries the rules that turn it dark (`darkened`).
@@ -63,15 +63,22 @@ def colour(name: str, mode: int = LIGHT) -> str:
     return COLOURS[name][mode]
 
 
+def properties(mode: int) -> str:
+    """All of it as custom properties of CSS.
+
+    >>> properties(DARK).startswith(" --paper: #16181a; --card: #1d2023;")
+    True
+    """
+    return "".join(f" --{name}: {pair[mode]};" for name, pair in {**COLOURS, **OTHERS}.items())
+
+
 def css() -> str:
     """The custom properties of a page: by the reader's choice of light or dark, or by `data-theme`; on paper light.
 
     >>> css().count("--ink: #e6e7e8")
     2
     """
-    light, dark = (
-        "".join(f" --{name}: {pair[mode]};" for name, pair in {**COLOURS, **OTHERS}.items()) for mode in (LIGHT, DARK)
-    )
+    light, dark = properties(LIGHT), properties(DARK)
     return (
         f":root, :host {{ color-scheme: light;{light} }}\n"  # :host is a notebook's widget
         f'@media screen and (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) '

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -106,6 +107,26 @@ def test_a_document_is_checked_and_leaves_a_report(room: Room, tmp_path: Path) -
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download the report").click()
     assert "Answers checked" in Path(waiting.value.path()).read_text()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        ("averaging-varies", r"\operatorname{Var}(\alpha_a) \to 0", "Left side 0.25, right side 0"),
+        ("kth-singular-value", r"\sigma_k^2 \ge \|A\|_F^2", "Left side"),
+        ("taking-apart", "M = I", "difference = 0; 1"),
+        ("self-attention-copy", "c_2 \\to u_b", "c_2 tends to u_a, not to u_b"),
+    ],
+)
+def test_a_counterexample_without_keys_is_drawn_too(room: Room, exercise: str, answer: str, words: str) -> None:
+    page = room.enter(f"/check#exercise={exercise}&answer={quote(answer)}&hints=full")
+    room.settled()
+    expect(page.locator("#verdict .badge").first).to_have_text("refuted")
+    expect(page.locator(f'#counterexample svg[aria-label*="{words}"]')).to_be_visible()
+    expect(page.locator("#undrawn")).to_be_hidden()
+    page.get_by_role("button", name="the verdict alone").click()
+    room.settled()
+    expect(page.locator("#counterexample")).to_be_hidden()
 
 
 def test_one_answer_is_told_as_the_command_line_does() -> None:

@@ -131,6 +131,18 @@ def test_a_notebook_is_given_a_drawing_that_needs_no_network() -> None:
     assert "http" not in str(data).replace("http://www.w3.org", "")
 
 
+def test_a_place_that_a_head_hardly_looks_at_is_named_instead_of_drawn() -> None:
+    looked = ("0.0", "previous", [2, 4], [0.8, 0.7], [0.9, 0.9])
+    hardly = ("0.1", "first", [2, 4], [0.0, 0.0], [0.01, 0.04])
+    drawn = length_picture([looked, hardly], "Heads", "proved").to_dict()
+    assert [panel["title"]["text"] for panel in drawn["concat"]] == ["head 0.0: previous"]
+    assert "not drawn, since never above 0.05: 0.1 first" in " ".join(drawn["title"]["subtitle"])
+    assert "head 0.1, first: at 4 tokens between 0 and 0.04" in drawn["description"]
+    assert len(length_picture([hardly], "Heads", "proved").to_dict()["concat"]) == 1
+    many = length_picture([looked, *[hardly] * 7], "Heads", "proved").to_dict()
+    assert "7 of 8 places" in " ".join(many["title"]["subtitle"])
+
+
 def test_charts_of_others_are_shown_as_they_were_before_ours_were_drawn() -> None:
     import altair as alt
 

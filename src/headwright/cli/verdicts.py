@@ -96,8 +96,7 @@ def _table(checked: Sequence[Checked]) -> Table:
     rows = []
     for each in checked:
         place, word = each.answer.place, each.verdict.word
-        place = place if len(place) <= WIDEST_PLACE else f"...{place[3 - WIDEST_PLACE :]}"
-        rows.append((Text(place), Text(each.answer.exercise_id), Text(word, COLOUR[word])))
+        rows.append((Text(_fitting(place)), Text(each.answer.exercise_id), Text(word, COLOUR[word])))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for k, name in enumerate(("answer", "exercise", "verdict")):
         table.add_column(name, no_wrap=True, min_width=max(len(row[k]) for row in rows))
@@ -107,3 +106,16 @@ def _table(checked: Sequence[Checked]) -> Table:
     for row, each in zip(rows, checked, strict=True):
         table.add_row(*row, *([Text(gist(clean(each.verdict.reason), 200))] if room else []))
     return table
+
+
+def _fitting(place: str) -> str:
+    """The end of a long path, cut between folders where that leaves something.
+
+    >>> _fitting("a-folder-with-a-long-name/of-the-course/answers/worked-solutions.md:19")
+    '.../worked-solutions.md:19'
+    """
+    if len(place) <= WIDEST_PLACE:
+        return place
+    end = place[3 - WIDEST_PLACE :]
+    _, between, name = end.partition("/")
+    return f".../{name}" if between else f"...{end}"

@@ -10,6 +10,8 @@ import altair as alt
 from headwright.pictures.style import GRANT, GRANT_SOFT, KEY, WIDTH, Chart, heading, rows, titled
 
 HALF = 155  # two panels side by side
+FLAT = 0.05  # a band that stays below it would be drawn as a line along the bottom
+MOST_NAMED = 6
 
 
 def band_picture(
@@ -56,6 +58,8 @@ def length_picture(
 ) -> Chart:
     """For each (head, place, lengths, least, most): where the weight lies on every text, by the length of the text.
 
+    Places that a head hardly looks at, at any length, are named instead of drawn.
+
     >>> chart = length_picture([("0.0", "previous", [2, 4], [0.5, 0.4], [0.9, 0.8])], "One head", "")
     >>> chart.to_dict()["concat"][0]["title"]["text"]
     'head 0.0: previous'
@@ -65,9 +69,14 @@ def length_picture(
         for head, place, lengths, least, most in bands
         if lengths
     ]
-    panels = [_band_by_length(*band) for band in bands]
+    drawn = [band for band in bands if max(band[4], default=0.0) > FLAT] or list(bands)
+    left_out = [band for band in bands if band not in drawn]
+    if left_out:
+        named = ", ".join(f"{head} {place}" for head, place, *_ in left_out)
+        few = named if len(left_out) <= MOST_NAMED else f"{len(left_out)} of {len(bands)} places"
+        subtitle += f"; not drawn, since never above {FLAT:g}: {few}"
     return titled(
-        alt.concat(*panels, columns=2, spacing=14),
+        alt.concat(*(_band_by_length(*band) for band in drawn), columns=2, spacing=14),
         title,
         subtitle,
         f"Bands of the weight against the length of the text. {' '.join(told)}",
@@ -91,4 +100,4 @@ def _band_by_length(
     points = [
         ends.encode(y=f"{end}:Q", tooltip=["length:Q", "least:Q", "most:Q"]) for end in ("least", "most")
     ]  # fmt: skip
-    return alt.layer(area, *points).properties(width=HALF, height=90, title=heading(f"head {head}: {place}"))
+    return alt.layer(area, *points).properties(width=HALF, height=120, title=heading(f"head {head}: {place}"))

@@ -15,15 +15,15 @@ from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.telling.report import report, statements
 from headwright.check.telling.told import told
-from headwright.check.telling.typeset import typeset
+from headwright.check.telling.typeset import lettered, typeset
 from headwright.check.verdict import Curve, Part, Verdict
 from headwright.pictures import curve_picture, render
 
 CURVE = Curve("n", (2, 10, 100), {"alpha_a": (0.5, 0.168, float("nan"))}, {"wanted": 0.5}, "It falls.")
-EMPTY = {"meta", "br", "hr", "img"}
+EMPTY = {"meta", "br", "hr", "img", "wbr"}
 ALLOWED = re.compile(
     "html|head|meta|title|style|body|header|main|footer|section|article|h1|h2|p|ul|ol|li|table|caption|thead|tbody|tr|th"
-    "|td|code|pre|strong|span|dl|dt|dd|div|details|summary|figure|figcaption|a|em|svg|g|path|text|defs|clippath|rect|line"
+    "|td|code|pre|strong|span|sub|sup|wbr|dl|dt|dd|div|details|summary|figure|figcaption|a|em|svg|g|path|text|defs|clippath|rect|line"
     "|math|m[a-z]+"
 )
 
@@ -86,7 +86,7 @@ def test_a_refuted_answer_is_shown_with_its_counterexample_and_picture() -> None
         "refuted",
         "the weight is 0.168",
         "It falls.",
-        "lambda &gt;= ln((n - 2)/epsilon)",
+        "λ ≥ ln((n - 2)/ε)",
         "Average",
         'scope="row"',
     ):
@@ -185,3 +185,27 @@ def test_every_exercise_is_typeset_and_has_a_sheet_to_start_from() -> None:
     assert parsed.seen.count("article") == len(exercises)
     for exercise in exercises:
         assert exercise.sheet.startswith(f"## {exercise.id}\n")
+
+
+def test_where_an_answer_stands_is_told_without_the_folder_that_all_share() -> None:
+    places = ["sheets/anna/one.md", "sheets/ben-the-first/two.md"]
+    checked = [Checked(Handed(place, 3, "copying", ()), Verdict("unreadable", "no formula"), 0.0) for place in places]
+    overview = report(checked).partition("</table>")[0]
+    assert '<code class="path"><span>anna</span>/<wbr><span>one.md:3</span></code>' in overview
+    assert "sheets" not in overview
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("x < 3, y > 2", "x &lt; 3, y &gt; 2"),
+        (r"\alpha_i is no name", r"\alpha_i is no name"),
+        ("<script, x>", "⟨script, x⟩"),
+        ("<script>, x", "&lt;script&gt;, x"),
+        ("W_Q <b>", "W<sub>Q</sub> &lt;b&gt;"),
+        ("in my_pi_notes.md", "in my_pi_notes.md"),
+        ("1.5^0.5 and |q|^2", "1.5<sup>0.5</sup> and |q|<sup>2</sup>"),
+    ],
+)
+def test_plain_spelling_is_lettered_and_nothing_else(said: str, shown: str) -> None:
+    assert lettered(said) == shown

@@ -11,7 +11,7 @@ from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint
 from headwright.check.sheets.text import gist, in_order, student_of
 from headwright.check.telling.report import MEANINGS, SIGNS, badge, complaints_listed, page
-from headwright.check.telling.typeset import readable, typeset
+from headwright.check.telling.typeset import lettered, readable, typeset
 from headwright.check.verdict import Verdict, Word, worst
 
 MISSING = "-"
@@ -140,7 +140,7 @@ def _told(mistake: Mistake, titles: Mapping[str, str]) -> str:
     many = len(mistake.students)
     return (
         f"<p>{badge(mistake.word)} {html.escape(titles.get(mistake.exercise, mistake.exercise))}: "
-        f"{html.escape(gist(mistake.what, 400))}</p>"
+        f"{lettered(gist(mistake.what, 400))}</p>"
         f"<p>{many} {'student' if many == 1 else 'students'}: {html.escape(', '.join(mistake.students))}</p>"
         f'<div class="answer">{shown}</div>'
     )

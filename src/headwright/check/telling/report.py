@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from headwright import theme
 from headwright.check.running.run import Checked
 from headwright.check.sheets.handed import Complaint, Handed
 from headwright.check.sheets.text import gist
-from headwright.check.telling.typeset import as_written, in_words, instance, typeset, value_in_words
+from headwright.check.telling.typeset import as_written, in_words, instance, lettered, typeset, value_in_words
 from headwright.check.verdict import WORST_FIRST, Curve, Part, Verdict, by_what
 
 if TYPE_CHECKING:
@@ -85,10 +86,12 @@ def complaints_listed(complaints: Sequence[Complaint]) -> str:
 
 
 def _overview(checked: Sequence[Checked]) -> str:
+    shared = posixpath.commonprefix([f"{posixpath.dirname(each.answer.place)}/" for each in checked])
+    before = shared.rfind("/") + 1  # the folder that all of them are in is told with each answer, below
     rows = "".join(
         f'<tr><th scope="row"><a href="#answer-{number + 1}">{html.escape(each.answer.exercise_id)}</a></th>'
-        f"<td><code>{html.escape(each.answer.place)}</code></td><td>{badge(each.verdict.word)}</td>"
-        f"<td>{html.escape(gist(each.verdict.reason, 160))}</td></tr>\n"
+        f"<td>{_path(each.answer.place[before:])}</td><td>{badge(each.verdict.word)}</td>"
+        f"<td>{lettered(gist(each.verdict.reason, 160))}</td></tr>\n"
         for number, each in enumerate(checked)
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("exercise", "where", "verdict", "why"))
@@ -103,8 +106,7 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     parts = [
         f'<article id="answer-{number + 1}" class="{_class(verdict.word)}" aria-labelledby="title-{number + 1}">',
         f'<h2 id="title-{number + 1}">{html.escape(title)}</h2>',
-        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in '
-        f"<code>{html.escape(answer.place)}</code></p>",
+        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in {_path(answer.place)}</p>',
         _formulas(answer),
         f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>',
         _facts(verdict),
@@ -134,9 +136,9 @@ def _formulas(answer: Handed) -> str:
 
 def _facts(verdict: Verdict) -> str:
     facts = [("works from", verdict.threshold), ("suggestion", verdict.suggestion)]
-    rows = [f"<dt>{name}</dt><dd>{html.escape(said)}</dd>" for name, said in facts if said]
+    rows = [f"<dt>{name}</dt><dd>{lettered(said)}</dd>" for name, said in facts if said]
     if verdict.probability:
-        rows.append(f"<dt>probability</dt><dd>{html.escape(in_words(verdict.probability))}</dd>")
+        rows.append(f"<dt>probability</dt><dd>{lettered(in_words(verdict.probability))}</dd>")
     return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
 
 
@@ -162,7 +164,7 @@ def _figure(number: int, curve: Curve) -> str:
 
     drawing = render(curve_picture(replace(curve, words=""), ""), ".svg").decode()  # the words go below, as text
     drawing = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>p{number}-", drawing)  # ids are the page's, not the picture's
-    caption = f"<figcaption>{html.escape(curve.words)}</figcaption>" if curve.words else ""
+    caption = f"<figcaption>{lettered(curve.words)}</figcaption>" if curve.words else ""
     return f"<figure>{drawing}{caption}</figure>"
 
 
@@ -177,7 +179,14 @@ def _class(word: str) -> str:
 
 def _said(text: str) -> str:
     """Errors that point into a formula keep their lines."""
-    return f"<pre>{html.escape(text)}</pre>" if "\n" in text else f"<p>{html.escape(text)}</p>"
+    return f"<pre>{html.escape(text)}</pre>" if "\n" in text else f"<p>{lettered(text)}</p>"
+
+
+def _path(place: str) -> str:
+    """Where an answer stands; it may be broken between folders, and nowhere else."""
+    return (
+        f'<code class="path">{"/<wbr>".join(f"<span>{html.escape(part)}</span>" for part in place.split("/"))}</code>'
+    )
 
 
 def _words(checked: Iterable[Checked]) -> str:

@@ -31,6 +31,18 @@ _SPACE = re.compile(r"-?(?:[0-2]|(?:[0-2])?\.\d{1,4})em")
 _MACROS = re.compile(r"\\(?:def|let|(?:re)?new|provide|input|include)")  # a macro may grow without bound
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\n")
 _AROUND = re.compile(r"\\(?:begin|end)\{(?:aligned|align|gathered|gather|split|equation|multline|eqnarray)\*?\}")
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "sigma": "σ",
+    "tau": "τ", "theta": "θ", "Phi": "Φ", "pi": "π", "infinity": "∞",
+}  # fmt: skip
+_GREEK = re.compile(rf"(?<![A-Za-z_\\])({'|'.join(GREEK)})(?![A-Za-z])")
+_SIGNS = [
+    (re.compile(r"<(?=\S)([^<>=]{1,60}, [^<>=]{1,60})(?<=\S)>"), r"⟨\1⟩"),  # 'x < 3, y > 2' is no inner product
+    *((re.compile(plain), sign) for plain, sign in ((">=", "≥"), ("<=", "≤"), ("!=", "≠"), ("->", "→"), ("<<", "≪"),
+                                                    (">>", "≫"), (r"\bsqrt\(", "√("))),
+]  # fmt: skip
+_BELOW = re.compile(r"(?<=(?<![^\W_])[^\W\d_])_(\{[^{}]*\}|[A-Za-z0-9]+|∞|[α-ω])")  # of a letter: not in a file's name
+_ABOVE = re.compile(r"(?<=[\w)\]>|])\^(-?\d+(?:\.\d+)?|[^\W\d_]+|\([^()^]*\))")
 
 
 def typeset(formula: str, *, display: bool = False) -> str:
@@ -105,6 +117,19 @@ def _markup(element: Element) -> str:
 
 def _text(text: str | None) -> str:
     return html.escape(html.unescape(text or ""))
+
+
+def lettered(said: str) -> str:
+    """A sentence in plain spelling as HTML: alpha_a as a letter with its index below, >= as one sign.
+
+    >>> lettered("alpha_{1,1} is 0.8, not <= n^2, with <k_1, q> = sqrt(epsilon) in large_lambda.md")
+    'α<sub>1,1</sub> is 0.8, not ≤ n<sup>2</sup>, with ⟨k<sub>1</sub>, q⟩ = √(ε) in large_lambda.md'
+    """
+    for pattern, sign in _SIGNS:
+        said = pattern.sub(sign, said)
+    said = _GREEK.sub(lambda found: GREEK[found[1]], said)
+    said = _BELOW.sub(lambda found: f"<sub>{found[1].strip('{}')}</sub>", html.escape(said))
+    return _ABOVE.sub(lambda found: f"<sup>{found[1].strip('()')}</sup>", said)
 
 
 _SPELLED = [

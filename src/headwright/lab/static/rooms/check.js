@@ -7,6 +7,7 @@ import { axes, rounded } from "../common/chart.js";
 import { lettered, typeset } from "../common/formula.js";
 import { download, here, literal, quoted } from "../common/take.js";
 import { open } from "../common/room.js";
+import { counterView } from "./check/counter.js";
 
 const fields = {
   exercise: text("averaging-two", { longest: 60 }),
@@ -67,6 +68,7 @@ function build(main, state) {
     h("div", { class: "planes" },
       h("figure", {}, h("figcaption", {}, h("b", {}, "The pattern"), h("span", {}, "of your answer, and of a right one")), bars, h("p", { class: "legend" }, h("span", {}, h("i", { class: "of-yours" }), "yours"), h("span", {}, h("i", { class: "of-right" }), "a right answer"), h("span", {}, h("i", { class: "of-wanted" }), "what is wanted"))),
       h("figure", {}, h("figcaption", {}, h("b", {}, "As the number of keys grows"), goal), lines, words)));
+  const counter = counterView();
   const undrawn = h("p", { class: "note", id: "undrawn" });
   const mine = slider(state, "n", "keys, n", { least: 2, most: 40, step: 1 });
   const eps = slider(state, "eps", "tolerance, ε", { least: 0.001, most: 0.9, log: true });
@@ -87,7 +89,7 @@ function build(main, state) {
       h("div", { class: "below" },
         h("section", { class: "panel", id: "exercise", "aria-label": "The exercise" }, statement, goals),
         h("section", { class: "panel", id: "answer" }, h("div", { class: "control" }, h("label", { for: "field-answer" }, "An answer: words with formulas between $ signs, or formulas alone, one a line"), area, h("p", { class: "error", id: "error-answer", role: "alert", hidden: true })), h("div", { id: "written" }))),
-      refusals(), verdict, picture, undrawn, reading, papers)));
+      refusals(), verdict, picture, counter.figure, undrawn, reading, papers)));
 
   function hintButtons() {
     const all = Object.entries(STEPS).map(([step, said]) => [step, button(said, () => state.set({ hints: step }), { class: "step" })]);
@@ -181,7 +183,7 @@ function build(main, state) {
       h("div", { class: "row-of" },
         next && (wrong || next[0] === "full") && !(one.verdict === "unreadable" && next[0] === "full") ? button(next[1], () => state.set({ hints: next[0] }), { class: "primary", id: "more-hints" }) : "",
         at(one.counterexample) && values.hints !== "none" ? button("Go to the counterexample", () => state.set(at(one.counterexample)), { id: "go" }) : ""));
-    const parts = one.parts.map((part, i) => h("tr", {}, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "as said above" : because(part.reason), one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed} instances agree`) : "")));
+    const parts = one.parts.map((part, i) => h("tr", {}, h("td", {}, badge(part.verdict)), h("td", {}, part.role), h("td", {}, ...typeset(one.shown.parts[i]?.statement ?? "")), h("td", { class: "why" }, part.reason === one.reason ? "as said above" : because(part.reason), one.shown.parts[i]?.by ?? "", part.replayed ? h("span", { class: "note" }, ` second look: ${part.replayed === 1 ? "an instance agrees" : `${part.replayed} instances agree`}`) : "")));
     const table = (label, heads, rows) => h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
     reading.replaceChildren(
       h("h2", {}, "How it was read"),
@@ -204,7 +206,9 @@ function build(main, state) {
     const there = Boolean(pair && one && (one.verdict === "proved" || (one.verdict === "refuted" && state.values.hints !== "none" && !one.counterexample?.shapes)));
     picture.hidden = !there;
     numbers.hidden = !there;
-    undrawn.hidden = there || !why || !["proved", "refuted", "holds"].includes(one?.verdict);
+    const failing = one?.parts.findIndex((part) => part.verdict === "refuted" && JSON.stringify(part.counterexample) === JSON.stringify(one.counterexample)) ?? -1;
+    const seen = counter.draw(!there && one?.verdict === "refuted" ? one.counterexample : null, one?.shown.parts[failing]?.statement ?? "", one?.parts[failing]?.role === "goal");
+    undrawn.hidden = there || seen || !why || !["proved", "refuted", "holds"].includes(one?.verdict);
     undrawn.textContent = `There is no picture here: ${why}.`;
     if (!there) return;
     length.hidden = !pair.lengths.length;
@@ -264,11 +268,12 @@ function build(main, state) {
     working?.abort();
     working = new AbortController();
     papers.hidden = false;
-    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in a process of its own."), button("Cancel", () => working.abort()));
+    const far = h("p", { role: "status" }, "");
+    papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in a process of its own."), far, button("Cancel", () => working.abort()));
     try {
       if (size > 200_000) throw new Error(`${name} has ${size} bytes: expected at most 200000 here; the command line takes more`);
       if (!given.trim()) throw new Error(`${name} is empty`);
-      const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal);
+      const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal, ({ state: how, done }) => { if (how !== "unknown") far.textContent = how === "waiting" ? "It waits for a free worker." : done === null ? "" : `${Math.floor(100 * done)}% of the answers are judged.`; });
       drawPapers(name, answer);
     } catch (error) {
       papers.replaceChildren(h("h2", {}, name), h("p", { class: "error", role: "alert" }, error.name === "AbortError" ? "Cancelled." : error.message));
@@ -303,7 +308,7 @@ function build(main, state) {
       return `from headwright.check.exercise import load_exercises\nfrom headwright.check.running.run import run\nfrom headwright.check.sheets.document import parse_document\n\ntext = ${literal(values.answer)}\nsheet = parse_document(text, "the answer", load_exercises()${values.exercise ? `, ${literal(values.exercise)}` : ""})\nfor checked in run(sheet.answers):\n    print(checked.answer.exercise_id, checked.verdict.word, checked.verdict.reason)\n`;
     },
     json: () => ({ asked: question(state.values), check: found, compare: pair }),
-    pictures: () => (picture.hidden ? [] : [["pattern", bars], ["against-n", lines]]),
+    pictures: () => (picture.hidden ? [...(counter.figure.hidden ? [] : counter.figure.querySelectorAll("svg"))].map((svg, i) => [`counterexample-${i + 1}`, svg]) : [["pattern", bars], ["against-n", lines]]),
   };
 }
 
@@ -312,8 +317,9 @@ open({
   steps: [
     ["#exercise", "An exercise, typeset. Choose another one on the left, or leave it open and paste a whole answer."],
     ["#answer", "The answer: formulas alone, or words with formulas. It is checked as you type."],
-    ["#verdict", "Proved means for all parameters. Refuted comes with numbers at which it fails. Hints come one step at a time."],
-    ["#picture", "The answer beside a right one. Move n and ε on the left, and see both move."],
+    ["#verdict", "Proved means for all parameters. Refuted comes with numbers at which it fails. Hints come one step at a time.", "The right direction, too short"],
+    ["#picture", "The answer beside a right one. Move n and ε, and see both move."],
+    ["#verdict", "The same direction with a large enough factor is right, and from which factor on is said, too.", "Long enough"],
     ["#read", "How each statement was read, and what became of it: what is wrong here is seen before one argues about the verdict."],
   ],
 });
