@@ -72,7 +72,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
     try:
         with at_most_work():
             setting = _setting(exercise)
-            answer = read_answer(exercise, as_read, setting.knows)
+            answer = read_answer(exercise, as_read, setting.gives)
             court = setting.opened(answer)
             judgements = held(heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)

@@ -660,6 +660,11 @@ class _Sentence:
 
     def _otherwise(self, clause: Clause) -> None:
         """In the other cases: of what was said last, turned round."""
+        argued = self.clauses[: self.clauses.index(clause)][-1:]
+        if _COUNTERFACTUAL.search(self.sentence.text) or (argued and argued[0].closed == ":"):
+            self.front = [_Condition((), "otherwise")]  # 'A for B: otherwise C would be so' speaks of what is not so
+            self._claims(clause, "claim")
+            return
         before = self.complement
         if not before and self.last and isinstance(self.all.found[self.last[-1]].node, Logic):
             implied = self.all.found[self.last[-1]].node
