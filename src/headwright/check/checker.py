@@ -133,6 +133,7 @@ def _objects(exercise: Exercise) -> Objects:
     return Objects(
         keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
         scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
+        separated=keys.are == "separated",
     )  # fmt: skip
 
 
