@@ -83,7 +83,7 @@ function build(main, state) {
     slider(state, "row", "row", { least: 2, most: 95, step: 1 }));
   main.append(h("div", { class: "room" }, h("div", { class: "controls" },
     group("Report", h("p", { class: "control" }, file, h("label", { class: "button", for: "field-report" }, "Open an audit (JSON)"), complaint("report")), back,
-      h("p", { class: "note" }, "Any model: ", h("code", {}, "headwright audit MODEL --json > audit.json"), ". The file stays in this browser.")),
+      h("p", { class: "note" }, "Any model: ", h("code", {}, "headwright audit MODEL --json > audit.json"), ". The file stays in this browser: a link does not carry it.")),
     group("Map and head", h("div", { class: "control" }, h("label", { for: "field-measure" }, "colour by"), measure), slider(state, "layer", "layer", { least: 0, most: 127, step: 1 }), slider(state, "head", "head", { least: 0, most: 127, step: 1 })),
     run, local),
   h("div", { class: "stage" }, refusals(), overview, h("div", { class: "planes" }, mapFigure, about), row, texts)));
@@ -200,10 +200,16 @@ function build(main, state) {
   function strip(tokens, weights, at, choose) {
     return h("div", { class: "strip", role: "group", "aria-label": "Tokens; choose a row" }, ...tokens.map((token, i) => {
       const weight = weights[i] ?? 0;
-      const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
+      const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, tabindex: choose ? (i === at ? 0 : -1) : null, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
       face.classList.toggle("heavy", weight > 0.45 && i <= at);
       face.style.setProperty("--weight", Math.round(100 * Math.min(1, weight)));
       if (choose && i >= 2) face.addEventListener("click", () => choose(i));
+      if (choose) face.addEventListener("keydown", (event) => {
+        const to = { ArrowLeft: state.values.row - 1, ArrowRight: state.values.row + 1, Home: 2, End: tokens.length - 1 }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        choose(Math.max(2, Math.min(tokens.length - 1, to)));
+      });
       return face;
     }));
   }
@@ -215,11 +221,13 @@ function build(main, state) {
     const one = told.rows[0];
     const weights = told.pattern[told.positions.indexOf(one.position)] ?? [];
     const best = one.best[0];
+    const focused = row.querySelector(".strip")?.contains(document.activeElement);
     row.replaceChildren(h("h2", {}, `Row ${one.position} of head ${told.layer}.${told.head}: where “${one.token}” looks`),
       strip(told.tokens, weights, one.position, (i) => state.set({ row: i })),
-      h("p", { class: "note" }, "The darker a token, the more weight it gets; framed: the row, which sees nothing after itself. Click a token for its row. Floating-point."),
+      h("p", { class: "note" }, "The stronger its colour, the more weight a token gets; framed: the row, which sees nothing after itself. Click a token for its row, or use the arrow keys. Floating-point."),
       h("p", {}, best ? `Most goes to “${best.token}” at ${best.position} (${shown(best.weight, 4)}), ${one.position - best.position === 0 ? "the token itself" : `${one.position - best.position} back`}${followed(told.tokens, one.position, best.position)}.` : "No key gets a weight that can be seen."),
       designed(one));
+    if (focused) row.querySelector(".token.at")?.focus({ preventScroll: true });
   }
   const followed = (tokens, at, where) => (where > 0 && where < at && tokens[where - 1] === tokens[at] ? `: what followed the “${tokens[at]}” before` : "");
 
