@@ -177,15 +177,15 @@ function build(main, state) {
     if (!one) { about.replaceChildren(h("h2", {}, `Head ${state.values.layer}.${state.values.head}`), h("p", {}, "This report has no such head.")); return; }
     const roles = one.roles.length ? one.roles.map((role) => h("li", {}, h("b", {}, role.name), role.sure ? "" : " (perhaps: no interval wholly above half)", report.meanings?.[`role ${role.name}`] ? `: ${report.meanings[`role ${role.name}`]}` : "")) : [h("li", {}, "No role: it does none of the things that have a name here.")];
     const bars = s("svg", { viewBox: `0 0 440 ${BARS.length * 26 + 24}`, role: "img", "aria-label": `Measures of head ${one.layer}.${one.head}` });
-    const x = (value) => 120 + 270 * Math.max(0, Math.min(1, value));
+    const x = (value) => 120 + 256 * Math.max(0, Math.min(1, value));
     BARS.forEach((name, i) => {
       const held = one[name];
       const y = 4 + i * 26;
-      bars.append(s("text", { class: "tick", x: 112, y: y + 15, "text-anchor": "end" }, MEASURES.find(([other]) => other === name)[1]), s("rect", { class: "track", x: 120, y: y + 3, width: 270, height: 16, rx: 3 }));
+      bars.append(s("text", { class: "tick", x: 112, y: y + 15, "text-anchor": "end" }, MEASURES.find(([other]) => other === name)[1]), s("rect", { class: "track", x: 120, y: y + 3, width: 256, height: 16, rx: 3 }));
       if (!held) { bars.append(s("text", { class: "tick", x: 126, y: y + 15 }, "not measured")); return; }
       bars.append(s("rect", { class: name === state.values.measure ? "bar-target" : "bar-key", x: 120, y: y + 3, width: x(held.value) - 120, height: 16, rx: 3 }));
       if (Number.isFinite(held.low) && Number.isFinite(held.high)) bars.append(s("line", { class: "wanted", x1: x(held.low), x2: x(held.high), y1: y + 11, y2: y + 11 }));
-      bars.append(s("text", { class: "tick", x: 396, y: y + 15 }, shown(held.value)), s("title", {}, ""));
+      bars.append(s("text", { class: "tick", x: 382, y: y + 15 }, shown(held.value)), s("title", {}, ""));
       bars.lastChild.textContent = `${name}: ${shown(held.value, 4)}, between ${shown(held.low, 4)} and ${shown(held.high, 4)}`;
     });
     const space = ball(one);
