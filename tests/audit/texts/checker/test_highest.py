@@ -26,9 +26,9 @@ def known(draw: st.DrawFn, count: int, d: int) -> tuple[Known, Array]:
 
 
 def exact_best(query: Array, keys: Array) -> Fraction:
-    return max(
-        sum(Fraction(a) * Fraction(b) for a, b in zip(query.tolist(), key, strict=True)) for key in keys.tolist()
-    )
+    mine = [Fraction(number) for number in query.tolist()]
+    products = [[a * Fraction(b) for a, b in zip(mine, key, strict=True)] for key in keys.tolist()]
+    return max(sum(each, Fraction(0)) for each in products)
 
 
 @settings(max_examples=60, deadline=None)
