@@ -43,6 +43,7 @@ _REASON = re.compile(
 _SAID_OF = re.compile(r"\s*\}\s*(?:[=<>_^]|\\(?:leq?|geq?|approx|to|gg|ll|neq?|sim)(?![A-Za-z]))")
 _OPENER = re.compile(r"\s*\{")
 _LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
+_FROM_A_SIDE = re.compile(r"0\s*(?:\^\s*(?:\{\s*([+-])\s*\}|([+-]))|([⁺⁻])|([+-])(?=\s*(?:[,;.)}$]|$)))")  # 0^+, 0+
 _DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
 _MOST = re.compile(r"\s*(?:\\,|\\!|\\;)?\s*\\?(max|min)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?")
@@ -151,6 +152,10 @@ class _Lexer:
             self.skip((len(source) if end < 0 else end) - at)
         elif c == "\\":
             self.command()
+        elif self.last() == ("relation", "->") and (sided := _FROM_A_SIDE.match(source, at)):
+            side = "-" if any(part in ("-", "⁻") for part in sided.groups()) else "+"
+            self.found[-1] = replace(self.found[-1], text=f"->{side}")
+            self.add("number", "0", len(sided.group()))
         elif _NUMBER.match(source, at):
             self.number()
         elif c.isascii() and c.isalpha():
