@@ -36,6 +36,7 @@ _CAPITAL = re.compile(r"\s*(?:\{\s*([EPRZN])\s*\}|([EPRZN])(?![A-Za-z]))")
 _BLACKBOARD = ("mathbb", "mathds", "mathbbm")
 _NORMAL = re.compile(r"N\s*(?:\\left\s*)?\(")
 _BRACKET_AHEAD = re.compile(r"\s*(?:\\(?:left|big|Big|bigg|Bigg|bigl|Bigl|biggl|Biggl)\s*)?(?:[(\[]|\\\{)")
+_ORDER = re.compile(r"\s*\}?\s*(?:\\(?:left|big|Big|bigl|Bigl)\s*)?\(")  # what follows the O of O(n)
 _REASON = re.compile(
     r"\s*\(?\s*(?:since|because|using|by|from|via|see)\s"
     r"(?!.*\b(?:not|no|never|unless|except|or|only|if|when|but|nor|neither|without)\b)[^()]*(?:\([^()]*\)[^()]*)?\)?\s*"
@@ -180,6 +181,9 @@ class _Lexer:
         named, run = (_matched(pattern, self.source, self.at) for pattern in (_NAMED, _LETTERS))
         if named in self.names:
             self.add("name", named, len(named))
+        elif run in ("O", "o"):
+            self.refuse_order(1)
+            self.add("name", run, 1)
         elif named in self.glued and not self.source.startswith("_", self.at + len(named)):
             base, index = self.glued[named].split("_")
             self.add("name", base, len(base))
@@ -193,6 +197,11 @@ class _Lexer:
             self.add("name", run, len(run))
         elif not self.is_known(run):
             self.running(run)
+
+    def refuse_order(self, length: int) -> None:
+        """Refuse O(n), which is no product: it stands for something of that size."""
+        if _ORDER.match(self.source, self.at + length):
+            self.fail("orders of magnitude are not read", length, "write a bound, or what it tends to")
 
     def is_known(self, run: str) -> bool:
         """Whether it is a word that was read: a function, a Greek letter, 'for', or several such as 'as long as'."""
@@ -279,6 +288,8 @@ class _Lexer:
         starred = written.endswith("*") and (name in spellings.TEXTS or name in spellings.DROPPED_WITH_ARGUMENT)
         length = len(name) + 1 + starred
         if name in COMMANDS:
+            if name in ("Theta", "Omega"):
+                self.refuse_order(length)
             self.add(*COMMANDS[name], length)
         elif name in spellings.DROPPED:
             self.skip(length)
