@@ -25,7 +25,8 @@ LIBRARIES = (
     "transformers",
     "transformer-lens",
 )
-FAR = 1e4  # a bar longer than this tells no more
+NEAR, FAR = 1e-3, 1e4  # a point further out than these tells no more
+LABELS = 250  # pixels for names in the chart
 
 
 @dataclass(frozen=True)
@@ -126,29 +127,53 @@ def _finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
+def compared(measured: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What of `data` tells something beside something: by topic, peers and limits beside us, and us beside limits."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, topic in measured["topics"].items():
+        is_ = {c["name"]: c["is"] for c in topic["contenders"]}
+        found[name] = [
+            {**c, "beside": is_[c["compared_with"]]}
+            for c in topic["contenders"]
+            if c["compared_with"] and c["ratio"] and (c["is"] != "ours" or is_[c["compared_with"]] == "limit")
+        ]
+    return {name: rows for name, rows in found.items() if rows}
+
+
 def chart(measured: dict[str, Any]) -> bytes:
     """The ratios as an SVG, from `data`: right of the line something takes longer than what it is compared with."""
     import altair as alt
 
-    from headwright.pictures.style import GRANT, INK, KEY, render, rows, titled
+    from headwright.pictures.style import render, titled
 
-    is_ = {(name, c["name"]): c["is"] for name, topic in measured["topics"].items() for c in topic["contenders"]}
-    bars = [
-        {"who": c["name"], "is": c["is"], "ratio": min(max(c["ratio"], 1 / FAR), FAR)}
-        for name, topic in measured["topics"].items()
-        for c in topic["contenders"]
-        if c["compared_with"] and c["ratio"] and (c["is"] != "ours" or is_[name, c["compared_with"]] == "limit")
-    ]
+    topics = compared(measured)
+    ratios = [(row["ratio"], row["name"]) for rows in topics.values() for row in rows]
+    worst = max(ratios, default=(0.0, ""))
+    told = f"{len(ratios)} ratios; the largest is {worst[0]:.3g}, of {worst[1]}." if ratios else "no ratios"
+    panels = [_panel(measured["topics"][name]["title"], rows) for name, rows in topics.items()]
+    drawn = alt.vconcat(*panels, spacing=22).resolve_scale(color="shared", shape="shared")
+    how = "quickly, " if measured["quick"] else ""
+    return render(titled(drawn, "Beside peers and limits", f"measured {how}{measured['date']}", told), ".svg")
+
+
+def _panel(title: str, ratios: list[dict[str, Any]]) -> Any:
+    import textwrap
+
+    import altair as alt
+
+    from headwright.pictures.style import GRANT, INK, KEY, LETTERS, NORMAL, QUIET, rows
+
+    bars = [{"who": row["name"], "is": row["is"], "ratio": min(max(row["ratio"], NEAR), FAR)} for row in ratios]
     colours = alt.Scale(domain=["ours", "peer", "limit"], range=[GRANT, KEY, INK])
-    line = alt.Chart(rows([{"x": 1}])).mark_rule().encode(x="x:Q")
-    drawn = alt.Chart(rows(bars)).mark_point(filled=True, size=60).encode(
-        x=alt.X("ratio:Q", title="times as long", scale=alt.Scale(type="log")),
-        y=alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=330)),
+    axis = alt.Axis(labelLimit=LABELS, minExtent=LABELS, maxExtent=LABELS)
+    line = alt.Chart(rows([{"x": 1}])).mark_rule(color=QUIET).encode(x="x:Q")
+    drawn = alt.Chart(rows(bars)).mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("ratio:Q", title=f"times as long as {'ours' if ratios[0]['beside'] == 'ours' else 'the limit'}",
+                scale=alt.Scale(type="log", domain=[NEAR, FAR]),
+                axis=alt.Axis(format="~g", values=[0.01, 1, 100, 10000])),
+        y=alt.Y("who:N", title=None, sort=None, axis=axis),
         color=alt.Color("is:N", title=None, scale=colours),
-        shape=alt.Shape("is:N", title=None),
+        shape=alt.Shape("is:N", title=None, scale=alt.Scale(domain=["ours", "peer", "limit"])),
     )  # fmt: skip
-    worst = max(bars, key=lambda bar: bar["ratio"], default=None)
-    told = f"{len(bars)} ratios; the largest is {worst['ratio']:.3g}, of {worst['who']}" if worst else "no ratios"
-    return render(
-        titled(alt.layer(line, drawn), "Beside peers and limits", f"Measured {measured['date']}", told), ".svg"
-    )
+    name = alt.Title(textwrap.wrap(title, LETTERS), fontSize=NORMAL, fontWeight="normal", frame="bounds", offset=6)
+    return alt.layer(line, drawn).properties(width=170, height={"step": 16}, title=name)

@@ -68,6 +68,86 @@ def test_projector_and_dark_are_a_key_and_a_button_away(room: Room, name: str) -
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
 
 
+FIELDS = """() => Object.fromEntries([...document.querySelectorAll(
+  '.controls :is(input, select, textarea), #field-answer, #field-sentence')]
+  .filter((field) => field.type !== 'file' && field.id)
+  .map((field) => [field.id, field.type === 'checkbox' || field.type === 'radio' ? field.checked : field.value]))"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_restores_everything_the_seed_included_and_can_hide_the_controls(room: Room, name: str) -> None:
+    page = room.enter(f"/{name}")
+    page.keyboard.press("3")
+    if page.locator("#field-seed").is_visible():
+        page.locator("#field-seed").fill("7")
+        page.locator("#field-seed").press("Enter")
+    room.settled()
+    before = page.evaluate(FIELDS)
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    links = []
+    for label in ("Copy the link", "Copy a link without controls"):
+        page.locator(".menu summary", has_text="Share").click()
+        page.get_by_role("button", name=label, exact=True).click()
+        links.append(str(page.evaluate("window.copied")).removeprefix(room.address))
+    room.enter(links[0])
+    room.settled()
+    assert page.evaluate(FIELDS) == before
+    room.enter(links[1])
+    room.settled()
+    assert page.evaluate(FIELDS) == before
+    expect(page.locator(".controls").first).to_be_hidden()
+    expect(page.locator(".presets")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tour_points_at_what_is_there_shows_what_it_speaks_of_and_gives_the_focus_back(room: Room, name: str) -> None:
+    page = room.enter(f"/{name}")
+    room.settled()
+    page.get_by_role("button", name="Tour").press("Enter")
+    guide, shown = page.locator(".guide"), 0
+    while guide.count():
+        expect(page.locator(".marked")).to_be_visible()
+        expect(page.locator(".marked")).to_be_in_viewport()
+        if guide.get_by_role("button", name="Show me").is_visible():
+            guide.get_by_role("button", name="Show me").click()
+            room.settled()
+            shown += 1
+        guide.locator("button.primary").press("Enter")
+    assert shown >= 1
+    expect(page.get_by_role("button", name="Tour")).to_be_focused()
+
+
+def test_arrow_keys_belong_to_a_slider_during_the_tour_too(room: Room) -> None:
+    page = room.enter("/design")
+    page.get_by_role("button", name="Tour").click()
+    page.locator("#field-n-slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#field-n")).to_have_value("10")
+    expect(page.locator(".guide")).to_contain_text("1 of")
+    page.keyboard.press("Escape")
+    expect(page.locator(".guide")).to_have_count(0)
+
+
+def test_a_certificate_that_is_dropped_on_a_room_is_checked(room: Room) -> None:
+    import numpy as np
+
+    from headwright.design import copy, design
+
+    page = room.enter("/rank")
+    room.settled()
+    page.evaluate(
+        """text => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([text], 'certificate.json', {type: 'application/json'}));
+          for (const kind of ['dragenter', 'dragover', 'drop'])
+            document.querySelector('h1').dispatchEvent(
+              new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: carried}));
+        }""",
+        design(np.eye(2), copy(0)).certificate,
+    )
+    expect(page.locator(".badge", has_text="Verified")).to_be_visible(timeout=20_000)
+
+
 def test_a_certificate_that_is_chosen_on_the_front_page_is_checked(room: Room, tmp_path: Path) -> None:
     import numpy as np
 

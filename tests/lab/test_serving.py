@@ -34,6 +34,28 @@ def status(address: str, **headers: str) -> int:
         return error.code
 
 
+def test_a_connection_that_asks_nothing_is_closed_and_one_that_asks_is_not() -> None:
+    code = "from headwright.lab import patience; patience.SECONDS = 0.3; " + CODE
+    command = [sys.executable, "-c", code, "lab", "--no-open", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        port = int(address.rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as silent:
+            assert silent.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as slow:
+            slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
+            assert slow.recv(1) == b""
+        body = b'{"keys": [[1.0, 0.0], [0.0, 1.0]], "copy": 0}'
+        request = urllib.request.Request(f"{address}api/design", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request) as reply:  # the workers are starting: it takes longer than a look
+            assert reply.status == 200
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
 def test_bound_to_other_addresses_it_asks_for_its_token() -> None:
     with running("--host", "0.0.0.0", "--port", "0") as address:
         port, token = address.split(":")[2].split("/")[0], address.partition("?token=")[2]

@@ -29,6 +29,7 @@ from headwright.audit.findings.places import Places, places
 from headwright.audit.findings.summary import Summary
 from headwright.audit.gallery import Example, gallery
 from headwright.audit.models.model import Model
+from headwright.audit.report.sentences import sentences
 from headwright.cards import card
 from headwright.errors import InputError
 
@@ -79,8 +80,6 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """For notebooks: the summary; `report.page` has all of it."""
-        from headwright.audit.report.sentences import sentences
-
         told = [(str(number), line) for number, line in enumerate(sentences(self), 1)]
         return card("audited", f"{self.title}: {len(self.heads)} heads, {self.rows} rows each.", told)
 

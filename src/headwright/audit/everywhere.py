@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.curves import AtLength, every_length
 from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Progress, every_text
 from headwright.audit.texts.first import FirstLayer
 from headwright.audit.texts.reading import embedding_size, first_layer, turning
@@ -82,6 +83,15 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class ByLength:
+    """How the bounds for one head and place change with the length of the texts."""
+
+    head: int
+    place: str
+    points: tuple[AtLength, ...]
+
+
+@dataclass(frozen=True)
 class Everywhere:
     """All that is proven of a first layer, and what was looked at; or why nothing is said."""
 
@@ -93,6 +103,7 @@ class Everywhere:
     left_out: tuple[int, ...] = ()  # heads that were asked for and not looked at
     slack: float = 0.0  # how far a score may be from the exact one
     missing: str = ""
+    lengths: tuple[ByLength, ...] = ()  # where the vocabulary is small: for a large one it is the work again
 
     @property
     def whole(self) -> bool:
@@ -131,6 +142,8 @@ def everywhere(
             model, length, heads=chosen, queries=None if len(queries) == len(free) else queries,
             text=_with_pairs(queries, free, text), progress=progress,
         )  # fmt: skip
+        whole = len(queries) == len(free)
+        curves = every_length(model, length, heads=chosen) if whole and len(free) <= MOST_QUERIES else []
     except InputError as error:
         return Everywhere(missing=str(error))
     return Everywhere(
@@ -138,6 +151,7 @@ def everywhere(
         tuple(_pairs(model, one) for one in found if one.guarantee is not None),
         tuple(_drawn(model, one) for one in found if one.attractors),
         len(free), len(queries), tuple(head for head in heads if head not in chosen), max(one.slack for one in found),
+        lengths=tuple(ByLength(one.head, one.name, one.points) for one in curves),
     )  # fmt: skip
 
 

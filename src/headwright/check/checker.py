@@ -72,7 +72,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
     try:
         with at_most_work():
             setting = _setting(exercise)
-            answer = read_answer(exercise, as_read, setting.knows)
+            answer = read_answer(exercise, as_read, setting.gives)
             court = setting.opened(answer)
             judgements = held(heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
@@ -133,6 +133,7 @@ def _objects(exercise: Exercise) -> Objects:
     return Objects(
         keys.named, first, called, queries, 0, complete, asked, exercise.condition, nearly=nearly, noise=noise,
         scaled={scale.name: key for key, scale in keys.scales.items()}, even=frozenset(_even(keys)),
+        separated=keys.are == "separated",
     )  # fmt: skip
 
 

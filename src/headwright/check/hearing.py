@@ -45,10 +45,10 @@ class Bench:
     setting: Setting
     seed: int
 
-    def decided(self, court: Court, answer: Answer, found: Iterable[Claim]) -> list[Judged]:
+    def decided(self, court: Court, answer: Answer, asked: Iterable[Claim]) -> list[Judged]:
         """Claims decided, and looked at twice."""
         judgements: list[Judged] = []
-        for claim in found:
+        for claim in asked:
             decided = looked_at_twice(self.exercise, answer, court.decide(claim), self.seed)
             if claim.said is not None and all(one.decision.word == "undecided" for one in decided):
                 decided = self._outgrown(court, answer, claim) or decided

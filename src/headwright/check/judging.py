@@ -102,7 +102,7 @@ class Setting(Protocol):
 
     whole: bool  # statements are decided as a whole, and only chains are taken apart
 
-    def knows(self, name: Name) -> bool:
+    def gives(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
 
     def opened(self, answer: Answer) -> Court:

@@ -70,16 +70,16 @@ def of_formulas(formulas: Sequence[Formula], names: Sequence[str]) -> Read:
     return Read(tuple(replace(one, number=number) for number, one in enumerate(found)))
 
 
-def read_answer(exercise: Exercise, read: Read, known: Callable[[Name], bool]) -> Answer:
-    """Sort the statements that were read; `known` tells the names that the exercise gives.
+def read_answer(exercise: Exercise, read: Read, gives: Callable[[Name], bool]) -> Answer:
+    """Sort the statements that were read; `gives` tells which names the exercise gives.
 
     A name that the exercise does not give is defined by 'name = ...', and bounded by 'name >> ...' or 'name > ...'.
     """
-    sorter = _Sorter(exercise, known)
+    sorter = _Sorter(exercise, gives)
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
     if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
         read = replace(read, statements=tuple(_with_output(one) for one in read.statements))
-    for statement in sorter.spelled_out(_with_own_names(read, exercise, known)):
+    for statement in sorter.spelled_out(_with_own_names(read, exercise, gives)):
         sorter.take(statement)
     answer = sorter.finished()
     answer.terse = read.terse and not answer.unread
@@ -154,13 +154,13 @@ def _is_nothing(term: Node) -> bool:
     return isinstance(body, Product) and any(isinstance(one, Number) and one.value == 0 for one in body.factors)
 
 
-def _with_own_names(read: Read, exercise: Exercise, known: Callable[[Name], bool]) -> tuple[Statement, ...]:
+def _with_own_names(read: Read, exercise: Exercise, gives: Callable[[Name], bool]) -> tuple[Statement, ...]:
     """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
     own_names = read.own | {name for one in read.statements for name in _proportional(one.node)}
     free = {name for name in own_names if name not in exercise.parameters and name not in exercise.answer}
     defined = {name.base for one in read.statements for name in _defined(one.node) if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in defined}
-    names |= {name: Name(name + OWN) for name in free if known(Name(name))}
+    names |= {name: Name(name + OWN) for name in free if gives(Name(name))}
     names |= _two_places(read, exercise)
     bounded = _bounded(read, exercise)
     names |= {name: Name(name + OWN) for name in bounded}
@@ -246,8 +246,8 @@ def _at_place(node: Node, letter: str, place: int) -> Node:
 class _Sorter:
     """Sorts statements, one after the other, into what they are for the answer."""
 
-    def __init__(self, exercise: Exercise, known: Callable[[Name], bool]) -> None:
-        self.exercise, self.known = exercise, known
+    def __init__(self, exercise: Exercise, gives: Callable[[Name], bool]) -> None:
+        self.exercise, self.gives = exercise, gives
         self.answer = Answer()
         self._cases: list[tuple[str, Said, tuple[Node, ...]]] = []  # definitions of what is asked for, with their case
         self._examples: list[tuple[str, Said]] = []
@@ -292,7 +292,7 @@ class _Sorter:
     def _scores(self) -> dict[str, tuple[str, Node]]:
         """s_i is the score of key i, unless the exercise or the answer says otherwise."""
         one_query = self.exercise.keys is not None and not any(name.startswith("q_") for name in self.exercise.answer)
-        if not one_query or self.known(Name("s", Name("i"))) or self.known(Name("s")):
+        if not one_query or self.gives(Name("s", Name("i"))) or self.gives(Name("s")):
             return {}
         return {"s": ("i", Product((Transpose(Name("k", Name("i"))), Name("q"))))}
 
@@ -301,7 +301,7 @@ class _Sorter:
         match node:
             case Quantified(body, conditions) if all(is_index(part) for part in conditions):
                 return self._pattern(body)
-            case Relation((Name(base, Name(letter, None, 0), 0) as name, value), ("=",)) if not self.known(name):
+            case Relation((Name(base, Name(letter, None, 0), 0) as name, value), ("=",)) if not self.gives(name):
                 used = any(isinstance(n, Name) and n.index == Name(letter) for n in walk(value))
                 recursive = any(isinstance(n, Name) and n.base == base for n in walk(value))
                 return (base, letter, value) if used and not recursive and not self._names_a_key(letter) else None
@@ -359,7 +359,7 @@ class _Sorter:
             return
         if isinstance(node, Relation) and node.comparisons == ("=",) and isinstance(node.terms[0], Name):
             full = full_name(node.terms[0])
-            if full in self.exercise.answer or not self.known(node.terms[0]):
+            if full in self.exercise.answer or not self.gives(node.terms[0]):
                 one = replace(said, node=node.terms[1])
                 if case and full in self.exercise.answer:
                     self._cases.append((full, one, case))  # 'for n = 2 take e.g. q = 0'
@@ -538,7 +538,7 @@ class _Sorter:
     def _every(self, under: tuple[Node, ...]) -> bool:
         """'for any $lambda$': more than that all large ones are meant."""
         large = {full_name(p.terms[0]) for p in under if _tends(p) and isinstance(p.terms[0], Name)}  # type: ignore[attr-defined]
-        own = [p for p in under if isinstance(p, Name) and not self.known(p) and not self._is_letter(p)]
+        own = [p for p in under if isinstance(p, Name) and not self.gives(p) and not self._is_letter(p)]
         return any(full_name(name) not in large for name in own)
 
     def _is_letter(self, name: Name) -> bool:
@@ -597,7 +597,7 @@ class _Sorter:
             full = full_name(name)
             wanted = full in self.exercise.answer or full in self.exercise.redefines
             new = full not in self.answer.definitions
-            own = not self.known(name) and new and not _mentions(node.terms[1], full)
+            own = not self.gives(name) and new and not _mentions(node.terms[1], full)
             if not (wanted or own) or not new:
                 return False
         right = node.terms[1]
@@ -647,7 +647,7 @@ class _Sorter:
             return False  # a condition on the scores is what is asked for
 
         def own(term: Node) -> bool:
-            return isinstance(term, Name) and not self.known(term) and full_name(term) not in self.answer.definitions
+            return isinstance(term, Name) and not self.gives(term) and full_name(term) not in self.answer.definitions
 
         if node.comparisons[0] in (">>", "<<"):
             names = [part for part in walk(node.terms[node.comparisons[0] == "<<"]) if isinstance(part, Name)]
@@ -669,7 +669,7 @@ class _Sorter:
         self._made_small()
         used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
                 if isinstance(part, Name)}  # fmt: skip
-        answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.known)]
+        answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.gives)]
         self._variants()
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
@@ -765,7 +765,7 @@ class _Sorter:
         if not isinstance(node, Relation) or not set(node.comparisons) <= {"<", "<=", ">", ">="} or one.under:
             return ""
         names = [full_name(term) for term in node.terms if isinstance(term, Name)]
-        names = [full for full in names if full in self.exercise.answer or not self.known(named(full))]
+        names = [full for full in names if full in self.exercise.answer or not self.gives(named(full))]
         before, found, after = one.sentence.partition(f"${one.text}$")
         words = one.role == "example" or (found and (_ANY.search(before) or _ENOUGH.match(after)))
         example = found and _EXAMPLE.match(after) is not None
@@ -802,11 +802,11 @@ def _holds(listing: Node, link: Relation) -> bool:
     return isinstance(listing, Listing) and any(item in link.terms for item in listing.items)
 
 
-def _used(node: Node, used: set[str], known: Callable[[Name], bool]) -> bool:
+def _used(node: Node, used: set[str], gives: Callable[[Name], bool]) -> bool:
     """Whether it matters that a name of the answer's own is large or small: only if the name occurs elsewhere."""
     if not _tends(node):
         return True
-    own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not known(part)]
+    own = [full_name(part) for part in walk(node) if isinstance(part, Name) and not gives(part)]
     return any(name in used for name in own)
 
 

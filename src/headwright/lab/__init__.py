@@ -9,6 +9,7 @@ guard     who may ask: Host, Origin, token, and the headers that every reply car
 bodies    requests read strictly, and errors as sentences
 openapi   the interface, described
 app       the pages, the static files and the interface as one application
+patience  connections that ask nothing are closed
 serving   the application on a port
 
 static/ holds the pages, one style and hand-written modules: no build step, nothing fetched from elsewhere.

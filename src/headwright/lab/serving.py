@@ -34,9 +34,10 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from headwright.lab.app import create_app
+    from headwright.lab.patience import Impatient
 
     config = uvicorn.Config(
-        create_app(hosts, token, pool=pool), log_level="warning", access_log=False, server_header=False,
+        create_app(hosts, token, pool=pool), http=Impatient, log_level="warning", access_log=False, server_header=False,
         timeout_keep_alive=10, timeout_graceful_shutdown=2, limit_concurrency=500,
     )  # fmt: skip
     with listening:

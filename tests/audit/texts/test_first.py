@@ -8,8 +8,9 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.audit.texts.first import FirstLayer, Norm, Projection, head_of
+from headwright.audit.texts.first import FirstLayer, Norm, Projection, head_of, texts_of
 from headwright.audit.texts.head import Vectors
+from headwright.audit.texts.sweep import sweep
 from headwright.errors import InputError
 
 V, WIDTH, D, PLACES = 5, 6, 4, 3
@@ -98,3 +99,12 @@ def test_refuses_a_token_whose_vector_is_nothing() -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="leave that token out"):
         head_of(nothing, 0)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_numbers_that_overflow_are_refused_rather_than_bounded() -> None:
+    eye = np.eye(2)
+    for embedding, scale in ((eye, 1e308), (eye * 1e160, 1.0)):
+        layer = FirstLayer(np.arange(2), embedding * 10, (Projection(eye * 10),), (Projection(eye),), scale)
+        with pytest.raises(InputError, match="too large for float64"):
+            sweep(head_of(layer, 0), texts_of(layer, 3), {"previous": [1]})

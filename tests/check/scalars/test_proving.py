@@ -202,3 +202,10 @@ def test_what_is_shown_of_a_proof_is_true_where_the_denominator_is_negative() ->
     proof = prove(x / (m * x + n - m), ">=", 1 / (m + epsilon), where.given((n, ">=", m + 1)))
     assert proof is not None
     assert proof.reason == "cleared of denominators it says epsilon >= 0"
+
+
+def test_terms_of_one_sign_need_no_solver() -> None:
+    where = Where({"x": Range(0), "y": Range(0)})
+    found = prove(where.name("x") + where.name("y"), ">=", 0, where)
+    assert found is not None
+    assert found.used == "exact algebra"

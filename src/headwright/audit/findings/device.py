@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from headwright.audit.rows.blocked import row_statistics
 from headwright.audit.rows.scoring import Scoring
-from headwright.audit.rows.statistics import RowStatistics, row_statistics
+from headwright.audit.rows.statistics import RowStatistics
 
 WIDTHS = (16, 32, 64, 128)  # of a head, for which the kernel's tiles fit
 

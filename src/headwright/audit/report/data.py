@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwright.audit.auditor import Audit
 from headwright.audit.documents import digest_of
 from headwright.audit.findings.heads import Head, Quantiles
 from headwright.audit.findings.places import Places
@@ -14,6 +13,9 @@ from headwright.audit.findings.rank import Spectrum
 from headwright.audit.findings.summary import Mean
 from headwright.audit.findings.words import AWAY, INTERVAL, MEANINGS, ROLES
 from headwright.audit.report.sentences import sentences
+
+if TYPE_CHECKING:
+    from headwright.audit.auditor import Audit
 
 
 def data(found: Audit) -> dict[str, Any]:

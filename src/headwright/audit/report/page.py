@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
 from statistics import median
+from typing import TYPE_CHECKING
 
 from headwright import theme
-from headwright.audit.auditor import Audit
 from headwright.audit.explain import Row
 from headwright.audit.findings.heads import Head
 from headwright.audit.findings.rounding import FORMATS
@@ -22,6 +22,9 @@ from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.sentences import sentences
 from headwright.audit.report.texts import section as every_text
 from headwright.pictures.audit import head_map
+
+if TYPE_CHECKING:
+    from headwright.audit.auditor import Audit
 
 LONGEST_TOKEN = 24
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"

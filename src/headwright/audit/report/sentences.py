@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
-from headwright.audit.auditor import Audit
 from headwright.audit.findings.heads import BY_MEAN, Head
 from headwright.audit.report.texts import headline
 from headwright.enclosure import shown_below
+
+if TYPE_CHECKING:
+    from headwright.audit.auditor import Audit
 
 ROUNDING = 1e-4  # a smaller relative difference is what floats lose
 FEW = 4  # heads named in a sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 
-from headwright.audit.everywhere import Everywhere, Extreme, OnEveryText, PairsOnEveryText
+from headwright.audit.everywhere import ByLength, Everywhere, Extreme, OnEveryText, PairsOnEveryText
 from headwright.enclosure import shown_above, shown_below
 
 DIGITS = 4  # of a proven bound
@@ -138,17 +138,38 @@ def _heads(heads: Sequence[int], one: str = "", many: str = "") -> str:
 
 
 def _bands(found: Everywhere) -> str:
+    lengths = sorted({point.length for one in found.lengths for point in one.points})
+    curves = {(one.head, one.place): one for one in found.lengths if len(lengths) > 1}
     lines = "".join(
         f'<tr><th scope="row">0.{each.head}</th><td class="words">{each.place}</td><td class="words">{_band(each)}</td>'
         f"<td>{shown_below(each.least.bound, DIGITS)}</td><td>{shown_above(each.most.bound, DIGITS)}</td>"
-        f"<td>{each.never_half} of {each.queries}</td><td>{each.always_half} of {each.queries}</td></tr>"
+        f"<td>{each.never_half} of {each.queries}</td><td>{each.always_half} of {each.queries}</td>"
+        + (f'<td class="words">{_curve(curves[each.head, each.place], lengths)}</td></tr>' if curves else "</tr>")
         for each in found.places
     )
     return _table(
         "For every text", lines,
         [("head", ""), ("place", "words"), ("from 0 to 1", "words"), ("least", ""), ("most", ""), ("never half", ""),
-         ("always half", "")],
+         ("always half", ""), *([(f"{lengths[0]} to {lengths[-1]} tokens", "words")] if curves else [])],
     )  # fmt: skip
+
+
+def _curve(one: ByLength, lengths: Sequence[int]) -> str:
+    """The band from least to most for texts of 2, 4, 8, ... tokens, as one shape from left to right."""
+    step = WIDE / max(len(lengths) - 1, 1)
+    across = [lengths.index(point.length) * step for point in one.points]
+    above = [f"{x:.1f} {TALL * (1 - point.most):.2f}" for x, point in zip(across, one.points, strict=True)]
+    below = [f"{x:.1f} {TALL * (1 - point.least):.2f}" for x, point in zip(across, one.points, strict=True)]
+    said = ", ".join(
+        f"{point.length} tokens: {shown_below(point.least, DIGITS)} to {shown_above(point.most, DIGITS)}"
+        for point in one.points
+    )
+    return (
+        f'<svg class="band" width="{WIDE}" height="{TALL}" role="img" aria-label="{said}"><title>{said}</title>'
+        f'<line class="track" x1="0" y1="{TALL}" x2="{WIDE}" y2="{TALL}"/>'
+        f'<path d="M{"L".join([*above, *reversed(below)])}Z"/>'
+        f'<line class="half" x1="0" y1="{TALL / 2}" x2="{WIDE}" y2="{TALL / 2}"/></svg>'
+    )
 
 
 def _band(one: OnEveryText) -> str:

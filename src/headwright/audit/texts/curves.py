@@ -11,6 +11,7 @@ from headwright.audit.texts.every_text import HALF, Progress, Sweeper, asked_pla
 from headwright.audit.texts.first import head_of
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import sweep
+from headwright.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def lengths_to(longest: int, least: int = 2) -> list[int]:
     return [*powers, longest]
 
 
-def curves(
+def every_length(
     model: Model,
     longest: int,
     *,
@@ -53,13 +54,15 @@ def curves(
     sweeper: Sweeper = sweep,
     progress: Progress | None = None,
 ) -> list[Curve]:
-    """The curves of the heads of a first layer, up to a length.
+    """What `every_text` finds of the heads of a first layer, for T = 2, 4, 8, ... up to a length.
 
     >>> from headwright.audit.models import load_model
-    >>> own, previous, first = curves(load_model("builtin:induction"), 8, heads=[0])
+    >>> own, previous, first = every_length(load_model("builtin:induction"), 8, heads=[0])
     >>> previous.name, [point.length for point in previous.points]
     ('previous', [4, 8])
     """
+    if isinstance(model, str):
+        raise InputError(f"the model is {model!r}: expected load_model({model!r})")
     layer = first_layer(model)
     lengths = lengths_to(longest, len(layer.opening) + len(layer.closing) + 2)  # the previous place is free
     for length in (longest, *lengths):

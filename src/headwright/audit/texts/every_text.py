@@ -118,6 +118,9 @@ def every_text(
     rows = None if queries is None else counted(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
     sets = asked_places(texts, offset)
+    if text is not None and "previous" in sets and texts.place - 1 not in texts.free:
+        raise InputError(f"texts of {length} tokens: the place before the last is held, and pairs of a text are about "
+                         "it; expected longer ones")  # fmt: skip
     looked = _looked(layer, texts, chosen, sets, rows, sweeper, progress)
     return [_one(model, layer, number, each, text) for number, each in zip(chosen, looked, strict=True)]
 

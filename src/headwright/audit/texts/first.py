@@ -141,7 +141,7 @@ def texts_of(layer: FirstLayer, length: int, place: int | None = None) -> Texts:
     most = layer.positions
     if length < least or (most is not None and length > most):
         reach = f"{least} to {most}" if most is not None else f"{least} or more"
-        kept = f", of which {special} are special" if special else ""
+        kept = f", of which {special} {'is' if special == 1 else 'are'} special" if special else ""
         raise InputError(f"texts of {length} tokens: expected {reach}{kept}")
     at = {int(token): index for index, token in enumerate(layer.tokens)}
     first = length - len(layer.closing)
@@ -178,7 +178,7 @@ def _normed(x: Vectors, norm: Norm) -> Vectors:
         size = np.sqrt(np.einsum("ij,ij->i", rows, rows)[:, None] / width + norm.eps)
         # Where the exact row lies: its size is at least that of the computed one, less what it may be off.
         least = min(least, float(size.min()) * (1 - 2 * gamma(width + 8)) - error)
-        if least <= 0:
+        if not least > 0:  # nor if it is no number
             raise InputError("a token's vector is all but 0, and a norm divides by its length: leave that token out")
         part = np.divide(rows, size, out=result[start : start + NEAR])
         part *= norm.gain

@@ -51,7 +51,10 @@ class Vectors:
         """No product of two rows, computed in float64 in any order, is further than this from the exact one."""
         a, b = self.longest, other.longest
         rounding = gamma(self.rows.shape[1] + 1) * a * b
-        return (rounding + a * other.error + b * self.error + self.error * other.error) * UP + TINY
+        found = (rounding + a * other.error + b * self.error + self.error * other.error) * UP + TINY
+        if not np.isfinite(found):
+            raise InputError("the numbers of queries and keys are too large for float64: nothing is proved of them")
+        return found
 
 
 class Head(Protocol):

@@ -23,6 +23,7 @@ NEARLY = frozenset(
         "amounts to", "is just", "is simply", "is again", "is then", "is now", "turns into", "is still",
     }
 )  # fmt: skip
+BOUNDS = (r"\le", r"\ge", "<", ">")
 UNLIKE = frozenset(
     {
         "is not",
@@ -86,6 +87,11 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
         words = [one.text for one in found[start:-1]]
         if _is_another(found, start, words, tokens[number + 1 :]):
             found[-1] = replace(token, kind="formula", text=f"= {token.text}", loose="nearly", goes_on="instead")
+            continue
+        behind = start > 1 and found[start - 1].text == "," and found[start - 2].kind == "formula"
+        sign = lexicon().sign(words) if behind and token.kind == "term" and words and words[0] not in VERBS else None
+        if sign in BOUNDS:  # '$a = b$, below $c$'
+            found[start:] = [replace(token, kind="formula", text=f"{sign} {token.text}", loose="room", goes_on="end")]
             continue
         for at in range(len(words)):
             made = _made(words[at:], token, case=_in_a_case(found, start))

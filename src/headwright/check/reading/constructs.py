@@ -7,7 +7,7 @@ at least $x$': every construct becomes formulas, which are judged like any other
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
@@ -39,7 +39,8 @@ class Constructs(Values):
         noun = self._noun()
         self.take("of")
         subject = Subject("term", self._applied(noun, inner.terms), guessed=True)
-        return self.valued(subject, self.sign_of(subject), False)
+        strict = bool(self.take("exactly", "precisely"))
+        return self.valued(subject, self.sign_of(subject), strict)
 
     def _noun(self) -> str:
         noun = self.phrase(lexicon().functions)
@@ -120,6 +121,8 @@ class Constructs(Values):
     def independent(self) -> Made:
         """'head 2 does not depend on $g$': the key whose length that is has the score 0 there."""
         self.need(self.objects.heads > 1 and self.objects.scaled)
+        if self.take("in", "for"):
+            return self._no_role(self.head_named())
         head = self.head_named()
         self.take("output", "weights")
         self.need(self.take_from("independent"))
@@ -127,6 +130,15 @@ class Constructs(Values):
         self.need(name in self.objects.scaled)
         self.at += self.kind() == "word" and self.word() == name
         self.take("at all", "any more")
+        self.head = head
+        sign = r"\approx" if self.objects.nearly else "="
+        return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
+
+    def _no_role(self, head: int) -> Made:
+        """'in head 2 the length $g$ plays no role'."""
+        self.take("the length", "the factor", "the scale", "the random length", "the value of")
+        name = self.next("term")
+        self.need(name in self.objects.scaled and self.take_from("plays no role"))
         self.head = head
         sign = r"\approx" if self.objects.nearly else "="
         return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
@@ -171,7 +183,9 @@ class Constructs(Values):
         all_weights = r"\sum_{i=1}^{n} \alpha_i"
         while True:
             self.skip("adverbs")
-            if self.take_from("sums"):
+            if self.take("lie between zero and one", "are between zero and one", "lie between 0 and 1"):
+                found.append(r"0 \le \alpha_i \le 1")
+            elif self.take_from("sums"):
                 whole = " + ".join(rf"\alpha_{key}" for key in self.objects.keys) if self.objects.complete else ""
                 found.append(rf"{whole or all_weights} = {self.value()}")
             else:
@@ -196,6 +210,29 @@ class Constructs(Values):
         self.at = back
         return found
 
+    # What tokens have.
+
+    def alone(self) -> Made:
+        """'the first token can only see itself'."""
+        self.need(self.objects.tokens)
+        head = self.head_named()
+        self.need(self.take_from("only itself"))
+        self.head = head
+        return [rf"\alpha_{{{head},{head}}} = 1"], "room"
+
+    def of_token(self) -> Made:
+        """'the key of token 1 is $u_b$', 'its query is $u_a$'."""
+        self.need(self.objects.tokens)
+        its = bool(self.take("its"))
+        self.need(its or self.take("the"))
+        number = 0 if its else next((n for n, word in enumerate(("first", "second", "third"), 1) if self.take(word)), 0)
+        letter = {"key": "k", "query": "q", "value": "v"}.get(self.take("key", "query", "value"), "")
+        self.need(letter and (its or number or self.take("of")))
+        head = number or (self.head if its else self.head_named())
+        self.need(head)
+        self.head = head
+        return self._predicated(Subject("term", ((f"{letter}_{{{head}}}", ""),), guessed=True))
+
     # What matrices do, and what they are.
 
     def acting(self) -> Made:
@@ -218,8 +255,22 @@ class Constructs(Values):
             value = "itself" if self.take("itself", "themselves") else self.value()
         else:
             value = verb
+        self.need(all(map(_NAME.fullmatch, found)))
         self.sign = ACTS
-        return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], ""
+        return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], "room"
+
+    def acted_on(self) -> Made:
+        """'$v_a$ stays the same', '$v_b$ is mapped to zero': by the matrix that is asked for."""
+        name = self.objects.asked
+        self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
+        self.take("the part", "the component")
+        term = self.next("term")
+        self.need(_NAME.fullmatch(term) and term != name)
+        if self.take_from("is mapped to"):
+            return [f"{name} {term} = {self.value()}"], "room"
+        self.need(self.take_from("stays") or self.take_from("goes"))
+        kept = self.tokens[self.at - 1].text not in _GONE
+        return [f"{name} {term} = {term if kept else 0}"], "room"
 
     def _pass(self) -> bool:
         self.at += 1
@@ -262,14 +313,7 @@ class Constructs(Values):
     def is_given(self) -> bool:
         """'$P$ is a permutation matrix', '$g > 1$ has probability one half', 'there are $n - 2$ others'."""
         back = self.at
-        for fact in (
-            self._not_negative,
-            self._matrix_fact,
-            self._even_chance,
-            self._others_counted,
-            self._on_the_circle,
-            self._noise_goes,
-        ):
+        for fact in self._facts():
             try:
                 fact()
                 self.need(self.ends())
@@ -278,6 +322,12 @@ class Constructs(Values):
             else:
                 return True
         return False
+
+    def _facts(self) -> tuple[Callable[[], None], ...]:
+        return (
+            self._not_negative, self._sorted, self._symmetric, self._apart, self._matrix_fact, self._even_chance,
+            self._others_counted, self._on_the_circle, self._noise_goes,
+        )  # fmt: skip
 
     def _matrix_fact(self) -> None:
         names = [self.next("term")]
@@ -296,6 +346,26 @@ class Constructs(Values):
         self.need(self.take_from("singular values") and self.take("are", "is"))
         self.skip("adverbs")
         self.need(self.phrase(lexicon().of_ones) == r"\ge 0")
+
+    def _sorted(self) -> None:
+        self.need(any("singular values" in facts for facts in self.objects.facts.values()))
+        self.need(self.take("they", "the singular values", "singular values", "the values", "the sigmas"))
+        self.need(self.take_from("decreasing"))
+
+    def _symmetric(self) -> None:
+        """'$g$ is symmetric about its mean $1$'."""
+        self.need(self.kind() == "term" and self.next("term") in self.objects.scaled and self.objects.even)
+        self.need(self.take_from("symmetric"))
+        told = bool(self.take("its mean", "the mean"))
+        self.need((self.text() == "1" and self.kind() == "term" and self._pass()) or self.take("one") or told)
+
+    def _apart(self) -> None:
+        """'at distance at least $1$', where that is given."""
+        self.need(self.objects.separated)
+        self.take("the keys", "they", "all keys", "and")
+        self.need(self.take_from("at a distance"))
+        self.need((self.text() == "1" and self.kind() == "term" and self._pass()) or self.take("one"))
+        self.take("apart", "from each other")
 
     def _even_chance(self) -> None:
         self.need(self.objects.even)
@@ -338,5 +408,7 @@ _DOTS = re.compile(
     r"(?P<base>\\?[a-zA-Z]+)_(?:1|\{1\})(?P<power>\^\w|\^\{\w\})?\s*\+.*\\?(?:dots|ldots|cdots|\.\.\.)\s*\+\s*"
     r"(?P=base)_(?P<upper>\w|\{\w\})(?P=power)?"
 )
+_NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
+_GONE = frozenset({"killed", "removed", "vanishes", "out", "disappears", "annihilated", "eliminated", "deleted"})
 _WEIGHT = re.compile(r"\\?alpha_(?:\w|\{\w\})")
 _CIRCLE = re.compile(r"\(\\?sin(?P<at>\(?[a-z]'?\)?),\\?cos(?P=at)\)")

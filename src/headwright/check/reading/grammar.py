@@ -7,7 +7,7 @@ formula, which is judged like any other; what does not stays as it was, and is n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from headwright.check.reading.constructs import Constructs
@@ -87,9 +87,12 @@ class _Reader(Constructs):
         if self.kind() == "term" and len(self.out) > 1 and self.out[-2].kind == "term":
             return False  # 'the sum of $a$ and $b$ is ...'
         if last.kind == "mark":
-            return last.text in (",", ":", "(")
+            return last.text in (",", ":", "(") or (last.text == ")" and self.word() in BEGIN_BARE)
+        if self._preamble():
+            return True
         if last.kind in ("formula", "term"):
-            told = self.objects.tokens and self.word() in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            asks = self.word(1) if self.word() == "which" else self.word()
+            told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
             return (
                 bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
             )
@@ -101,16 +104,30 @@ class _Reader(Constructs):
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
 
+    def _preamble(self) -> bool:
+        """'by orthonormality the scores are ...': words before a clause that say where it comes from."""
+        words: list[str] = []
+        for one in reversed(self.out):
+            if one.kind != "word":
+                break
+            words.insert(0, one.text)
+            if " ".join(words) in lexicon().table("preambles"):
+                before = self.out[len(self.out) - len(words) - 1] if len(self.out) > len(words) else None
+                return before is None or before.kind == "mark" or before.text in lexicon().table("begins")
+        return False
+
     def _introduced(self) -> bool:
         """'the score of $j$ has to be much larger than all others:' is said more precisely behind the colon."""
         start = self.at
         try:
             self.need(self.objects.condition and self._may_begin())
             self.subject()
-            self.need(self.take_from("must"))
-            self.skip("adverbs")
-            self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
+            if not self.take_from("must beat"):
+                self.need(self.take_from("must"))
+                self.skip("adverbs")
+                self.need(self.phrase({**lexicon().signs, **lexicon().nearly}))
             self.need(self.take_from("rest", "others") or self.subject())
+            self.take_from("by a margin")
             self.need(self.text() == ":")
             self.at += 1
         except UnfitError:
@@ -133,11 +150,7 @@ class _Reader(Constructs):
         start, line = self.at, self.tokens[self.at].line
         state = (self.last, self.sign, self.head)
         named = {kind: list(refs) for kind, refs in self.named.items()}
-        for attempt in (
-            self._clause, self._head_clause, self._having, self._property, self._ellipsis, self._case, self._differ,
-            self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting, self.summands,
-            self.independent, self.contributing, self.told,
-        ):  # fmt: skip
+        for attempt in self._attempts():
             try:
                 text, loose = attempt()
                 bare = (
@@ -154,6 +167,13 @@ class _Reader(Constructs):
                 self.also = []
                 self.named = {kind: list(refs) for kind, refs in named.items()}
         return None
+
+    def _attempts(self) -> tuple[Callable[[], tuple[list[str], Loose]], ...]:
+        return (
+            self._clause, self._halving, self._head_clause, self._having, self._property, self._ellipsis, self._case,
+            self._differ, self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting,
+            self.summands, self.independent, self.contributing, self.told, self.of_token, self.alone, self.acted_on,
+        )  # fmt: skip
 
     # A subject, a sign and a value.
 
@@ -250,7 +270,11 @@ class _Reader(Constructs):
             self.take("the set of")
             self.need(self.front() and self.take("indices", "keys", "numbers"))
             return [rf"{self.objects.set} = \{{1, \dots, {self.objects.first}\}}"], ""
-        self.need(self.objects.noise and self.take_from("no noise"))
+        self.need(self.objects.noise)
+        if not self.take_from("no noise"):
+            self.need(self.take_from("the keys"))
+            self.skip("adverbs")
+            self.need(self.take_from("become their means"))
         return [r"k_i \approx \mu_i"], "room"
 
     def _of_matrices(self) -> tuple[list[str], Loose]:
@@ -264,6 +288,16 @@ class _Reader(Constructs):
         return [rf"{name}^\top {name} = I" for name in names], ""
 
     # Heads, keys, all weights together.
+
+    def _halving(self) -> tuple[list[str], Loose]:
+        """'the softmax puts half of its weight on each of them'."""
+        self.need(self.objects.heads == 1 and len(self.objects.keys) == 2 and not self.objects.complete)
+        self.need(self.take_from("head") or self.take("it"))
+        self.skip("adverbs")
+        self.need(self.take("puts", "places", "gives"))
+        self.take_from("almost")
+        self.need(self.take_from("half its weight") and self.take("on", "to") and self.take_from("each of them"))
+        return [rf"\alpha_{key} \approx \frac12" for key in self.objects.keys], "room"
 
     def _head_clause(self) -> tuple[list[str], Loose]:
         """'head 1 copies $v_a$', 'the softmax puts nearly all its weight on $k_a$', 'head 2 gives $c_2 = v_b$'."""
@@ -296,8 +330,10 @@ class _Reader(Constructs):
     def _who(self) -> int:
         """The head of which something is said; 0 where there is only one."""
         behind = _QUERY.match(self.out[-1].text) if self.out and self.out[-1].kind in ("formula", "term") else None
-        if self.objects.tokens and behind and self.word() in lexicon().table("attending"):
-            return int(behind[1])
+        if self.objects.tokens and behind:
+            self.take("which")
+            if self.word() in lexicon().table("attending"):
+                return int(behind[1])
         if self.take("it"):
             self.need(self.head)
             return self.head
@@ -318,10 +354,21 @@ class _Reader(Constructs):
         except UnfitError:
             self.at = back
             refs, guessed = self.indices()
+        if refs and self.take("is orthogonal to", "are orthogonal to", "is perpendicular to", "are perpendicular to"):
+            self.need(self.text() in self.objects.queries and self.next("term"))
+            subject = self.of_keys("score", refs, guessed)
+            self.last, self.sign = subject, "="
+            return self.for_each(subject, self.is_said(subject), "0"), "room"
+        self.skip("adverbs")
         scoring = "score" if refs and self.take_from("scoring") else ""  # 'the three keys score $x$ each'
         self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")
         sign = self.sign_said()
+        if refs and self.take_from("exponential"):  # 'the wanted keys have exponentials $x$ each'
+            self.take("of")
+            scores = self.of_keys("score", refs, guessed)
+            wrapped = Subject("term", tuple((f"e^{{{term}}}", where) for term, where in scores.terms), guessed=True)
+            return self.valued(wrapped, sign or self.sign_said() or "=", False)
         kind = scoring or next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
         if not kind and refs and self.last is not None:
             kind = self.last.kind

@@ -54,6 +54,7 @@ class Lexicon:
     after: frozenset[str]
     nouns: frozenset[str]
     between: frozenset[str]
+    passing: frozenset[str]
     abbreviations: frozenset[str]
     nearly: Mapping[tuple[str, ...], str]
     functions: Mapping[tuple[str, ...], str]
@@ -99,6 +100,7 @@ class Lexicon:
         >>> lexicon().sign("is much larger than all other scores".split())
         '\\gg'
         """
+        words = [word for word in words if word not in self.passing]
         start = self._fillers(words)
         found = _longest(words[start:], self.signs)
         if found is None or any(word not in self.after for word in words[start + found.words :]):
@@ -111,6 +113,7 @@ class Lexicon:
         >>> lexicon().of_one(["is", "negative"]), lexicon().of_one(["is", "blue"])
         ('< 0', None)
         """
+        words = [word for word in words if word not in self.passing]
         return self.of_ones.get(tuple(words[self._fillers(words) :]))
 
     def of_two(self, words: Sequence[str]) -> str | None:
@@ -259,6 +262,7 @@ def lexicon() -> Lexicon:
         after=frozenset(given["fillers"]["after"]),
         nouns=frozenset(given["fillers"]["nouns"]),
         between=frozenset(given["fillers"]["between"]),
+        passing=frozenset(given["fillers"]["passing"]),
         abbreviations=frozenset(given["abbreviations"]["words"]),
         nearly=_table(given["nearly"]),
         functions=_table(given["functions"]),

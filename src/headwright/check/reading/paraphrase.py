@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
+from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose, Token
 
@@ -17,6 +18,10 @@ F, T, E = r"§\d+F", r"§\d+T", r"§\d+[FT]"  # places: a formula, a term, eithe
 VERB = r"(?:is|are|does|do|can|could|will|would|has|have)"
 CASES = r"(?:cases?|circumstances?|situation|event|point|time|of (?:the|these)(?: two)? cases)"
 ASSUMED = r"(?:assumptions?|hypothesis|premise|supposition|condition|exercise|question|setup)"
+WANTED = (
+    r"(?:what (?:was|is|we|i|you)(?: are| were)? (?:needed?|wanted?|asked(?: for)?|required|claimed|looking for|after)"
+    r"(?: to show| to prove)?|(?:enough|sufficient|as required|fine|good enough)(?! (?:to|for|as|only|if|when)))"
+)
 STEPS = r"(?:subtract|divide|multiply|cancel|rearrange|square|expand|simplify|substitute|insert|factor)"
 COMBINED = {
     "mean": r"\frac{{({}) + ({})}}{{2}}", "average": r"\frac{{({}) + ({})}}{{2}}", "sum": "({}) + ({})",
@@ -149,6 +154,22 @@ def _opening(*parts: str) -> re.Pattern[str]:
     return re.compile(rf"{_OPENED}{' '.join(parts)} (?=§)")
 
 
+def _a_case(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'in the worst case $c = 1/2$ the score is ...'."""
+    return f"for {found['case']} ," if looks_like_a_case(sentence.text(found["case"])) else found[0]
+
+
+def _between(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'$a$ lies between $0$ and $1$'."""
+    ends = [{"zero": "0", "one": "1"}.get(end) or sentence.text(end) for end in (found["low"], found["high"])]
+    return sentence.new("F", rf"{ends[0]} \le {sentence.text(found['one'])} \le {ends[1]}", found["one"])
+
+
+def _set_anew(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'adding $u_d$ makes $x_2 = u_a + u_d$': a token is another one from here on."""
+    return f"setting {found['new']}" if re.match(r"\s*x_\{?\d\}?\s*=", sentence.text(found["new"])) else found[0]
+
+
 def _contrasted(sentence: _Sentence, found: re.Match[str]) -> str:
     """'the layer sees $a$, not $b$' says that they differ."""
     return sentence.new(
@@ -189,7 +210,24 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _with_bound,
     ),
     (_turn(r"(that|it|this|what)'s"), r"\1 is"),
-    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), r"setting \g<new>"),
+    (_turn(rf"(?:this|that|which) is (?:only possible|possible only|only true) (?:for|if|when) (?P<so>{F})"),
+     r"so \g<so>"),
+    (_turn(rf"(?:, )?(?:and )?(?:which|this|that)(?: is| was)?(?: exactly| just| precisely)? {WANTED}"), ""),
+    (
+        re.compile(
+            r"(?<!\S)(?:equivalently |then )?(?:(?:we|i)(?: can| may| will| would)?|(?:one|you)(?: can| may))"
+            r"(?: simply| just)?"
+            rf" (?:take|choose|set|use|pick|put|define|write) (?={E}|the query|as (?:the )?query)"
+        ),
+        "take ",
+    ),
+    (_turn(rf"(?:in the )?(?:worst|worse|best|better|bad|good|short|long) case (?P<case>{F})"), _a_case),
+    (
+        _turn(rf"(?P<one>{T}) (?:lies|lie|is|are|stays)(?: strictly| always)? between",
+              rf"(?P<low>{T}|zero) and (?P<high>{T}|one)"),
+        _between,
+    ),
+    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), _set_anew),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (
         _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",

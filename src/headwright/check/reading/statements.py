@@ -660,6 +660,11 @@ class _Sentence:
 
     def _otherwise(self, clause: Clause) -> None:
         """In the other cases: of what was said last, turned round."""
+        argued = self.clauses[: self.clauses.index(clause)][-1:]
+        if _COUNTERFACTUAL.search(self.sentence.text) or (argued and argued[0].closed == ":"):
+            self.front = [_Condition((), "otherwise")]  # 'A for B: otherwise C would be so' speaks of what is not so
+            self._claims(clause, "claim")
+            return
         before = self.complement
         if not before and self.last and isinstance(self.all.found[self.last[-1]].node, Logic):
             implied = self.all.found[self.last[-1]].node
@@ -1058,13 +1063,26 @@ def _tidy(text: str) -> str:
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
 
 
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*(?:\(\s*)?\\(?:text|textrm|mbox)\{\s*\(?([^{}$()]*)\)?\s*\}(?:\s*\))?\s*(?=\\\\|$)"
+)
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """A step without the words beside it that say how it is made, if they claim nothing themselves."""
+    words = re.findall(r"[\w'-]+", found[1].lower())
+    parts = [lexicon().part(words[at:]) for at in range(len(words))]
+    idle = all(one is None or one.part in ("idle", "reason", "claim") for one in parts)
+    return "" if idle and not lexicon().claims_something(words) else found[0]
+
+
 def _remarks(text: str) -> Iterator[tuple[str, bool]]:
     r"""A formula without its number and without a remark in brackets behind it; then what the remark states.
 
     >>> list(_remarks(r"a = b \quad (\text{since } P^T P = I) \quad (20)"))
     [('a = b', False), ('P^T P = I', True)]
     """
-    text = _NUMBERED.sub("", text)
+    text = _COMMENT.sub(_without_comment, _NUMBERED.sub("", text))
     found = _REMARK.search(text)
     if found is None:
         yield text, False

@@ -17,6 +17,7 @@ from headwright.check.reading.sentences import Token
 SMALL = ("zero", "one", "two", "three", "four")
 ORDINALS = ("", "first", "second", "third", "fourth")
 FRACTIONS = {"a half": r"\frac12", "one half": r"\frac12", "a third": r"\frac13", "one third": r"\frac13"}
+KINDS = ("score", "weight", "exponential")
 REST, ALL, FRONT = "rest", "all", "front"  # in place of an index: the others, every key, the first m
 LONGEST = 6  # words of a phrase
 
@@ -43,6 +44,7 @@ class Objects:
     noise: bool = False  # and that is all that is uncertain of them
     facts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of matrices: P is a permutation
     scaled: Mapping[str, str] = field(default_factory=dict)  # a random length, and the key that has it
+    separated: bool = False  # keys at a distance of at least 1
     even: frozenset[str] = frozenset()  # cases that have probability one half, without blanks
 
     @property
@@ -180,7 +182,9 @@ class Things(Cursor):
     def leftover(self) -> bool:
         """'the remaining $n - 3$ keys', if it is so many that are left."""
         back = self.at
-        if self.take_from("leftover") and self.kind() == "term":
+        if self.tokens[self.at - 1].text == "the" and self.at:
+            self.take("remaining", "other")
+        if (self.take_from("leftover") or self.at > back) and self.kind() == "term":
             left = self.objects.first or str(len(self.objects.keys))
             if "".join(self.text().split()) == f"n-{left}" and (self.objects.first or self.objects.keys):
                 self.at += 1
@@ -280,6 +284,9 @@ class Things(Cursor):
             letter = "i" if ref in (REST, ALL, FRONT) else ref
             if kind == "score":
                 terms.append((rf"k_{{{letter}}}^\top {self.query(head)}", where))
+            elif kind == "exponential":
+                self.need(self.objects.asked != "tau")  # there the scores are divided by it first
+                terms.append((rf"e^{{k_{{{letter}}}^\top {self.query(head)}}}", where))
             else:
                 self.need(self.query(head))
                 several = self.objects.heads > 1 or self.objects.tokens
@@ -320,26 +327,42 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
+        if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
+            self.at += 1
+            return self.last
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
-        if self.take_from("others"):
+        if self.take_from("others") or self.leftover():
             said = [[kind for kind in MENTIONS if mentioned(kind, text)] for text in reversed(self.before)]
             kinds = [self.last.kind] if self.last is not None else next((one for one in said if one), [])
-            self.need(kinds in (["score"], ["weight"]))
+            self.need(kinds in (["score"], ["weight"], ["exponential"]))
             return self.of_keys(kinds[0], (REST,), True)
         self.take("then")
         if self.take("c"):
             self.need(not self.objects.tokens and self.objects.queries)
             return Subject("output", (("c", ""),))
         each = self.take_from("each")
+        own = next((kind for kind in KINDS if each == "its" and self.last and self.take_from(kind)), "")
+        if own and self.last is not None:  # 'every other key is orthogonal to $q$, so its score is $0$'
+            self.need(self.last.refs and self.last.kind in KINDS)
+            return self.of_keys(own, self.last.refs, True)
         if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
+        if self.take_from("wanted"):
+            kind = next((kind for kind in KINDS if self.take_from(kind)), "")
+            self.need(kind)
+            return self.of_keys(kind, self.targets(), True)
+        if self.leftover():  # 'the remaining $n - 3$ weights'
+            kind = next((kind for kind in KINDS if self.take_from(kind)), "")
+            self.need(kind)
+            return self.of_keys(kind, (REST,), True)
         rest = bool(self.take("other", "remaining"))
         count = SMALL.index(self.take(*SMALL[2:]) or "zero") or (2 if each.startswith("both") else 0)
         rest = bool(self.take("other", "remaining")) or rest
+        self.take_from("wanted")
         front = self.front()
         number = ORDINALS.index(self.take(*ORDINALS[1:]) or "")
-        kind = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+        kind = next((kind for kind in KINDS if self.take_from(kind)), "")
         if kind:
             refs = (FRONT,) if front else (REST,) if rest else (self.ordinal(number),) if number else ()
             return self._of_nouns(kind, each, refs, count)
@@ -376,7 +399,23 @@ class Things(Cursor):
             return self.of_keys(kind, refs, guessed)
         if each in ("all", "all the", "every", "each", "all of the"):
             return self.of_keys(kind, (ALL,), True)
+        letter = self.ranging()
+        if letter and not self.objects.tokens and self.objects.heads == 1:
+            term = rf"k_{letter}^\top {self.query(0)}" if kind == "score" else rf"\alpha_{letter}"
+            return Subject(kind, ((term, ""),), guessed=True, refs=(letter,))
         return Subject(kind, (), guessed=True)
+
+    def ranging(self) -> str:
+        """The letter of an index for which something was just said to be: 'for $i \\le m$ the score is ...'."""
+        said = self.out[:-1] if self.out and self.out[-1].text == "," else self.out
+        if len(said) < 2 or said[-1].kind != "formula" or said[-2].text not in ("for", "if", "when"):
+            return ""
+        opens = len(said) == 2 or said[-3].kind in (
+            "mark",
+            "word",
+        )  # '$a = b$ for $i \\ne j$' is about what stands before
+        found = _INDEX_CASE.match(said[-1].text)
+        return found[1] if found is not None and opens else ""
 
     def _of_query(self) -> bool:
         """'the scores of the query $x_2 = u_a$': all of them, in the row of that token."""
@@ -463,6 +502,7 @@ MENTIONS = {
 }
 _LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
+_INDEX_CASE = re.compile(r"\s*([ij])\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z]))")
 _ROW = re.compile(r"\s*[xq]_\{?(\d)\}?(?!\w)")
 _OUTPUT = re.compile(r"\s*c(?:_\w|_\{\w\})?\s*")
 _SIGNS = re.compile(r"<=|>=|!=|->|(?<!\\)[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|to|gg|ll|lt|gt)(?![a-zA-Z])")

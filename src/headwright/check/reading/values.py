@@ -89,6 +89,7 @@ class Values(Things):
 
     def value(self) -> str:
         """A term, a number in words, or a letter that was written before."""
+        self.take("the allowed", "the permitted", "the required", "the maximal", "the admissible")
         if self.kind() == "term":
             return self.next("term")
         if _LETTER.fullmatch(self.word()) and any(

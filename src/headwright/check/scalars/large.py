@@ -169,14 +169,14 @@ def _without(known: Range, gone: set[str]) -> Range:
 
 def sign_by(where: Where) -> SignOf:
     """A function that finds proved signs, and remembers them."""
-    known: dict[Scalar, int | None] = {}
+    found: dict[Scalar, int | None] = {}
 
     def sign(value: Scalar) -> int | None:
-        if value not in known:
-            known[value] = next(
+        if value not in found:
+            found[value] = next(
                 (one for one, comparison in ((1, ">"), (-1, "<"), (0, "=")) if prove(value, comparison, 0, where)), None
             )
-        return known[value]
+        return found[value]
 
     return sign
 

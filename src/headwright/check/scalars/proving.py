@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import Range, TooBig
+from headwright.check.scalars.numbers import TooBig
 from headwright.check.scalars.scalar import (
     ONE,
     Exp,
@@ -17,7 +17,6 @@ from headwright.check.scalars.scalar import (
     Scalar,
     Terms,
     Thing,
-    atoms_in,
     content,
     exp,
     factored,
@@ -27,13 +26,12 @@ from headwright.check.scalars.scalar import (
     interval_of_terms,
     monomial_of,
     number,
-    parameter,
     power,
     rebuilt,
     shared_powers,
     terms_product,
 )
-from headwright.check.scalars.solver import HIGHEST, cannot_fail
+from headwright.check.scalars.solver import cannot_fail
 from headwright.check.scalars.text import reads_negative
 from headwright.check.scalars.where import (
     ANYTHING,
@@ -121,29 +119,11 @@ def without_denominators(value: Scalar) -> Scalar:
 
 def certainly(cleared: Cleared) -> bool:
     """Whether the ranges alone decide the comparison in the affirmative, term by term."""
-    for value in (cleared.value, _from_lower_ends(cleared.value)):
-        place = interval_of_terms(value.over)
-        zero = not value.over
-        decided = {
-            ">": place.positive, ">=": place.not_negative, "<": place.negative, "<=": place.not_positive,
-            "=": zero, "!=": place.positive or place.negative,
-        }[cleared.comparison]  # fmt: skip
-        if decided:
-            return True
-    return False
-
-
-def _from_lower_ends(value: Scalar) -> Scalar:
-    """The same with every name counted from its lower end: n = 2 + m with m >= 0."""
-    fresh: dict[str, Scalar] = {}
-    if any(exponent > HIGHEST for monomial in value.over for _, exponent in monomial):
-        return value  # (2 + m)^1000 has too many terms
-    for atom in atoms_in(value.over):
-        if isinstance(atom, Parameter) and isinstance(atom.range.lower, Fraction) and atom.range.lower:
-            start = Range(0, lower_open=atom.range.lower_open)
-            fresh[atom.name] = parameter(atom.name, start) + atom.range.lower
-    shifted = value.put(fresh)
-    return shifted if shifted.whole else value
+    place = interval_of_terms(cleared.value.over)
+    return {
+        ">": place.positive, ">=": place.not_negative, "<": place.negative, "<=": place.not_positive,
+        "=": not cleared.value.over, "!=": place.positive or place.negative,
+    }[cleared.comparison]  # fmt: skip
 
 
 INSTANCES = 6  # at which a comparison is looked at before a proof is sought
@@ -193,7 +173,7 @@ def prove(
 ) -> Proof | None:
     """A proof that the comparison holds for all values of the names; None where none was found (it may hold or not).
 
-    >>> from headwright.check.scalars import parameter
+    >>> from headwright.check.scalars import Range, parameter
     >>> n, where = parameter("n"), Where({"n": Range(2, integer=True)})
     >>> prove(1 / n, "<=", 1 / (n - 1), where)
     Proof(reason='cleared of denominators it says 1 >= 0', used='exact algebra')

@@ -255,7 +255,7 @@ class IntegersSetting:
     setting: Integers
     whole = True
 
-    def knows(self, name: t.Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Every name is given here, or bound by a statement."""
         del name
         return True

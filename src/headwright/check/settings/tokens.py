@@ -361,7 +361,7 @@ class TokensSetting:
     setting: Tokens
     whole = False
 
-    def knows(self, name: t.Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.parameters, *self.setting.tokens, *self.setting.weights, *self.exercise.answer}

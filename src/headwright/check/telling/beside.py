@@ -157,7 +157,7 @@ def _answer(exercise: Exercise, keys: Keys, given: Sequence[Formula] | Written) 
     names = (*exercise.parameters, *(f"{base}_{which}" for base in ("k", "v", *keys.also) for which in keys.named))
     try:
         said = read(given, names) if isinstance(given, Written) else of_formulas(given, names)
-        return read_answer(exercise, without_sets(said, exercise), KeysSetting(exercise, keys).knows)
+        return read_answer(exercise, without_sets(said, exercise), KeysSetting(exercise, keys).gives)
     except MisfitError as error:
         raise NoPictureError(str(error)) from None
 

@@ -53,7 +53,7 @@ def _asked_about(model: Model, asked: Asked) -> str:
 
 def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
     from headwright.audit.texts.budget import on_budget
-    from headwright.audit.texts.curves import curves
+    from headwright.audit.texts.curves import every_length
     from headwright.audit.texts.every_text import every_text
     from headwright.audit.texts.logits import on_logit
     from headwright.audit.texts.occurrences import on_token
@@ -80,7 +80,7 @@ def _answered(model: Model, asked: Asked, sweeper: Sweeper) -> Answered:
         () if logit is None else bar("effects on a logit", lambda done: on_logit(
             model, length, logit, heads=heads, queries=queries, progress=done)),
         () if asked.budget is None or tokens is None else on_budget(model, length, tokens, asked.budget, heads),
-        () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: curves(
+        () if not asked.curve and asked.plot is None else bar("T = 2, 4, 8, ...", lambda done: every_length(
             model, length, heads=heads, queries=queries, sweeper=sweeper, progress=done)),
     )  # fmt: skip
 

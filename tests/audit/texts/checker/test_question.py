@@ -197,3 +197,40 @@ def test_ties_and_equal_scores_everywhere_are_accepted() -> None:
     for extreme, bound in (("least", "0.25000000001"), ("most", "0.24999999999")):
         with pytest.raises(DoubtError):
             check(stated(flat, places=(2,), bound=bound, extreme=extreme), flat)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e308])
+@SIDES
+def test_scores_beyond_all_numbers_prove_nothing(scale: float, extreme: str) -> None:
+    layer = tiny("plain", 11)
+    ones = (Projection(np.ones((3, 2))),) * 2  # every score is above all numbers
+    steep = replace(layer, scale=scale, embedding=np.abs(layer.embedding) * 1e3, queries=ones, keys=ones)
+    for places in ((2,), (3,), (1, 2), (0, 1, 2, 3)):
+        with pytest.raises(DoubtError, match="may be"):
+            check(stated(steep, places=places, bound="0.5", extreme=extreme), steep)
+        with pytest.raises(DoubtError, match="may be"):
+            check(stated(steep, token=12, bound="0.5", extreme=extreme), steep)
+
+
+def test_what_every_weight_is_needs_no_scores() -> None:
+    layer = tiny("windowed", 12)
+    alone = replace(layer, window=1)
+    for steep in (alone, replace(layer, scale=1e150)):
+        check(stated(steep, places=(3,), bound="1", extreme="most"), steep)
+        check(stated(steep, places=(3,), bound="0"), steep)
+
+
+@KINDS
+@SIDES
+def test_seen_from_a_place_before_the_last(kind: str, extreme: str) -> None:
+    layer, place = tiny(kind, 13), LENGTH - 2 - len(tiny(kind, 13).closing)
+    on_places, on_token = [], []
+    for text in all_texts(layer):
+        seen = scores(layer, 1, text, place)
+        places = {at for at in seen if at not in held_by(layer, LENGTH) and text[at] == 14}
+        on_places.append(weight_on(layer, 1, text, place, {place}))
+        on_token += [weight_on(layer, 1, text, place, places)] if places else []
+    best = min if extreme == "least" else max
+    sharp(layer, stated(layer, place=place, extreme=extreme, places=(place,)), best(on_places))
+    if len(set(range(place + 1)) - set(held_by(layer, LENGTH))) > 1:  # another place than the query's own
+        sharp(layer, stated(layer, place=place, extreme=extreme, token=14), best(on_token))

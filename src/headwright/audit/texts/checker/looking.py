@@ -119,14 +119,16 @@ class _Look:
         report = progress or (lambda _: None)
         table = self._table(rows, how, lambda done: report(PASSED * done))
         least, bound = self.statement.extreme == "least", Fraction(self.statement.bound)
+        if bound <= 0 if least else bound >= 1:  # as every weight is
+            return np.ones(len(rows), dtype=bool), np.zeros(len(rows))
         held, far = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
         with ctx.workprec(128):
             limit = arb(bound.numerator) / bound.denominator
             for number, row in enumerate(rows):
                 terms = [arb(score).exp() for score in table[:, number].tolist()]
                 shares = self.question.shares(int(row), terms)
-                # Only a certain yes counts: what is not comparable, or no number, is open.
-                held[number] = all(
+                # Only a certain yes counts: what is not comparable, or beyond all numbers (inf <= inf), is open.
+                held[number] = all(term.is_finite() for term in terms) and all(
                     bool(part >= limit * whole) if least else bool(part <= limit * whole) for part, whole in shares
                 )
                 if not held[number]:
@@ -141,9 +143,10 @@ class _Look:
         table = np.empty((len(wanted), len(rows)))
         query = queries(self.layer, statement.head, statement.place, self.question.rows[rows])
         blocks = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
-        places = sorted({each.place for each in wanted})
-        for done, place in enumerate(places):
-            lines = [line for line, each in enumerate(wanted) if each.place == place]
+        places: dict[int, list[int]] = {}
+        for line, each in enumerate(wanted):
+            places.setdefault(each.place, []).append(line)
+        for done, (place, lines) in enumerate(places.items()):
             here = [wanted[line] for line in lines]
             theirs, turn = self._keys(place), turns(self.layer, statement.place - place)
             for each in here:

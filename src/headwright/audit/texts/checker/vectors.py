@@ -95,5 +95,6 @@ def _projected(x: Known, by: Projection) -> Known:
 
 def scaled(ends: Array, scale: float) -> Array:
     """Times a scale above 0, rounded up twice: once for the sum before, once for the product."""
-    found: Array = np.nextafter(np.nextafter(ends, np.inf) * scale, np.inf)
+    with np.errstate(over="ignore"):  # infinity is above everything, and proves nothing
+        found: Array = np.nextafter(np.nextafter(ends, np.inf) * scale, np.inf)
     return found

@@ -199,7 +199,7 @@ class KeysSetting:
     setting: Keys
     whole = False
 
-    def knows(self, name: Name) -> bool:
+    def gives(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
         noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
         return noisy or opening(self.exercise, self.setting).gives(name)

@@ -52,14 +52,14 @@ class Spread:
         return self.outer.get(pair, ZERO)
 
 
-Known = Scalar | Vec | Spread
+Exact = Scalar | Vec | Spread
 
 
-def _times(factor: Scalar, value: Known) -> Known:
+def _times(factor: Scalar, value: Exact) -> Exact:
     return factor * value if isinstance(value, Scalar) else value.times(factor)
 
 
-def _plus(x: Known, y: Known) -> Known:
+def _plus(x: Exact, y: Exact) -> Exact:
     if isinstance(x, Scalar) and isinstance(y, Scalar):
         return x + y
     if isinstance(x, Spread) and isinstance(y, Spread):
@@ -76,9 +76,9 @@ class Form:
     Of a vector, `noise` has the factor of each xi_i; of a number it has the vector that xi_i is multiplied with.
     """
 
-    constant: Known
-    noise: Mapping[str, Known] = field(default_factory=dict)
-    swing: Mapping[str, Known] = field(default_factory=dict)  # the factor of each random length, less its mean
+    constant: Exact
+    noise: Mapping[str, Exact] = field(default_factory=dict)
+    swing: Mapping[str, Exact] = field(default_factory=dict)  # the factor of each random length, less its mean
 
     @property
     def random(self) -> bool:
@@ -111,11 +111,11 @@ class Form:
         return replace(self, constant=constant, swing={n: _turned(x) for n, x in self.swing.items()})
 
 
-def _turned(value: Known) -> Known:
+def _turned(value: Exact) -> Exact:
     return value.turned() if isinstance(value, Vec) else value
 
 
-def _together(x: Mapping[str, Known], y: Mapping[str, Known]) -> dict[str, Known]:
+def _together(x: Mapping[str, Exact], y: Mapping[str, Exact]) -> dict[str, Exact]:
     return {**x, **y, **{name: _plus(x[name], y[name]) for name in x if name in y}}
 
 
@@ -218,7 +218,7 @@ class Laws:
         swing = {name: self._inner(part, still) for name, part in moving.swing.items()}
         return Form(self._inner(left, right), noise, swing)
 
-    def _inner(self, x: Known, y: Known) -> Scalar:
+    def _inner(self, x: Exact, y: Exact) -> Scalar:
         if isinstance(x, Vec) and isinstance(y, Vec) and {x.space, y.space} == {"key"}:
             return self.reader.scene.inner(x, y)
         raise UndeterminedError(NOT_LINEAR)
@@ -228,12 +228,12 @@ class Laws:
             raise UndeterminedError("products of sums of directions are not compared")
         return Spread(ZERO, {(c, d): s * r for c, s in x.coordinates.items() for d, r in y.coordinates.items()})
 
-    def covariance(self, x: Form, y: Form) -> Known:
+    def covariance(self, x: Form, y: Form) -> Exact:
         """Of two numbers a number, of two vectors a matrix."""
         vectors = [isinstance(form.constant, Vec) for form in (x, y)]
         if any(vectors) != all(vectors):
             raise UndeterminedError("a number and a vector have no covariance here")
-        total: Known = Spread(ZERO) if all(vectors) else ZERO
+        total: Exact = Spread(ZERO) if all(vectors) else ZERO
         for which in x.noise.keys() & y.noise.keys():
             one, other = x.noise[which], y.noise[which]
             if isinstance(one, Scalar) and isinstance(other, Scalar):
@@ -249,7 +249,7 @@ class Laws:
                 total = _plus(total, spread * one * other)
         return total
 
-    def moment(self, call: t.Call) -> Known:
+    def moment(self, call: t.Call) -> Exact:
         """The value of E[x], Var(x) or Cov(x, y)."""
         forms = [self.form(argument) for argument in call.arguments]
         match call.function, forms:
@@ -261,7 +261,7 @@ class Laws:
                 return self.covariance(one, other)
         raise MisfitError("this is not understood", call, fix="write \\operatorname{Cov}(x, y)")
 
-    def side(self, node: t.Node) -> Known:
+    def side(self, node: t.Node) -> Exact:
         """The value of a side of a comparison, which must not be left to chance."""
         found = self.form(node)
         if found.random:
@@ -330,7 +330,7 @@ def _without_noise(pairs: Mapping[str, tuple[Scalar, Scalar]], where: Where) -> 
     return all(decide(x.put(none), "=", y.put(none), where).word == "proved" for x, y in pairs.values())
 
 
-def _pairs(x: Known, y: Known, link: t.Relation) -> dict[str, tuple[Scalar, Scalar]]:
+def _pairs(x: Exact, y: Exact, link: t.Relation) -> dict[str, tuple[Scalar, Scalar]]:
     if isinstance(x, Scalar) and isinstance(y, Scalar):
         return {"": (x, y)}
     if y == ZERO:  # a written 0 is that of vectors and matrices too

@@ -313,7 +313,7 @@ class MatricesSetting:
     setting: Matrices
     whole = False
 
-    def knows(self, name: Name) -> bool:
+    def gives(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.definitions, *self.setting.shapes, *self.exercise.parameters, *self.exercise.answer}

@@ -295,7 +295,8 @@ open({
   steps: [
     ["#map", "Two layers of two heads: a small model that learned to continue what it has seen before. Each square is a head, coloured by what it does."],
     ["#head", "This head attends to what followed the same token before: an induction head. The bars are means over thousands of rows, with intervals."],
+    ["#head", "It builds on a head of the first layer, which looks at the token before: together they find what came next.", "The head it builds on: previous token"],
     ["#row", "One row: where a letter looks. Click another letter. Below it, the shortest query that does the same, with a proof that none is shorter."],
-    ["#texts", "Means say what a head does on some text. For the first layer this says what it does on every text of a length, proved, and shows the worst one."],
+    ["#texts", "Means say what a head does on some text. For the first layer this says what it does on every text of a length, proved, and shows the worst one.", "A sink, until texts get longer"],
   ],
 });

@@ -317,8 +317,9 @@ open({
   steps: [
     ["#exercise", "An exercise, typeset. Choose another one on the left, or leave it open and paste a whole answer."],
     ["#answer", "The answer: formulas alone, or words with formulas. It is checked as you type."],
-    ["#verdict", "Proved means for all parameters. Refuted comes with numbers at which it fails. Hints come one step at a time."],
-    ["#picture", "The answer beside a right one. Move n and ε on the left, and see both move."],
+    ["#verdict", "Proved means for all parameters. Refuted comes with numbers at which it fails. Hints come one step at a time.", "The right direction, too short"],
+    ["#picture", "The answer beside a right one. Move n and ε, and see both move."],
+    ["#verdict", "The same direction with a large enough factor is right, and from which factor on is said, too.", "Long enough"],
     ["#read", "How each statement was read, and what became of it: what is wrong here is seen before one argues about the verdict."],
   ],
 });

@@ -22,6 +22,8 @@ open({
     ["#verdict", "One of them is shortest: the dashed circle just touches the region. That it is enough, and that none shorter is, was proved on the server a moment ago."],
     ["#mine", "Drag the round handle to try a query of your own. The dotted line leads to the nearest query that would do."],
     ["#pattern", "What the head attends to. The line across a bar is what was wished for."],
-    [".presets", "Now see a wish that no query grants: choose “Inside the others”. The mixing weights are the proof."],
+    ["#verdict", "Now a wish that no query grants: a key inside the others. It is a mixture of them, so its score is the same mixture of theirs; the weights of the mixture are the proof.", "Inside the others: impossible"],
+    [".controls .group:last-child", "Keys need not be known exactly. Let each of them lie anywhere in a small ball: the query gets longer, and what is proved holds for all of them.", "Keys that may move"],
+    [".presets", "More wishes are here, and everything you do is in the address: copy the link, and others see what you see. Ctrl+Z undoes.", "Copy one key"],
   ],
 });

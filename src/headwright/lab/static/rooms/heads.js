@@ -193,5 +193,6 @@ open({
     ["#geometry", "Each token has a key, and a query. The query points where its key is; how far it must reach is what the norm measures."],
     ["#sizes", "The same head as a compiler builds it by hand, with constants that were chosen to be large enough: wider, and with a larger norm."],
     ["#away", "The weights, exactly these, for torch, ONNX or Hugging Face."],
+    ["#verdict", "Not every rule can be kept: a token that lies between others never wins against both of them. That is proved as well.", "Impossible: a token between others"],
   ],
 });

@@ -237,7 +237,8 @@ open({
   steps: [
     ["#one", "Ten orthonormal keys; keys 0 and 1 should be averaged. Key 0 comes out longer or shorter by chance. One query that asks for both then hardly ever averages them: it copies one, or mixes them unevenly."],
     ["#two", "With a head for each key the mean is right whenever both heads find their key. That is much better, and it is known exactly how much."],
-    ["#curve", "Longer queries do not help one head at all. Two heads come up to the dashed line and no further: beyond it, key 0 points backwards."],
-    ["#robust", "One head can do it after all. This query was designed, and proved, for every length of key 0 within four deviations: instead of asking for these two, it can push the other keys away."],
+    ["#curve", "Longer queries do not help one head at all. Two heads come up to the dashed line and no further: beyond it, key 0 points backwards.", "Longer queries"],
+    ["#robust", "One head can do it after all. This query was designed, and proved, for every length of key 0 within four deviations: instead of asking for these two, it can push the other keys away.", "The textbook's story"],
+    ["#story", "What was proved holds in its own world. Let every key shake as well, and the design that knew of one length only is not certain any more.", "All keys shake"],
   ],
 });

@@ -210,6 +210,8 @@ open({
     ["#sentence", "Two sentences of the same words. Each word is a row of numbers; shuffling the words shuffles the rows, and nothing else."],
     ["#without", "A layer of self-attention and feed-forward without positions: whether one shuffles before or after it makes no difference at all. Who bit whom cannot be read off."],
     ["#with", "With positions added the two differ: now the layer knows where a token stands."],
+    ["#without", "Positions are not the only way to see order: a causal mask lets a token see only those before it, and the two differ even without positions.", "A causal layer sees order"],
     ["#places", "Positions are numbers, and numbers are rounded. In bfloat16 the index 257 is 256, so two tokens get the same position."],
+    ["#places", "It matters what is rounded. The rows themselves may be: they stay apart, and that is proved, not sampled.", "Rows in bfloat16: harmless"],
   ],
 });

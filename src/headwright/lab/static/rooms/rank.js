@@ -260,7 +260,8 @@ open({
   steps: [
     [".matrices", "A matrix, the best matrix of small rank near it, and what is missed, in the same colours. Move the rank on the left."],
     ["#verdict", "What is missed is certified: the bound trusts no decomposition. And it is never more than |A|_F / √k."],
-    ["#spectrum", "The singular values under the bound. Where they fall steeply, few ranks say it all; where all are equal, the last one meets it."],
-    ["#energy", "The share of the squares that is kept."],
+    ["#spectrum", "The singular values under the bound. Where they fall steeply, few ranks say it all; where all are equal, the last one meets it.", "All equal: the bound is met"],
+    ["#energy", "The share of the squares that is kept: for a picture, most of it lies in few ranks.", "A picture: few ranks say it"],
+    [".matrices", "The same for a head of a trained model: which token attends to which, positions apart.", "A head of a trained model"],
   ],
 });

@@ -70,7 +70,7 @@ export function build(main, state, { by = post, given = false, heard = () => {} 
   const controls = h("div", { class: "controls" },
     group("Wish", wishes.place, choose(state, "mode", "weights", [["evenly", "evenly"], ["least", "at least"]]),
       slider(state, "eps", "eps: what is left to the others", { least: 1e-6, most: 100, log: true })),
-    group("Keys", ...many, h("div", { class: "control" }, h("span", { class: "label" }, "the chosen key"), chosen.place)), view,
+    group("Keys", ...many, h("div", { class: "control" }, h("span", { class: "label" }, "the chosen key, and where it lies"), chosen.place)), view,
     group("Head", line(state, "scale", "scale of the scores", { note: "exact, such as 1 or 1/8" }), slider(state, "heads", "heads", { least: 1, most: 4, step: 1 }),
       choose(state, "noise", "keys may be off by a", NOISES), amount));
   main.append(h("div", { class: "room" }, controls,
