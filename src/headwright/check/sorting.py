@@ -343,7 +343,7 @@ class _Sorter:
         found = _FIRST_NAME.match(text)
         name = Name(found[1]) if found else Name("e")
         full = full_name(name)
-        return not self.known(name) and full not in self.exercise.answer and full not in self.answer.definitions
+        return not self.gives(name) and full not in self.exercise.answer and full not in self.answer.definitions
 
     def _assume(self, said: Said) -> None:
         node = said.node
