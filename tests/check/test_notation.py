@@ -105,3 +105,33 @@ def test_a_limit_is_judged_however_it_is_written(text: str, word: str) -> None:
 )
 def test_what_is_not_understood_of_a_name_decides_nothing(text: str) -> None:
     assert check_answer(load_exercises()["averaging-two"], Written(text)).word in ("undecided", "unreadable")
+
+
+APART = r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$\Phi_m \ne \Phi_n$ whenever $m \ne n$", "proved"),
+        (r"If $\Phi_i = \Phi_j$ then $i - j = 2 \pi k$ for some integer $k$, so $i = j$.", "proved"),
+        (r"$\Phi_p = \Phi_q$ for $p \ne q$", "refuted"),
+        (r"$\|\Phi_t - \Phi_{t'}\|^2 \ge 2 - 2\cos(t' - t) > 0$ for $t \ne t'$", "proved"),
+        (rf"{APART}, because $2 - 2\cos(t - t') > 1$.", "refuted"),
+        (rf"{APART}; also $\lVert \Phi_t \rVert = \sqrt{{d/2}}$", "proved"),
+        (rf"{APART}; also $\Phi_t^\top \Phi_t = d$", "refuted"),
+        (rf"{APART}, because $\|\Phi_{{t'}}\| = 1$.", "refuted"),
+        (rf"{APART}; $\|\Phi_t - \Phi_{{t'}}\|^2 = d - 2\langle \Phi_t, \Phi_{{t'}} \rangle$", "proved"),
+        (rf"{APART}; $\sin^2 t + \cos^2 t = 1$", "proved"),
+        (rf"{APART}; $\sin^2 t + \cos^2 t = 2$", "refuted"),
+        (r"$\|\Phi_t\|^2 = d/2$", "no answer"),
+        (r"$-1 \le \cos(t) \le 1$", "no answer"),
+    ],
+)
+def test_rows_of_positions_have_lengths_and_distances(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["positions-unique"], Written(text)).word == word
+
+
+def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
+    text = r"$\Phi_i \ne \Phi_j$ as $\|\Phi_i - \Phi_j\|^2 = \sum_i (2 - 2\cos(w_i(i - j)))$"
+    assert check_answer(load_exercises()["positions-unique"], Written(text)).word in ("undecided", "unreadable")

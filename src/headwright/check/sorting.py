@@ -208,9 +208,10 @@ def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:
     set_to = {full_name(name) for one in read.statements if isinstance(one.node, Relation) and not one.under
               for link in comparisons(one.node) if link.comparisons == ("=",)
               for name in link.terms if isinstance(name, Name)}  # fmt: skip
+    bound = {part.index for node in nodes for part in walk(node) if isinstance(part, BigSum | BigCall)}
     for pair in setting.also:
-        third = {*setting.different[0], *(name for other in setting.also for name in other)} - set(pair)
-        if set(pair) <= places and not third & used and not set(pair) & set_to:
+        third = (places | (set(setting.different[0]) & used)) - set(pair)
+        if set(pair) <= places and not third and not set(pair) & (set_to | bound):
             return {mine: named(given) for mine, given in zip(pair, setting.different[0], strict=True) if mine != given}
     return {}
 

@@ -43,7 +43,8 @@ FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
 RELATIONS: Final = _spelt({
     "=": "coloneqq equiv triangleq doteq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
     ">=": "ge geq geqslant geqq", "~": "approx sim simeq cong", ">>": "gg", "<<": "ll",
-    "->": "to rightarrow longrightarrow", "->+": "downarrow searrow", "->-": "uparrow nearrow", "in": "in", "!in": "notin", "perp": "perp", "propto": "propto varpropto",
+    "->": "to rightarrow longrightarrow", "->+": "downarrow searrow", "->-": "uparrow nearrow", "in": "in",
+    "!in": "notin", "perp": "perp", "propto": "propto varpropto",
 })  # fmt: skip
 
 # Words that are read without a backslash, besides names and functions.

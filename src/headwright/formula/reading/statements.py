@@ -240,9 +240,7 @@ def _limits(terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Nod
         (side, condition), *_ = limits
         return [_tends(terms[side], terms[1 - side], condition, terms[-1])]
     values = terms[len(under) :]
-    moving = {part for condition in under.values() for part in t.walk(condition) if isinstance(part, t.Name)} - {
-        INFINITY
-    }
+    moving = {part for condition in under.values() for part in t.walk(condition) if t.is_letter(part)} - {INFINITY}
     if not values or set(under) != set(range(len(under))) or set(signs) != {"="}:
         refuse("limits are read at the beginning of an equation", span, "write \\lim_{x \\to a} y = z")
     if any(part in moving for value in values for part in t.walk(value)):
