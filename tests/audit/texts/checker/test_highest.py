@@ -27,7 +27,8 @@ def known(draw: st.DrawFn, count: int, d: int) -> tuple[Known, Array]:
 
 def exact_best(query: Array, keys: Array) -> Fraction:
     return max(
-        sum(Fraction(a) * Fraction(b) for a, b in zip(query.tolist(), key, strict=True)) for key in keys.tolist()
+        sum((Fraction(a) * Fraction(b) for a, b in zip(query.tolist(), key, strict=True)), Fraction(0))
+        for key in keys.tolist()
     )
 
 
