@@ -8,7 +8,7 @@
     settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided
     scalars/      exact algebra and proofs about numbers with parameters; decision: proved, refuted or open
     replay/       every decision looked at twice, on explicit keys, tokens and integers
-    earning       whether what is true is also an answer, and what is left open
+    earning       whether what is true is also an answer; doubts: what was not judged, and is left open
     verdict       what is said of an answer, and as JSON
     running/      many answers, in parallel, each within its time and memory
     telling/      verdicts as a page, as text, as JSON

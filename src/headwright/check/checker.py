@@ -4,8 +4,8 @@ read      `reading` finds the statements of a text; `sorting` makes an `Answer` 
 claims    `judging.claims` takes a statement apart: one comparison each, with what it is said for
 decide    a setting (`settings`) says what names mean, and its `Court` decides one claim at a time
 replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said
-doubt     `doubts`: what stands behind words that were not understood is not held against an answer
-earn      `earning`: whether what is true is what was asked for, and what is left open by what was not judged
+doubt     `doubts`: what was not understood is not held against an answer, and leaves open what would pass
+earn      `earning`: whether what is true is what was asked for
 tell      the `Verdict`, with how each statement was read; `telling` puts it into words and pages
 """
 
@@ -23,8 +23,8 @@ from headwright.check.answer import (
     MissingError,
     WrongKindError,
 )
-from headwright.check.doubts import held
-from headwright.check.earning import earned, readings, with_what_was_not_judged
+from headwright.check.doubts import held, readings, with_what_was_not_judged
+from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.hearing import Bench, heard
 from headwright.check.judging import Setting, composed

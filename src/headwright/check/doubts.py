@@ -1,20 +1,23 @@
-"""What may not be held against an answer: a claim that stands behind words which were not understood.
+"""What was not understood, or not judged: it is not held against an answer, and it leaves open what would pass.
 
 'Adding $u_d$ makes $x_2$ longer, so now $c_2 = ...$' speaks of another $x_2$ than the exercise gives. Whoever does not
-understand the first half may not call the second one false. Reasons ('because ...') change nothing of what is claimed.
+understand the first half may not call the second one false (`held`). Reasons ('because ...') change nothing of what is
+claimed. What was not judged counts neither for an answer nor against it (`with_what_was_not_judged`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from headwright.check.answer import Answer, Unread
+from headwright.check.answer import OWN, Answer, Unread
 from headwright.check.judging import Judged
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.statements import Read, Statement
-from headwright.formula.show import plain
-from headwright.formula.tree import Name, walk
+from headwright.check.verdict import Reading, Verdict
+from headwright.formula.show import latex, plain
+from headwright.formula.tree import Name, Relation, walk
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
@@ -68,3 +71,91 @@ def _renamed(doubt: Statement) -> str:
 
 def _bare(name: str) -> str:
     return re.sub(r"[\\{}\s]", "", name)
+
+
+def with_what_was_not_judged(verdict: Verdict, answer: Answer, as_read: Read) -> Verdict:
+    """What was not judged counts neither for the answer nor against it: it leaves open what would pass."""
+    if verdict.word == "refuted":
+        deciding = next((one for one in answer.unread if one.decides), None)
+        sized = _size_not_read(verdict, as_read)
+        if deciding is None and sized:
+            reason = f"what is said of a size was not understood: '{sized[:200]}'"
+            return replace(verdict, word="undecided", reason=reason, counterexample=None)
+        return verdict if deciding is None else _left_open(verdict, deciding)
+    first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
+    if first is not None:
+        return _left_open(verdict, first)
+    if as_read.denied and verdict.word in ("proved", "holds"):
+        reason = f"line {as_read.denied_line} was not understood: '{as_read.denied}'"
+        return replace(verdict, word="undecided", reason=reason)
+    if as_read.beside and verdict.word in ("proved", "holds"):
+        one = as_read.beside[0]
+        reason = f"{_so_far(verdict)}line {one.line} was not judged, {one.why}: '{one.text[:200]}'"
+        return replace(verdict, word="undecided", reason=reason)
+    return verdict
+
+
+BOUNDS = {"<", ">", "<=", ">="}
+
+
+def _size_not_read(verdict: Verdict, as_read: Read) -> str:
+    """A sentence that may call a name large, where the verdict rests on a value of it: '$t > 0$ that is large'."""
+    values = {name.removesuffix(OWN) for name in verdict.counterexample or {}}
+    for one in as_read.statements:
+        for link in (one.node, *one.under, *one.perhaps):
+            name = link.terms[0] if isinstance(link, Relation) and set(link.comparisons) <= BOUNDS else None
+            if not isinstance(name, Name) or plain(name) not in values:
+                continue
+            called = re.compile(rf"(?<![a-zA-Z]){re.escape(plain(name))}(?![a-zA-Z])")
+            for said in as_read.sizes:
+                if "$" not in said or called.search(said):
+                    return said
+    return ""
+
+
+def _left_open(verdict: Verdict, one: Unread) -> Verdict:
+    if one.error is not None and not any(part.word in ("proved", "holds") for part in verdict.parts):
+        return replace(verdict, word="unreadable", reason=str(one.error), counterexample=None)
+    where = f"line {one.statement.line}"
+    if one.error is not None:
+        why = f"{where} cannot be read:\n{one.error}"
+    else:
+        why = f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
+    return replace(verdict, word="undecided", reason=_so_far(verdict) + why, counterexample=None)
+
+
+def _so_far(verdict: Verdict) -> str:
+    """What a student may know although something was not judged."""
+    if verdict.word not in ("proved", "holds"):
+        return ""
+    goals = [part.word for part in verdict.parts if part.role == "goal"]
+    asked = bool(goals) and set(goals) == {"proved"}
+    return "what was asked for is proved, but " if asked else "what was judged is right, but "
+
+
+def _quoted(statement: Statement) -> str:
+    return f"'{(statement.sentence or statement.text)[:200]}'"
+
+
+def readings(as_read: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
+    """How each statement was read, and what became of it."""
+    words: dict[int, list[str]] = {}
+    for one in judgements:
+        if one.claim.said is not None and one.claim.said.statement is not None:
+            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
+    why = {one.statement.number: one.why for one in unread}
+    return tuple(
+        Reading(
+            statement.line,
+            statement.role,
+            latex(statement.node) if statement.node is not None else statement.text,
+            tuple(latex(node) for node in statement.under),
+            _worst(words.get(statement.number, [])),
+            why.get(statement.number) or statement.why,
+        )
+        for statement in sorted((*as_read.statements, *as_read.beside, *as_read.remarks), key=lambda one: one.line)
+    )
+
+
+def _worst(words: Sequence[str]) -> str:
+    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")
