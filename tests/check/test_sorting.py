@@ -1,4 +1,4 @@
-"""Statements become an answer: what is worth nothing in a sum, and what is said once a given name was defined anew."""
+"""What becomes of statements: sums with nothing in them, names defined anew, vectors of two kinds."""
 
 from __future__ import annotations
 
@@ -27,3 +27,9 @@ def test_twice_a_value_is_not_the_value() -> None:
 def test_a_name_defined_anew_counts_for_what_follows_only(output: str, word: str) -> None:
     text = rf"$$c_2 \approx u_a$$ Setting $x_2 = u_a + u_d$, $c_2 \approx {output}$."
     assert check_answer(EXERCISES["self-attention-copy"], Written(text)).word == word
+
+
+def test_vectors_of_two_kinds_added_in_a_claim_are_wrong_and_not_unreadable() -> None:
+    verdict = check_answer(EXERCISES["averaging-two"], Written(r"$q = \lambda(k_a + k_b)$, $k_a + v_a = q$"))
+    assert verdict.word == "refuted"
+    assert "vectors of different kinds" in verdict.reason
