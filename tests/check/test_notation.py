@@ -6,7 +6,7 @@ import pytest
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.reading.written import Formula
+from headwright.check.reading.written import Formula, Written
 
 RATIO = r"\alpha_1/\alpha_2 = \begin{cases} \sqrt{n/\epsilon} & c = %s \\ \sqrt{\epsilon/n} & c = %s \end{cases}"
 Q = r"q = \lambda(k_a + k_b), \lambda \gg n"
@@ -63,3 +63,75 @@ def test_what_is_said_in_other_words_is_judged(exercise: str, formulas: list[str
 )
 def test_what_has_no_meaning_there_is_never_proved(exercise: str, text: str) -> None:
     assert check_answer(load_exercises()[exercise], [Formula(text, 1)]).word not in ("proved", "holds")
+
+
+K = r"$q = (k_a + k_b)/\tau$"
+L = r"$q = \lambda(k_a + k_b)$"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$$q = \tau^{-1}(k_a + k_b), \quad \tau \to 0^+$$", "proved"),
+        (rf"{K}, $\tau \to 0^{{+}}$", "proved"),
+        (rf"{K} with $\tau \downarrow 0$", "proved"),
+        (rf"{K} as $\tau \searrow 0$", "proved"),
+        (rf"{K} where $0 < \tau \ll 1$", "proved"),
+        (rf"{K}, and $\alpha_b \to \frac12$ as $\tau \to 0+$.", "proved"),
+        (rf"{K}; $\lim_{{\tau \downarrow 0}} \alpha_a = \frac13$", "refuted"),
+        (r"$q = \tau(k_a + k_b)$ where $\tau \ll 1$", "refuted"),
+        (r"$q = t(k_a + k_b)$ for $t \nearrow \infty$", "proved"),
+        (rf"{L}, $\lim_{{\lambda \to \infty}} \alpha_b = \lim_{{\lambda \to \infty}} \alpha_a = 0.5$", "proved"),
+        (rf"{L}, $\lim_{{\lambda \to \infty}} \alpha_b = \lim_{{\lambda \to \infty}} \alpha_a = 1$", "refuted"),
+        (r"$q \doteq \lambda(k_a + k_b)$ for large $\lambda$", "proved"),
+    ],
+)
+def test_a_limit_is_judged_however_it_is_written(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rf"{K} with $\tau \to 0^-$",
+        rf"{K}. $\alpha_a \to \frac12$ as $\tau \to 0$. $\alpha_a \to 1/n$ as $\tau \to \infty$.",
+        rf"{K}, $\alpha_a \to \frac12$ as $\tau \to 0$, whereas $\alpha_a \to 1/n$ as $\tau \to \infty$",
+        rf"{L}, $\alpha_a = \frac12 - \mathcal{{O}}(e^{{-\lambda}})$",
+        rf"{L}, $\alpha_a = \frac12 + o(1)$ as $\lambda \to \infty$",
+        r"$q = \tau(k_a + k_b)$ with $\tau \preceq 5$",
+        r"$q = \tau(k_a + k_b)$, $\tau \lessapprox 5$",
+        rf"{K}, $\tau \leadsto 0$",
+    ],
+)
+def test_what_is_not_understood_of_a_name_decides_nothing(text: str) -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word in ("undecided", "unreadable")
+
+
+APART = r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$\Phi_m \ne \Phi_n$ whenever $m \ne n$", "proved"),
+        (r"If $\Phi_i = \Phi_j$ then $i - j = 2 \pi k$ for some integer $k$, so $i = j$.", "proved"),
+        (r"$\Phi_p = \Phi_q$ for $p \ne q$", "refuted"),
+        (r"$\|\Phi_t - \Phi_{t'}\|^2 \ge 2 - 2\cos(t' - t) > 0$ for $t \ne t'$", "proved"),
+        (rf"{APART}, because $2 - 2\cos(t - t') > 1$.", "refuted"),
+        (rf"{APART}; also $\lVert \Phi_t \rVert = \sqrt{{d/2}}$", "proved"),
+        (rf"{APART}; also $\Phi_t^\top \Phi_t = d$", "refuted"),
+        (rf"{APART}, because $\|\Phi_{{t'}}\| = 1$.", "refuted"),
+        (rf"{APART}; $\|\Phi_t - \Phi_{{t'}}\|^2 = d - 2\langle \Phi_t, \Phi_{{t'}} \rangle$", "proved"),
+        (rf"{APART}; $\sin^2 t + \cos^2 t = 1$", "proved"),
+        (rf"{APART}; $\sin^2 t + \cos^2 t = 2$", "refuted"),
+        (r"$\|\Phi_t\|^2 = d/2$", "no answer"),
+        (r"$-1 \le \cos(t) \le 1$", "no answer"),
+    ],
+)
+def test_rows_of_positions_have_lengths_and_distances(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["positions-unique"], Written(text)).word == word
+
+
+def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
+    text = r"$\Phi_i \ne \Phi_j$ as $\|\Phi_i - \Phi_j\|^2 = \sum_i (2 - 2\cos(w_i(i - j)))$"
+    assert check_answer(load_exercises()["positions-unique"], Written(text)).word in ("undecided", "unreadable")

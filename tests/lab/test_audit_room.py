@@ -41,6 +41,18 @@ def test_a_row_is_chosen_by_its_token(room: Room) -> None:
     expect(page.locator("#row h2")).to_contain_text("Row 30")
 
 
+def test_arrow_keys_go_from_row_to_row_and_the_text_is_one_stop_of_the_tab_key(room: Room) -> None:
+    page = room.enter("/audit#row=20")
+    room.settled()
+    expect(page.locator("#row .strip [tabindex='0']")).to_have_count(1)
+    page.locator("#row .token.at").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    room.settled()
+    expect(page.locator("#row h2")).to_contain_text("Row 22")
+    expect(page.locator("#row .token.at")).to_be_focused()
+
+
 def test_a_witness_is_as_long_as_the_texts(room: Room) -> None:
     page = room.enter("/audit#layer=0&length=8")
     room.settled()

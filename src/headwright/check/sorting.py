@@ -84,6 +84,7 @@ def read_answer(exercise: Exercise, read: Read, gives: Callable[[Name], bool]) -
     return answer
 
 
+_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
 
 
@@ -179,9 +180,10 @@ def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:
     set_to = {full_name(name) for one in read.statements if isinstance(one.node, Relation) and not one.under
               for link in comparisons(one.node) if link.comparisons == ("=",)
               for name in link.terms if isinstance(name, Name)}  # fmt: skip
+    bound = {part.index for node in nodes for part in walk(node) if isinstance(part, BigSum | BigCall)}
     for pair in setting.also:
-        third = {*setting.different[0], *(name for other in setting.also for name in other)} - set(pair)
-        if set(pair) <= places and not third & used and not set(pair) & set_to:
+        third = (places | (set(setting.different[0]) & used)) - set(pair)
+        if set(pair) <= places and not third and not set(pair) & (set_to | bound):
             return {mine: named(given) for mine, given in zip(pair, setting.different[0], strict=True) if mine != given}
     return {}
 
@@ -305,9 +307,16 @@ class _Sorter:
         return self.exercise.condition and one.node is not None and _speaks_of(one.node, "q")
 
     def _set_aside(self, one: Statement) -> None:
-        decides = one.role in ("definition", "where", "assumption")
         error = one.problem
+        decides = one.role in ("definition", "where", "assumption") or (error is not None and self._opens_own(one.text))
         self.answer.unread.append(Unread(one, one.why or "it cannot be read", error, decides))
+
+    def _opens_own(self, text: str) -> bool:
+        """Whether a formula that cannot be read begins with a name of the answer's own: it may say how to choose it."""
+        found = _FIRST_NAME.match(text)
+        name = Name(found[1]) if found else Name("e")
+        full = full_name(name)
+        return not self.gives(name) and full not in self.exercise.answer and full not in self.answer.definitions
 
     def _assume(self, said: Said) -> None:
         node = said.node
@@ -527,7 +536,7 @@ class _Sorter:
         for part in under:
             if self._is_own(part):
                 self._sort(replace(said, node=part), (), "where")
-        said = replace(said, node=link)
+        said = replace(said, node=_small(link))
         if said.unknown:
             self._set_aside_said(said, f"'{said.unknown}' was not understood", decides=True)
         elif case:
@@ -630,6 +639,7 @@ class _Sorter:
             answer.claims.remove(said)
             wanted = ", ".join(self.exercise.missing(answer.definitions))
             self._set_aside_said(said, f"it tells {wanted} indirectly, write {wanted} = ...", decides=True)
+        self._made_small()
         used = {full_name(part) for one in (*answer.definitions.values(), *answer.claims) for part in walk(one.node)
                 if isinstance(part, Name)}  # fmt: skip
         answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.gives)]
@@ -637,6 +647,24 @@ class _Sorter:
         for said in answer.assumptions:
             answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
         return answer
+
+    def _made_small(self) -> None:
+        """'q = k/tau, and alpha -> 1 as tau -> 0' says for which tau it is meant, if nothing else does."""
+        answer = self.answer
+        spoken = {full_name(part) for said in answer.conditions for part in walk(said.node) if isinstance(part, Name)}
+        found: dict[str, list[tuple[Relation, Said]]] = {}
+        for said in answer.claims:
+            for part in said.node.conditions if isinstance(said.node, Quantified) else ():
+                if isinstance(part, Relation) and _tends(part) and self._bounds_own(part):
+                    found.setdefault(plain(part.terms[0]), []).append((part, said))
+        for name, ways in found.items():
+            if name in spoken or Number(Fraction(0)) not in {part.terms[1] for part, _ in ways}:
+                continue
+            part, said = ways[0]
+            if len({part.terms[1] for part, _ in ways}) == 1:
+                answer.conditions.append(replace(said, node=part, perhaps=(), unknown=""))
+            else:
+                self._set_aside_said(said, f"it is not certain whether {name} is meant to be small", decides=True)
 
     def _says_indirectly(self, node: Node) -> bool:
         """1/tau = ln(n/epsilon): what is asked for, and defined nowhere, stands within one side of an equation."""
@@ -766,6 +794,15 @@ def _without_domains(node: Node) -> Node:
             return Logic(word, tuple(kept), span=node.span)
         case _:
             return node
+
+
+def _small(link: Relation) -> Relation:
+    """tau << 1, said of a name of the answer's own, is tau -> 0."""
+    match link:
+        case Relation((Name() as name, Number(value)), ("<<",)) | Relation((Number(value), Name() as name), (">>",)):
+            if 0 < value <= 1:
+                return Relation((name, Number(Fraction(0), span=link.span)), ("->",), span=link.span)
+    return link
 
 
 def _tends(node: Node) -> bool:

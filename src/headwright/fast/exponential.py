@@ -66,7 +66,7 @@ def _exp(x: Array, reference: float, side: float) -> Array:
     if not (math.isfinite(reference) and bool(np.all(x <= reference))):
         raise Doubt("exponents beyond their reference")
     result = np.empty_like(x)
-    factor = 1 + math.copysign(2.0**-46, side)
+    factor = 1 + math.copysign(2 * EXP_ERROR, side)  # twice: the product with it is rounded, too
     for start in range(0, len(x), CHUNK):
         with np.errstate(all="ignore"):
             t = np.nextafter(x[start : start + CHUNK] - reference, side)  # one rounding, made good

@@ -7,8 +7,8 @@ import pytest
 
 from headwright.audit.documents import repeated_documents, text_documents
 from headwright.audit.engine import local
-from headwright.audit.engine.work import Piece, Plan, pieces, summarise
-from headwright.audit.findings.summary import Summary
+from headwright.audit.engine.work import Piece, Plan, parts, pieces
+from headwright.audit.findings.summary import Layered, Summary
 from tests.audit.handmade import Handmade
 
 MODEL = Handmade()
@@ -21,10 +21,17 @@ def plan() -> Plan:
     return Plan(tuple(documents), (0, 1), MODEL.heads)
 
 
+def _summary(plan: Plan, piece: Piece) -> Summary:
+    merged = Layered(plan.layers, plan.heads)
+    for layer, part in parts(MODEL, plan, piece):
+        merged.merge(layer, part)
+    return merged.summary()
+
+
 def _merged(plan: Plan, work: tuple[Piece, ...]) -> Summary:
     found = Summary()
     for piece in work:
-        found = found + summarise(MODEL, plan, piece)
+        found = found + _summary(plan, piece)
     return found
 
 
@@ -44,7 +51,7 @@ def test_cutting_by_layer_changes_no_bit(plan: Plan) -> None:
 
 def test_pieces_done_in_any_order_and_merged_in_order_are_the_same(plan: Plan) -> None:
     work = pieces(plan, at_once=1)
-    done = {piece: summarise(MODEL, plan, piece) for piece in reversed(work)}
+    done = {piece: _summary(plan, piece) for piece in reversed(work)}
     found = Summary()
     for piece in work:
         found = found + Summary.of(done[piece].arrays())  # as if it had been in a file
@@ -68,7 +75,7 @@ def test_the_model_stops_after_the_last_layer_that_is_wanted(plan: Plan) -> None
                 ran.append(layer.index)
                 yield layer
 
-    summarise(Watched(), plan, Piece(0, (0,)))
+    assert len(list(parts(Watched(), plan, Piece(0, (0,))))) == 1
     assert ran == [0]
 
 

@@ -66,14 +66,6 @@ def parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None = No
         yield from _parts(model, plan, piece, progress)
 
 
-def summarise(model: Model, plan: Plan, piece: Piece, progress: Progress | None = None) -> Summary:
-    """The parts of one piece, merged."""
-    merged = Layered(plan.layers, plan.heads)
-    for layer, part in parts(model, plan, piece, progress):
-        merged.merge(layer, part)
-    return merged.summary()
-
-
 def _parts(model: Model, plan: Plan, piece: Piece, progress: Progress | None) -> Iterator[tuple[int, Summary]]:
     if piece.document is None:
         for index in piece.layers:

@@ -29,7 +29,7 @@ LIGHT = frozenset(
 
 
 _SET_DOWN = re.compile(r"\s*q(?:_\w|_\{\w\})?\s*=(?!.*[=<>≤≥≈])")
-_LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|infty)(?![a-zA-Z])|->|→")
+_LIMIT = re.compile(r"\\(?:to|(?:long)?rightarrow|downarrow|searrow|infty)(?![a-zA-Z])|->|→")
 
 
 @dataclass

@@ -48,7 +48,10 @@ ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math"
 _MARK = re.compile(rf"\\[\\()\[\]$]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}|\$+|\\?`+")
 _COMPARES = re.compile(
     r"[=<>≤≥≠≈∼~≪≫→≡∈∉⊥]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|lt|gt|approx|sim|simeq|cong|equiv|propto|to"
-    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim|in|notin|perp|not)(?![a-zA-Z])"
+    r"|(?:long)?(?:left)?rightarrow|(?:Long)?(?:Left)?[Rr]ightarrow|implies|iff|lesssim|gtrsim|in|notin|perp|not"
+    r"|(?:down|up|se|ne|left|longleft)arrow|x(?:right|left|mapsto|Right)arrow|lessapprox|gtrapprox|prec|succ|preceq|succeq"
+    r"|asymp|doteq|triangleq|coloneqq|mapsto|longmapsto|subset|subseteq|ni|lll|ggg|nless|ngtr|nleq|ngeq|leadsto|gets"
+    r"|leqq|geqq|varpropto)(?![a-zA-Z])"
 )
 _INDICES = re.compile(r"[_^]\s*\{[^{}]*\}")  # what is compared in an index states nothing
 _CLOSING = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}

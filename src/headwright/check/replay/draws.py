@@ -319,6 +319,9 @@ def idle(question: Question, world: World, random: Random) -> World:
     return world
 
 
+WIDEST = 32  # row of a position embedding that is drawn
+
+
 def integers(question: Question, random: Random, count: int, *, same: bool = False) -> Iterator[IntegersWorld]:
     """Integers at random, small ones mostly."""
     setting = question.exercise.integers
@@ -330,8 +333,10 @@ def integers(question: Question, random: Random, count: int, *, same: bool = Fal
         }
         for name, known in question.exercise.parameters.items():
             drawn[name] = _parameter(known, random, len(WHOLE)) + random.randint(0, 40)
+        if "d" in drawn:  # the width of a row is even
+            drawn["d"] = Fraction(2 * random.randint(1, WIDEST // 2))
         drawn |= question.values
-        width = int(drawn["d"]) if drawn.get("d", 0) in (2, 4, 6, 8) else 4
+        width = int(drawn["d"]) if drawn.get("d", 0) in range(2, WIDEST + 1, 2) else 4
         yield IntegersWorld({}, drawn, rows=setting.rows, width=width, same=same)
 
 

@@ -261,9 +261,7 @@ class IntegersWorld(_Defined):
     def value_of(self, name: Name) -> arb_mat | None:
         """A row of the embedding, a frequency, an integer."""
         if name.base == self.rows and name.index is not None:
-            place = value(name.index, self)[0, 0]
-            if self.same:
-                return column([arb(0)])
+            place = arb(0) if self.same else value(name.index, self)[0, 0]
             waves = [self._frequency(k) * place for k in range(self.width // 2)]
             return column([wave for x in waves for wave in (x.sin(), x.cos())])
         if name.base == "w" and label(name.index).isdigit():

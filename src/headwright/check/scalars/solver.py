@@ -26,6 +26,7 @@ from headwright.check.scalars.scalar import (
     Prime,
     Scalar,
     Terms,
+    interval,
     interval_of_atom,
     rebuilt,
     term,
@@ -352,7 +353,7 @@ class Whole:
 
     p(pi) = 0 with rational coefficients holds only if every coefficient is 0, since pi is transcendental (Lindemann).
     Inequalities use 40 digits of pi from both sides; a term that is no polynomial, such as 10000^(2/d), is enclosed
-    where its names are among the values, and may be anything elsewhere.
+    where its names are among the values, and may be anything in its range elsewhere. So may a name that is no integer.
     """
 
     def __init__(self, values: Mapping[str, int]) -> None:
@@ -418,7 +419,8 @@ class Whole:
 
     def _whole_power(self, atom: Atom, exponent: Fraction) -> bool:
         inner = isinstance(atom, Function) and atom.kind == "abs"
-        return (isinstance(atom, Parameter) or inner) and exponent.denominator == 1 and exponent > 0
+        named = isinstance(atom, Parameter) and atom.range.integer
+        return (named or inner) and exponent.denominator == 1 and exponent > 0
 
     def _polynomial(self, terms: Terms) -> Any:
         """With whole coefficients."""
@@ -439,9 +441,13 @@ class Whole:
 
     def _enclosed(self, term: Scalar) -> Any:
         variable = self.z3.Real(f"[{term.key}]")
-        self.opaque |= term.names()
-        for name in term.names():
+        integers = {atom.name for atom in term.atoms() if isinstance(atom, Parameter) and atom.range.integer}
+        self.opaque |= integers
+        for name in integers:
             self.name(name)  # what is given of it counts, although only its values are seen
+        known = interval(term)  # a sine is at most 1, wherever it is taken
+        self.conditions += [variable >= self._rational(known.low)] if isinstance(known.low, Fraction) else []
+        self.conditions += [variable <= self._rational(known.high)] if isinstance(known.high, Fraction) else []
         if term.names() <= set(self.values):
             ball = term.value({name: self.values[name] for name in term.names()})
             if not ball.is_finite():

@@ -28,6 +28,7 @@ from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
+TWO = t.Number(Fraction(2))
 NEAR = t.Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
 
 
@@ -99,6 +100,10 @@ class Encoder:
         items = pairs(left, right)
         if items:  # (a, b) != (c, d): in one place at least
             return z3.Not(z3.And(*(self._compared(a, "=", b) for a, b in items)))
+        lengths = [node for node in (left, right) if isinstance(node, t.Norm) and self._is_row(node.body)]
+        if len(lengths) == 1 and (level := self.value(left if lengths[0] is right else right).rational) is not None:
+            equal = self._vanishes(self._length() - number(level) ** 2) if level >= 0 else z3.BoolVal(False)
+            return equal if sign == "=" else z3.Not(equal)
         nought = t.Number(Fraction(0))
         one = left if right == nought else right if left == nought else None
         squares = _squares(one) if one is not None else []
@@ -128,23 +133,38 @@ class Encoder:
         if squares:  # a sum of squares is positive where one of them is not 0
             return self.whole.z3.Not(self.whole.z3.And(*(self._is_nought(one) for one in squares)))
         gap = self.value(big) - self.value(small)
-        if (
-            sign in ("<", ">")
-            and big == t.Number(Fraction(1))
-            and isinstance(small, t.Call)
-            and small.function == "cos"
-        ):
-            return self.whole.z3.Not(self._vanishes(gap))  # no cosine is above 1
+        waves = any(isinstance(atom, Function) and atom.kind in ("sin", "cos") for atom in gap.atoms())
+        if sign in ("<", ">") and waves and interval(gap).low == 0:
+            return self.whole.z3.Not(self._vanishes(gap))  # 1 - cos x, and no cosine is above 1
         return self.whole.compared(gap, ">" if sign in ("<", ">") else ">=")
 
     def _is_row(self, node: t.Node) -> bool:
         return isinstance(node, t.Name) and node.base == self.rows and node.index is not None
+
+    def _are_rows(self, one: t.Node, other: t.Node) -> bool:
+        return self._is_row(one) and self._is_row(other)
+
+    def _length(self) -> Scalar:
+        """The square of the length of a row: sin^2 + cos^2 is 1 for each of the d/2 frequencies, and d is even."""
+        self.whole.conditions.append(self.whole.name("d") == 2 * self.whole.z3.Int("half of d"))
+        return parameter("d", self.integers["d"]) / 2
+
+    def _distance(self, one: t.Node, other: t.Node) -> Scalar:
+        """The square of the distance of two rows: 2 - 2 cos(t - t') for the first frequency, 0 to 4 for each other."""
+        gap = self.value(_index(one)) - self.value(_index(other))
+        if gap == 0:
+            return number(0)
+        key = min(str(gap), str(-gap))  # the cosine is even
+        rest = parameter(Symbol("others", key, "what the other frequencies add"), Range(0))
+        self.whole.conditions.append(self.whole.compared(4 * self._length() - 4 - rest, ">="))
+        return 2 - 2 * cos(gap) + rest
 
     def _place(self, node: t.Node) -> Any:
         return self.whole.whole(self.value(node.index)) if isinstance(node, t.Name) and node.index is not None else None
 
     def _vanishes(self, value: Scalar) -> Any:
         """That a number is 0; cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m."""
+        value = _without_squared_sines(value)
         terms = value.over if value.whole else {}
         waves = [
             (atom, coefficient)
@@ -165,7 +185,7 @@ class Encoder:
 
     def _same_wave(self, kind: str, x: Scalar, y: Scalar) -> Any:
         """sin x = sin y means x - y = 2 pi m or x + y = (2 m + 1) pi."""
-        m = parameter(Symbol("turns", str(len(self.whole.names))))
+        m = parameter(Symbol("turns", str(len(self.whole.names))), Range(integer=True))
         odd = number(kind == "sin")
         found = [self.whole.vanishes(x - y - 2 * m * pi()), self.whole.vanishes(x + y - (2 * m + odd) * pi())]
         turns = self.whole.names.pop(next(iter(m.names())))
@@ -182,18 +202,28 @@ class Encoder:
                 return -self.value(body)
             case t.Sum(terms):
                 return sum((self.value(term) for term in terms), number(0))
+            case t.Inner(one, other) | t.Product((t.Transpose(one), other)) if self._are_rows(one, other):
+                return self._length() - self._distance(one, other) / 2
+            case t.Product((*others, t.Transpose(one), other)) if self._are_rows(one, other):
+                return self.value(t.Product(tuple(others))) * self.value(t.Inner(one, other))
             case t.Product(factors):
                 return prod((self.value(factor) for factor in factors), start=number(1))
             case t.Inner(left, right):
                 return self.value(left) * self.value(right)
             case t.Quotient(over, under):
                 return self.value(over) / self._defined(under)
+            case t.Power(t.Norm(t.Sum((one, t.Negative(other)))), two) if two == TWO and self._are_rows(one, other):
+                return self._distance(one, other)
+            case t.Power(t.Norm(body), two) if two == TWO and self._is_row(body):
+                return self._length()
+            case t.Norm(body) if self._is_row(body):
+                return sqrt(self._length())
+            case t.Norm(body):
+                return absolute(self.value(body))
             case t.Power(base, t.Number(value)) if value.denominator == 1 and value >= 0:
                 return self.value(base) ** value
             case t.Power(base, exponent):
                 return self._defined(base) ** self.value(exponent)
-            case t.Norm(body):
-                return absolute(self.value(body))
             case t.Call("sin" | "cos" | "exp" as function, (argument,)):
                 return {"sin": sin, "cos": cos, "exp": exp}[function](self.value(argument))
             case t.Call("ln" | "sqrt" as function, (argument,)):
@@ -224,6 +254,26 @@ QUARTERS: Mapping[str, Mapping[Fraction | None, int]] = {  # of half a turn, whe
     "cos": {Fraction(1): 0, Fraction(0): 1, Fraction(-1): 2},
     "sin": {Fraction(0): 0, Fraction(1): 1, Fraction(-1): 3},
 }
+
+
+def _without_squared_sines(value: Scalar) -> Scalar:
+    """With 1 - cos(x)^2 for sin(x)^2."""
+    if not value.whole:
+        return value
+    total = number(0)
+    for monomial, coefficient in value.over.items():
+        product = number(coefficient)
+        for atom, exponent in monomial:
+            if isinstance(atom, Function) and atom.kind == "sin" and exponent.denominator == 1 and exponent > 1:
+                product *= (1 - cos(atom.body) ** 2) ** (exponent // 2) * sin(atom.body) ** (exponent % 2)
+            else:
+                product *= of_atom(atom) ** exponent
+        total += product
+    return total
+
+
+def _index(row: t.Node) -> t.Node:
+    return row.index if isinstance(row, t.Name) and row.index is not None else row
 
 
 def _squares(node: t.Node) -> list[t.Node]:
@@ -333,6 +383,8 @@ class IntegersCourt:
 
     def _words(self, node: t.Node, decision: Decision) -> str:
         if decision.word == "proved":
+            if any(isinstance(n, t.Norm | t.Inner) for n in t.walk(node)):
+                return "for each frequency the squares of sine and cosine add up to 1"
             if self.setting.rows in {n.base for n in t.walk(node) if isinstance(n, t.Name)}:
                 return (
                     "equal rows would make t - t' a multiple of 2 pi, as the first frequency is 1, and pi is irrational"

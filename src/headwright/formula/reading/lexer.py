@@ -36,6 +36,7 @@ _CAPITAL = re.compile(r"\s*(?:\{\s*([EPRZN])\s*\}|([EPRZN])(?![A-Za-z]))")
 _BLACKBOARD = ("mathbb", "mathds", "mathbbm")
 _NORMAL = re.compile(r"N\s*(?:\\left\s*)?\(")
 _BRACKET_AHEAD = re.compile(r"\s*(?:\\(?:left|big|Big|bigg|Bigg|bigl|Bigl|biggl|Biggl)\s*)?(?:[(\[]|\\\{)")
+_ORDER = re.compile(r"\s*\}?\s*(?:\\(?:left|big|Big|bigl|Bigl)\s*)?\(")  # what follows the O of O(n)
 _REASON = re.compile(
     r"\s*\(?\s*(?:since|because|using|by|from|via|see)\s"
     r"(?!.*\b(?:not|no|never|unless|except|or|only|if|when|but|nor|neither|without)\b)[^()]*(?:\([^()]*\)[^()]*)?\)?\s*"
@@ -43,6 +44,7 @@ _REASON = re.compile(
 _SAID_OF = re.compile(r"\s*\}\s*(?:[=<>_^]|\\(?:leq?|geq?|approx|to|gg|ll|neq?|sim)(?![A-Za-z]))")
 _OPENER = re.compile(r"\s*\{")
 _LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
+_FROM_A_SIDE = re.compile(r"0\s*(?:\^\s*(?:\{\s*([+-])\s*\}|([+-]))|([⁺⁻])|([+-])(?=\s*(?:[,;.)}$]|$)))")  # 0^+, 0+
 _DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
 _MOST = re.compile(r"\s*(?:\\,|\\!|\\;)?\s*\\?(max|min)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?")
@@ -151,6 +153,10 @@ class _Lexer:
             self.skip((len(source) if end < 0 else end) - at)
         elif c == "\\":
             self.command()
+        elif self.last() == ("relation", "->") and (sided := _FROM_A_SIDE.match(source, at)):
+            side = "-" if any(part in ("-", "⁻") for part in sided.groups()) else "+"
+            self.found[-1] = replace(self.found[-1], text=f"->{side}")
+            self.add("number", "0", len(sided.group()))
         elif _NUMBER.match(source, at):
             self.number()
         elif c.isascii() and c.isalpha():
@@ -175,6 +181,9 @@ class _Lexer:
         named, run = (_matched(pattern, self.source, self.at) for pattern in (_NAMED, _LETTERS))
         if named in self.names:
             self.add("name", named, len(named))
+        elif run in ("O", "o"):
+            self.refuse_order(1)
+            self.add("name", run, 1)
         elif named in self.glued and not self.source.startswith("_", self.at + len(named)):
             base, index = self.glued[named].split("_")
             self.add("name", base, len(base))
@@ -188,6 +197,11 @@ class _Lexer:
             self.add("name", run, len(run))
         elif not self.is_known(run):
             self.running(run)
+
+    def refuse_order(self, length: int) -> None:
+        """Refuse O(n), which is no product: it stands for something of that size."""
+        if _ORDER.match(self.source, self.at + length):
+            self.fail("orders of magnitude are not read", length, "write a bound, or what it tends to")
 
     def is_known(self, run: str) -> bool:
         """Whether it is a word that was read: a function, a Greek letter, 'for', or several such as 'as long as'."""
@@ -274,6 +288,8 @@ class _Lexer:
         starred = written.endswith("*") and (name in spellings.TEXTS or name in spellings.DROPPED_WITH_ARGUMENT)
         length = len(name) + 1 + starred
         if name in COMMANDS:
+            if name in ("Theta", "Omega"):
+                self.refuse_order(length)
             self.add(*COMMANDS[name], length)
         elif name in spellings.DROPPED:
             self.skip(length)

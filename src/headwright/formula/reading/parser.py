@@ -238,13 +238,14 @@ class Parser:
         parts.append(Part("term", word.span, node=node))
 
     def limit(self) -> Part:
-        r"""\lim_{x \to a}."""
+        r"""\lim_{x \to a}; where x tends to a from one side only, two statements stand under it."""
         word = self.take()
         ranges = self.ranges() if self.takes("_") else []
-        if len(ranges) != 1 or getattr(ranges[0], "comparisons", None) != ("->",):
+        signs = [part.comparisons if isinstance(part, t.Relation) else () for part in ranges]
+        if signs not in ([("->",)], [("->",), (">",)], [("->",), ("<",)]):
             place = ranges[0].span if ranges else word.span
             self.fail("a limit needs what tends to what", place, "write \\lim_{x \\to a} y = z")
-        return Part("limit", self.since(word.span.start), node=ranges[0])
+        return Part("limit", self.since(word.span.start), node=both(ranges))
 
     def joined(self, parts: list[Part]) -> bool:
         """Read what joins the next term to this one; False where the statement ends."""

@@ -39,11 +39,12 @@ FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
     {"ln": "log", "trace": "tr Tr", "relu": "ReLU RELU Relu", "P": "Pr", "E": "expectation"}
 )
 
-# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it.
+# By the sign of the tree, or 'in', 'perp', 'propto'; a ! before a sign denies it; ->+ comes from above, ->- from below.
 RELATIONS: Final = _spelt({
-    "=": "coloneqq equiv triangleq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
+    "=": "coloneqq equiv triangleq doteq", "!=": "ne neq", "<": "lt", ">": "gt", "<=": "le leq leqslant leqq",
     ">=": "ge geq geqslant geqq", "~": "approx sim simeq cong", ">>": "gg", "<<": "ll",
-    "->": "to rightarrow longrightarrow", "in": "in", "!in": "notin", "perp": "perp", "propto": "propto varpropto",
+    "->": "to rightarrow longrightarrow", "->+": "downarrow searrow", "->-": "uparrow nearrow", "in": "in",
+    "!in": "notin", "perp": "perp", "propto": "propto varpropto",
 })  # fmt: skip
 
 # Words that are read without a backslash, besides names and functions.

@@ -117,7 +117,7 @@ def related(items: list[Item]) -> list[t.Node]:
             found.extend(_with_list(terms, signs, follow[:count], item))
             place += count
         else:
-            said = [_limit(terms, signs, item.limits)] if item.limits else chain(terms, signs) if signs else terms
+            said = _limits(terms, signs, item.limits) if item.limits else chain(terms, signs) if signs else terms
             found.extend(_negated(said, item.negated))
     if bare:
         found.append(_listed(bare))
@@ -232,13 +232,26 @@ def _negated(nodes: list[t.Node], times: int) -> list[t.Node]:
     return nodes
 
 
-def _limit(terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Node]]) -> t.Node:
-    """lim x = y says x -> y under the condition."""
-    side, condition = limits[0]
-    if len(limits) != 1 or len(terms) != 2 or signs[0] not in ("=", "->", "~"):
-        refuse("a limit is read as one side of one equation", condition.span, "write \\lim_{x \\to a} y = z")
-    relation = _relation([terms[side], terms[1 - side]], ["->"])
-    return t.Quantified(relation, (condition,), span=condition.span.to(terms[-1].span))
+def _limits(terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Node]]) -> list[t.Node]:
+    """lim x = y says x -> y under the condition; lim x = lim y = z = w says x -> z, y -> z and z = w."""
+    under = dict(limits)
+    span = limits[0][1].span
+    if len(under) == 1 and len(terms) == 2 and signs[0] in ("=", "->", "~"):
+        (side, condition), *_ = limits
+        return [_tends(terms[side], terms[1 - side], condition, terms[-1])]
+    values = terms[len(under) :]
+    moving = {part for condition in under.values() for part in t.walk(condition) if t.is_letter(part)} - {INFINITY}
+    if not values or set(under) != set(range(len(under))) or set(signs) != {"="}:
+        refuse("limits are read at the beginning of an equation", span, "write \\lim_{x \\to a} y = z")
+    if any(part in moving for value in values for part in t.walk(value)):
+        refuse("what a limit is equal to does not depend on what tends to something", span, "write x \\to y instead")
+    found: list[t.Node] = [_tends(terms[side], values[0], condition, values[0]) for side, condition in under.items()]
+    return [*found, *(chain(values, signs[len(under) :]) if len(values) > 1 else [])]
+
+
+def _tends(body: t.Node, value: t.Node, condition: t.Node, last: t.Node) -> t.Node:
+    relation = _relation([body, value], ["->"])
+    return t.Quantified(relation, t.conjuncts(condition), span=condition.span.to(last.span))
 
 
 def _relation(terms: Sequence[t.Node], signs: Sequence[str]) -> t.Relation:
@@ -280,6 +293,8 @@ def _link(left: t.Node, sign: str, right: t.Node, alone: bool) -> list[t.Node] |
             return [t.Logic("not", (both(_member(left, right, span)),), span=span)]
         case _, "perp", _:
             return _orthogonal(left, right, span)
+        case _, "->+" | "->-", _:
+            return _from_a_side(left, sign, right)
         case _, "propto", _:
             return [t.Bond("propto", left, right, span=span)]
         case _, "~", t.Call("N"):
@@ -294,6 +309,16 @@ def _link(left: t.Node, sign: str, right: t.Node, alone: bool) -> list[t.Node] |
         if sign == "=" and t.is_letter(left) and (ends := _ends(right)):
             return [_relation([ends[0], left, ends[1]], ["<=", "<="])]
     return None
+
+
+def _from_a_side(left: t.Node, sign: str, right: t.Node) -> list[t.Node]:
+    """x -> 0^+ says that x tends to 0 and is above it; to infinity everything comes from below."""
+    to = _relation([left, right], ["->"])
+    if sign == "->-" and right == INFINITY:
+        return [to]
+    if not t.is_letter(left) or not isinstance(right, t.Number):
+        refuse("from which side something tends to a value is read of a letter only", to.span, "write x \\to 0")
+    return [to, _relation([left, right], [">" if sign == "->+" else "<"])]
 
 
 def _apart(left: t.Node, others: Sequence[t.Node]) -> list[t.Node]:

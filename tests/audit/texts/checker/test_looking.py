@@ -152,3 +152,9 @@ def test_one_query_token_has_a_statement_of_its_own_and_some_have_none() -> None
     some = every_text(model, 6, heads=[0], queries=[7, 8])[0]
     with pytest.raises(InputError, match="expected all, or one"):
         statement_of("a-model", layer, some, some.places[1], "least")
+
+
+def test_progress_goes_on_to_the_end() -> None:
+    layer, told = first_layer(load_model("builtin:induction")), [0.0]
+    check(statements()[0], layer, told.append)
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) > 5

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from headwright.audit.texts.checker import DoubtError, check
+from headwright.audit.texts.checker import DoubtError, check, highest, looking
 from headwright.audit.texts.first import FirstLayer, Norm, Projection
 from headwright.audit.texts.statement import Statement, held_by, tokens_digest, weights_digest
 
 LENGTH, HAIR = 4, 1e-9
-Weight = Callable[[tuple[int, ...], np.ndarray], float]
+
+
+@pytest.fixture(params=["at once", "in parts"], autouse=True)
+def parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large vocabularies and long texts are cut, and many rows are looked at in every way: here, small ones are."""
+    if request.param == "in parts":
+        for name, size in (("BLOCK", 1), ("TABLE", 9), ("KEPT", 0)):
+            monkeypatch.setattr(looking, name, size)
+        monkeypatch.setattr(highest, "CHUNK", 2)
 
 
 def tiny(kind: str, seed: int) -> FirstLayer:

@@ -28,6 +28,7 @@ from headwright.audit.texts.statement import Statement
 
 BLOCK = 512  # query tokens at once, in a thread
 TABLE = 2**26  # scores that are held at once: 512 MiB
+KEPT = 2**30  # bytes of keys
 PASSED = 0.85  # about how much of the work is done when the scores are there
 
 Progress = Callable[[float], None]
@@ -92,18 +93,17 @@ class _Look:
     def __init__(self, statement: Statement, layer: FirstLayer, question: Question, pool: ThreadPoolExecutor) -> None:
         self.statement, self.layer, self.question, self.pool = statement, layer, question, pool
         self.free = len(layer.tokens) - layer.only_held
-        self.same: _KeysAt | None = None  # without learned places, keys are the same everywhere
+        self.made: dict[int | None, _KeysAt] = {}  # without learned places, keys are the same everywhere
 
     def at(self, rows: Indices, progress: Progress) -> None:
         """Some rows: each way of looking at those that the one before left open."""
         held, far = self._decided(rows, HOWS[0], progress)
         left, far = rows[~held], far[~held]
-        if not len(left):
-            return
-        self._sure(left[[int(far.argmin())]])
-        for how in HOWS[1:-1]:
-            held, _ = self._decided(left, how)
-            left = left[~held]
+        if len(left) > BLOCK:  # fewer are looked at closely at once
+            self._sure(left[[int(far.argmin())]])
+            for how in HOWS[1:-1]:
+                held, _ = self._decided(left, how)
+                left = left[~held]
         self._sure(left)
 
     def _sure(self, rows: Indices) -> None:
@@ -178,8 +178,11 @@ class _Look:
         return found
 
     def _keys(self, place: int) -> _KeysAt:
-        if self.layer.places is not None:
-            return _KeysAt(keys(self.layer, self.statement.head, place), self.free)
-        if self.same is None:
-            self.same = _KeysAt(keys(self.layer, self.statement.head, place), self.free)
-        return self.same
+        """Made again for each look only where there are too many to keep."""
+        name = None if self.layer.places is None else place
+        if name not in self.made:
+            found = _KeysAt(keys(self.layer, self.statement.head, place), self.free)
+            if self.made and (len(self.made) + 1) * found.known.mid.size * 32 > KEPT:  # two arrays, and as much again
+                return found
+            self.made[name] = found
+        return self.made[name]

@@ -273,6 +273,8 @@ class Decider:
 
     def _tending(self, found: Way) -> Decider:
         """The same with a name that goes somewhere."""
+        if found.name in (self.vanishing if found.to == "infinity" else self.growing):
+            raise MisfitError(f"{found.name} is said to go to 0 and to infinity", Name(found.name))
         if found.to == "infinity":
             return replace(self, growing=self.growing | {found.name})
         if found.to == "0":

@@ -83,7 +83,7 @@ function build(main, state) {
     slider(state, "row", "row", { least: 2, most: 95, step: 1 }));
   main.append(h("div", { class: "room" }, h("div", { class: "controls" },
     group("Report", h("p", { class: "control" }, file, h("label", { class: "button", for: "field-report" }, "Open an audit (JSON)"), complaint("report")), back,
-      h("p", { class: "note" }, "Any model: ", h("code", {}, "headwright audit MODEL --json > audit.json"), ". The file stays in this browser.")),
+      h("p", { class: "note" }, "Any model: ", h("code", {}, "headwright audit MODEL --json > audit.json"), ". The file stays in this browser: a link does not carry it.")),
     group("Map and head", h("div", { class: "control" }, h("label", { for: "field-measure" }, "colour by"), measure), slider(state, "layer", "layer", { least: 0, most: 127, step: 1 }), slider(state, "head", "head", { least: 0, most: 127, step: 1 })),
     run, local),
   h("div", { class: "stage" }, refusals(), overview, h("div", { class: "planes" }, mapFigure, about), row, texts)));
@@ -177,15 +177,15 @@ function build(main, state) {
     if (!one) { about.replaceChildren(h("h2", {}, `Head ${state.values.layer}.${state.values.head}`), h("p", {}, "This report has no such head.")); return; }
     const roles = one.roles.length ? one.roles.map((role) => h("li", {}, h("b", {}, role.name), role.sure ? "" : " (perhaps: no interval wholly above half)", report.meanings?.[`role ${role.name}`] ? `: ${report.meanings[`role ${role.name}`]}` : "")) : [h("li", {}, "No role: it does none of the things that have a name here.")];
     const bars = s("svg", { viewBox: `0 0 440 ${BARS.length * 26 + 24}`, role: "img", "aria-label": `Measures of head ${one.layer}.${one.head}` });
-    const x = (value) => 120 + 270 * Math.max(0, Math.min(1, value));
+    const x = (value) => 120 + 256 * Math.max(0, Math.min(1, value));
     BARS.forEach((name, i) => {
       const held = one[name];
       const y = 4 + i * 26;
-      bars.append(s("text", { class: "tick", x: 112, y: y + 15, "text-anchor": "end" }, MEASURES.find(([other]) => other === name)[1]), s("rect", { class: "track", x: 120, y: y + 3, width: 270, height: 16, rx: 3 }));
+      bars.append(s("text", { class: "tick", x: 112, y: y + 15, "text-anchor": "end" }, MEASURES.find(([other]) => other === name)[1]), s("rect", { class: "track", x: 120, y: y + 3, width: 256, height: 16, rx: 3 }));
       if (!held) { bars.append(s("text", { class: "tick", x: 126, y: y + 15 }, "not measured")); return; }
       bars.append(s("rect", { class: name === state.values.measure ? "bar-target" : "bar-key", x: 120, y: y + 3, width: x(held.value) - 120, height: 16, rx: 3 }));
       if (Number.isFinite(held.low) && Number.isFinite(held.high)) bars.append(s("line", { class: "wanted", x1: x(held.low), x2: x(held.high), y1: y + 11, y2: y + 11 }));
-      bars.append(s("text", { class: "tick", x: 396, y: y + 15 }, shown(held.value)), s("title", {}, ""));
+      bars.append(s("text", { class: "tick", x: 382, y: y + 15 }, shown(held.value)), s("title", {}, ""));
       bars.lastChild.textContent = `${name}: ${shown(held.value, 4)}, between ${shown(held.low, 4)} and ${shown(held.high, 4)}`;
     });
     const space = ball(one);
@@ -200,10 +200,16 @@ function build(main, state) {
   function strip(tokens, weights, at, choose) {
     return h("div", { class: "strip", role: "group", "aria-label": "Tokens; choose a row" }, ...tokens.map((token, i) => {
       const weight = weights[i] ?? 0;
-      const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
+      const face = h(choose ? "button" : "span", { type: choose ? "button" : null, class: i === at ? "token at" : i > at ? "token later" : "token", "aria-pressed": choose ? String(i === at) : null, disabled: choose && i < 2, tabindex: choose ? (i === at ? 0 : -1) : null, title: `${i}: ${shown(weight, 4)}`, "aria-label": choose ? `row ${i}, token ${token}, weight ${shown(weight)}` : null }, token);
       face.classList.toggle("heavy", weight > 0.45 && i <= at);
       face.style.setProperty("--weight", Math.round(100 * Math.min(1, weight)));
       if (choose && i >= 2) face.addEventListener("click", () => choose(i));
+      if (choose) face.addEventListener("keydown", (event) => {
+        const to = { ArrowLeft: state.values.row - 1, ArrowRight: state.values.row + 1, Home: 2, End: tokens.length - 1 }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        choose(Math.max(2, Math.min(tokens.length - 1, to)));
+      });
       return face;
     }));
   }
@@ -215,11 +221,13 @@ function build(main, state) {
     const one = told.rows[0];
     const weights = told.pattern[told.positions.indexOf(one.position)] ?? [];
     const best = one.best[0];
+    const focused = row.querySelector(".strip")?.contains(document.activeElement);
     row.replaceChildren(h("h2", {}, `Row ${one.position} of head ${told.layer}.${told.head}: where “${one.token}” looks`),
       strip(told.tokens, weights, one.position, (i) => state.set({ row: i })),
-      h("p", { class: "note" }, "The darker a token, the more weight it gets; framed: the row, which sees nothing after itself. Click a token for its row. Floating-point."),
+      h("p", { class: "note" }, "The stronger its colour, the more weight a token gets; framed: the row, which sees nothing after itself. Click a token for its row, or use the arrow keys. Floating-point."),
       h("p", {}, best ? `Most goes to “${best.token}” at ${best.position} (${shown(best.weight, 4)}), ${one.position - best.position === 0 ? "the token itself" : `${one.position - best.position} back`}${followed(told.tokens, one.position, best.position)}.` : "No key gets a weight that can be seen."),
       designed(one));
+    if (focused) row.querySelector(".token.at")?.focus({ preventScroll: true });
   }
   const followed = (tokens, at, where) => (where > 0 && where < at && tokens[where - 1] === tokens[at] ? `: what followed the “${tokens[at]}” before` : "");
 

@@ -146,7 +146,7 @@ function build(main, state) {
       const [low, high] = reach(values);
       const [query] = robust.queries;
       const aside = Math.abs(query[0]) + Math.abs(query[1]) < 1e-6 * robust.norm;
-      story.replaceChildren(h("b", { class: "proved" }, "Proved: "), `for every length of key 0 from ${low} to ${high} times its own, both weights are within ${values.tolerance} of the average. ${aside ? "It does not look at the two of them, and pushes the others away. " : ""}Its query has length ${up(robust.norm)}${robust.norm_lower_bound ? `, and no single query shorter than ${down(robust.norm_lower_bound)} does it` : ""}.`);
+      story.replaceChildren(h("b", { class: "proved" }, "Proved: "), `for every length of key 0 from ${String(low).replace("-", "−")} to ${high} times its own, both weights are within ${values.tolerance} of the average. ${aside ? "It does not look at the two of them, and pushes the others away. " : ""}Its query has length ${up(robust.norm)}${robust.norm_lower_bound ? `, and no single query shorter than ${down(robust.norm_lower_bound)} does it` : ""}.`);
     }
     drawTriangle(triangle, answer.cloud.slice(0, 700), values.tolerance, title);
     drawBars(bars, answer.cloud, title);
