@@ -29,6 +29,7 @@ from headwright.check.reading.written import MOST_FORMULAS, Formula
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import (
+    BigCall,
     BigSum,
     Bond,
     Call,
