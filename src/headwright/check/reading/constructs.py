@@ -293,6 +293,7 @@ class Constructs(Values):
                     where = rf"{found['letter']} \le {found['upper'].strip('{}')}"
                     subject = Subject("term", ((found["body"].strip(), where),), guessed=True)
                     return self._predicated(subject)
+                self.need(r"\sum" not in side)  # another sum than one that is read
                 found = _DOTS.fullmatch(side)
                 if found is not None:
                     term = f"{found['base']}_i{found['power'] or ''}"
