@@ -27,7 +27,7 @@ _GIVEN_A_MEANING = re.compile(r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^
 
 def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
     """The judgements that count, for an answer or against it; the others are noted among what was not judged."""
-    doubts = [one for one in _not_understood(answer, found) if _changes(one.text)]
+    doubts = [one for one in _not_understood(answer, found) if one.node is None and _changes(one.text)]
     supposed = {plain(one.node) for one in found.statements if one.role == "assumption" and one.node is not None}
     kept: list[Judged] = []
     for one in judgements:
