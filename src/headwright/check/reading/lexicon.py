@@ -197,7 +197,8 @@ class Lexicon:
         """
         if any(word in self.denying for word in words) and any(word in self.grammar["things"] for word in words):
             return True  # 'the keys are not close to their means'
-        if any(word in self.grammar["subjects"] for word in words) and any(w in self.grammar["states"] for w in words):
+        verb = next((at for at, word in enumerate(words[:-1]) if word in self.grammar["states"]), 0)
+        if words[:1] not in (["why"], ["how"]) and any(word in self.grammar["subjects"] for word in words[:verb]):
             return True  # 'the keys add up to one'
         at = 0
         while at < len(words):

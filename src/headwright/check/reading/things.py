@@ -526,4 +526,5 @@ def mentioned(kind: str, text: str) -> list[str]:
     >>> mentioned("score", r"k_a^\top q = k_{b}^T q")
     ['a', 'b']
     """
-    return [next(one for one in found.groups() if one).strip("{}") for found in MENTIONS[kind].finditer(text)]
+    sought = MENTIONS.get(kind)
+    return [next(filter(None, one.groups())).strip("{}") for one in sought.finditer(text)] if sought else []
