@@ -135,3 +135,22 @@ def test_rows_of_positions_have_lengths_and_distances(text: str, word: str) -> N
 def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
     text = r"$\Phi_i \ne \Phi_j$ as $\|\Phi_i - \Phi_j\|^2 = \sum_i (2 - 2\cos(w_i(i - j)))$"
     assert check_answer(load_exercises()["positions-unique"], Written(text)).word in ("undecided", "unreadable")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$q = \lceil \ln\frac{n}{\epsilon} \rceil (k_a + k_b)$", "proved"),
+        (r"$q = \left(\lfloor \ln(n/\epsilon) \rfloor + 1\right)(k_a + k_b)$", "proved"),
+        (r"$q = \lfloor \ln(n/\epsilon) \rfloor (k_a + k_b)$", "refuted"),
+        (r"$q = \lceil \ln n \rceil (k_a + k_b)$", "refuted"),
+        (r"$q = \lambda(k_a + k_b)$ with $\lambda = \lceil \ln(n/\epsilon) \rceil$", "proved"),
+    ],
+)
+def test_rounded_numbers_lie_where_they_lie(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == word
+
+
+def test_what_a_rounded_number_tends_to_is_not_guessed() -> None:
+    text = r"$q = \lambda(k_a + k_b)$ with large $\lambda$; $\lceil 1/\lambda \rceil \to 0$ as $\lambda \to \infty$"
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"

@@ -258,7 +258,7 @@ def _turned(node: t.Node) -> str:
     return shown(node.body if isinstance(node, t.Transpose) else t.Transpose(node))
 
 
-_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
+_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "ceil", "floor", "Var")
 
 
 def typed_call(node: t.Call, typer: Typer) -> Term:

@@ -421,7 +421,7 @@ class Parser:
     # Brackets
 
     def bracket(self) -> t.Node:
-        """( ), [ ], { }, a matrix, or \\left| \\right|."""
+        """( ), [ ], { }, a matrix, \\lceil \\rceil, or \\left| \\right|."""
         word, start = self.next, self.next.span.start
         special = {"matrix": self.matrix, "cases": self.cases, "<": self.angle}
         if word.text in special:
@@ -436,9 +436,12 @@ class Parser:
             place = word.span.to(self.found[self.at + 1].span)
             self.fail("nothing stands inside the bracket", place, "fill it, or remove it")
         is_norm = word.text in ("|", "||")
+        rounded = word.text in ("ceil", "floor")
         with self.enclosed():
-            node = self.expression() if is_norm else self.inside()
+            node = self.expression() if is_norm or rounded else self.inside()
         self.no_aside()
+        if rounded:
+            return t.Call(word.text, (node,), span=self.since(start))
         return t.Norm(node, span=self.since(start)) if is_norm else replace(node, span=self.since(start))
 
     def is_rows(self) -> bool:
