@@ -154,3 +154,15 @@ def test_rounded_numbers_lie_where_they_lie(text: str, word: str) -> None:
 def test_what_a_rounded_number_tends_to_is_not_guessed() -> None:
     text = r"$q = \lambda(k_a + k_b)$ with large $\lambda$; $\lceil 1/\lambda \rceil \to 0$ as $\lambda \to \infty$"
     assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$B = A - U \operatorname{diag}(0, \ldots, 0, \sigma_k, \ldots, \sigma_d) V^\top$", "proved"),
+        (r"$B = A - U \operatorname{diag}(0, 0, \dots, 0, \sigma_{k+1}, \dots, \sigma_d) V^\top$", "refuted"),
+        (r"$B = U \mathrm{diag}(0, \dots, 0, \sigma_k, \dots, \sigma_d) V^\top$", "refuted"),
+    ],
+)
+def test_a_diagonal_may_begin_with_zeros(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["low-rank"], Written(text)).word == word
