@@ -127,3 +127,16 @@ def test_the_checker_is_short_enough_to_read() -> None:
     for folder, most in (("trusted", 900), ("trusted/heads", 520)):
         files = (ROOT / "src/headwright" / folder).glob("*.py")
         assert 0 < sum(map(_lines_of_code, files)) < most, folder
+
+
+def test_a_room_names_all_of_its_modules_in_its_table_of_contents() -> None:
+    ones = {"cli", "lab/rooms", "lab", "widgets"}  # their modules are their commands and rooms, named for them
+    house = ROOT / "src" / "headwright"
+    for path in sorted(house.glob("*/**/__init__.py")):
+        room = path.parent.relative_to(house)
+        if str(room) in ones or room.parts[0] == "check":  # check tells its road, from an answer to its verdict
+            continue
+        contents = ast.get_docstring(ast.parse(path.read_text())) or ""
+        modules = {each.stem for each in path.parent.glob("*.py")} - {"__init__"}
+        missing = {module for module in modules if not re.search(rf"\b{module}\b", contents)}
+        assert len(modules) <= 2 or not missing, f"{room}: {sorted(missing)}"

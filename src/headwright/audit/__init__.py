@@ -6,6 +6,7 @@ models      where queries, keys and values come from: the model that is built in
 rows        statistics of the rows of a pattern, at any length, without the pattern
 findings    what is found out about each head, as summaries that merge
 texts       what first-layer heads do on every text there is, with the text that attains it
+everywhere  of these, what a report says, within a bounded amount of work
 engine      who does the work
 explain     one head, row by row, with the shortest query that would do the same; gallery picks heads worth it
 report      what was found, told: a page, data, sentences

@@ -14,7 +14,7 @@
     chance       how often a wish is granted when keys are random
     designer     all of it, behind one function; phases tell how far it is
     plane        two dimensions: the region of all queries that grant a wish
-    drawing      a design as a picture
+    drawing      a design as a picture; wire: as JSON
 
 The package can be called: headwright.design(keys, wish) is headwright.design.design(keys, wish).
 """

@@ -6,8 +6,9 @@ world       what the keys may be, as data
 toml        the same as a file
 sampling    scores in many draws of a world, without ever drawing a key
 proven      probabilities and moments from both sides, where one random number (or none) decides
+onescale    that one number: the pattern as a function of it, and its law, in ball arithmetic
 granted     how often a wish is granted: sampled, and proven where possible
-simulate    all of it, summed up for the targets of a head
+simulation  all of it, summed up for the targets of a head; wire: as JSON
 intervals   what a sample says, and how surely
 """
 

@@ -3,6 +3,11 @@
 What is written is a file of whole numbers (keys, queries, multipliers and shares over common denominators), the
 statement in the theorems' own terms, and a script that lets the kernel compute: `coqc -Q proofs Headwright FILE.v`
 accepts it, or the statement was not proved. Nothing here is trusted; a mistake makes a file that is not accepted.
+
+keys       statements about keys: queries that grant a wish, that none shorter do, or none at all
+heads      statements about whole heads
+evidence   the evidence of a bound in whole numbers
+writing    numbers, lists and comments as Rocq reads them
 """
 
 from __future__ import annotations

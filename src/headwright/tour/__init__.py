@@ -5,6 +5,7 @@ answers       one right, one wrong
 heads         from rules to weights that run
 models        what the heads of a trained model do, on a text and on every text
 instruments   order, positions, rank
+chapter       a chapter, and the tour as a page; words: for a terminal and for a page
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ smallest     the smallest matrix of scores (untrusted); nuclear: of the smallest
              multipliers: the method of both
 planning     one head, from all of these
 deploy       in numbers of a type
-certify      evidence in the form that the checker reads; bounds: for 'none smaller'
+certify      evidence in the form that the checker reads; bounds: for 'none smaller';
+             dimension: for 'of no smaller dimension'
 proven       proven numbers about deployed weights; impossible: proofs that no head keeps the rules
 shares       an output that all heads make together, shared out among them
 builder      all of it, behind one function; circuit: layers one after the other

@@ -1,4 +1,4 @@
-"""Why a head cannot be of a smaller dimension: evidence for trusted/dimension.py, which has the theorems.
+"""Why a head cannot be of a smaller dimension: evidence for trusted/heads/dimension.py, which has the theorems.
 
 * One dimension: 'a beats l for x' is (w_Q x)(w_K (a - l)) > 0. Give w_Q x and w_K (a - l) signs, one after the other;
   where two ways to the same sign disagree, the facts on these ways contradict each other. Where none do, the signs of
