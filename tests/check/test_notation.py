@@ -166,3 +166,19 @@ def test_what_a_rounded_number_tends_to_is_not_guessed() -> None:
 )
 def test_a_diagonal_may_begin_with_zeros(text: str, word: str) -> None:
     assert check_answer(load_exercises()["low-rank"], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        ("averaging-two", rf"{L} $\Longrightarrow$ $k_b^\top q = \lambda$", "proved"),
+        ("averaging-two", rf"{L} ⇒ $k_b^\top q = 2 \lambda$", "refuted"),
+        ("positions-unique", r"$\Phi_t = \Phi_{t'}$ $\implies$ $t = t'$", "proved"),
+        ("positions-unique", r"$t \ne t'$ => $\Phi_t = \Phi_{t'}$", "refuted"),
+        ("averaging-two", rf"{L}, $\alpha_a \xrightarrow{{\lambda \to \infty}} \frac12$", "proved"),
+        ("averaging-two", rf"{L}, $\alpha_b \xrightarrow[\lambda \to \infty]{{}} \frac14$", "refuted"),
+        ("averaging-two", rf"{L}, $\alpha_b \underset{{\lambda \to \infty}}{{\longrightarrow}} \frac12$", "proved"),
+    ],
+)
+def test_arrows_say_what_follows_and_what_tends(exercise: str, text: str, word: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == word

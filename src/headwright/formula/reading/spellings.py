@@ -118,7 +118,6 @@ UNREAD: Final[dict[str, str]] = {
     "lg": "its base is 2 for some and 10 for others; write \\ln or \\log_2",
     "gtrsim": "write \\ge or \\approx",
     "lesssim": "write \\le or \\approx",
-    "xrightarrow": "write \\to, and 'as x \\to a' after the statement",
     "unless": "write for which values it is meant: for i \\ne a",
     "except": "write for which values it is meant: for i \\ne a",
     "mapsto": "write f(x) = y",
