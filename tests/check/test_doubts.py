@@ -11,7 +11,8 @@ EXERCISES = load_exercises()
 @pytest.mark.parametrize(("exercise", "text"), [
     ("self-attention-copy",
      r"We get $c_2 \approx u_a$. Lengthening it by $u_d$ makes $x_2 = u_a + u_d$: now $c_2 \approx u_a + u_d$."),
-    ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ if $t \ne t'$: otherwise $t - t' = 2\pi m$ with an integer $m \ne 0$."),
+    ("positions-unique",
+     r"$\Phi_t \ne \Phi_{t'}$ if $t \ne t'$: otherwise $t - t' = 2\pi m$ with an integer $m \ne 0$."),
     ("low-rank", r"$B = U S_{k-1} V^\top$, where $S_{k-1}$ is $S$ with $\sigma_k, \dots, \sigma_d$ crossed out."),
 ])  # fmt: skip
 def test_what_stands_behind_words_that_may_change_its_meaning_is_not_refuted(exercise: str, text: str) -> None:

@@ -77,3 +77,9 @@ def test_lint_passes_an_exercise_of_ours(headwright: Headwright) -> None:
     ran = headwright("exercises", "--lint", str(BUILT_IN / "averaging-two.toml"))
     assert ran.code == 0
     assert "nothing to complain of" in ran.out
+
+
+def test_the_list_ends_its_lines_without_spaces(headwright: Headwright) -> None:
+    lines = headwright("exercises").out.splitlines()
+    assert len(lines) > 30
+    assert [line for line in lines if line != line.rstrip()] == []

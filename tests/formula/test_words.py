@@ -117,3 +117,16 @@ def test_what_is_not_a_word_is_refused_with_a_remedy(source: str, fix: str) -> N
 def test_prose_is_never_a_product_of_its_letters(prose: str) -> None:
     with pytest.raises(FormulaError, match="not a known word"):
         words(prose)
+
+
+@pytest.mark.parametrize(
+    ("written", "plainly"),
+    [
+        (r"\operatorname{E}[x] = 0", "E[x] = 0"),
+        (r"\operatorname{P}(x > 0) = 1", r"\Pr(x > 0) = 1"),
+        (r"x = y \text{ for} \text{ all } k", "x = y for all k"),
+        (r"x = y \text{ for} \text{ some } k", "x = y for some k"),
+    ],
+)
+def test_words_set_apart_mean_the_same(written: str, plainly: str) -> None:
+    assert parse(written) == parse(plainly)

@@ -26,7 +26,7 @@ _GIVEN_A_MEANING = re.compile(r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^
 
 def held(judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
     """The judgements that may be held against an answer; the others are noted among what was not judged."""
-    doubts = [one for one in _not_understood(answer, found) if _changes(one.text)]
+    doubts = [one for one in _not_understood(answer, found) if one.node is None and _changes(one.text)]
     kept: list[Judged] = []
     for one in judgements:
         behind = None if one.decision.word != "refuted" else next(_behind(one, answer, doubts), None)

@@ -39,7 +39,6 @@ from headwright.formula.tree import (
     Listing,
     Logic,
     Name,
-    Negative,
     Node,
     Norm,
     Number,
@@ -104,8 +103,7 @@ def _paired_indices(node: Node) -> Node:
 
 
 def _with_output(statement: Statement) -> Statement:
-    under = tuple(map(_each, statement.under))
-    return replace(statement, node=None if statement.node is None else _each(_output(statement.node)), under=under)
+    return statement if statement.node is None else replace(statement, node=_output(statement.node))
 
 
 def _output(node: Node) -> Node:
@@ -122,31 +120,6 @@ def _output(node: Node) -> Node:
             return kept[0] if len(kept) == 1 else Sum(tuple(kept) or node.terms, span=node.span)
         case _:
             return mapped(node, _output)
-
-
-def _each(node: Node) -> Node:
-    """a >= max_{i != j} x_i + b says so of each x_i."""
-    if isinstance(node, Quantified | Logic):
-        return mapped(node, _each)
-    if (
-        not isinstance(node, Relation)
-        or len(node.terms) != 2
-        or node.comparisons[0] not in ("<", "<=", ">", ">=", "<<", ">>")
-    ):
-        return node
-    large, small = node.terms if node.comparisons[0] in (">", ">=", ">>") else node.terms[::-1]
-    found = [part for part in (small.terms if isinstance(small, Sum) else (small,)) if isinstance(part, BigCall)]
-    found += [term.body for term in (large.terms if isinstance(large, Sum) else ())
-              if isinstance(term, Negative) and isinstance(term.body, BigCall)]  # fmt: skip
-    match found:
-        case [BigCall("max", _, body, None, None, conditions) as whole] if conditions:
-            return Quantified(_put_for(node, whole, body), conditions, span=node.span)
-        case _:
-            return node
-
-
-def _put_for(node: Node, part: Node, other: Node) -> Node:
-    return other if node == part else mapped(node, lambda one: _put_for(one, part, other))
 
 
 def _is_nothing(term: Node) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress
+from rich.table import Table
 from rich.text import Text
 
 from headwright.errors import InputError
@@ -82,6 +83,14 @@ def _called() -> list[str]:
     found = shutil.which(called.name)
     on_path = called.name == str(called) or (found is not None and Path(found).resolve() == called.resolve())
     return [called.name if on_path else str(called)]
+
+
+def show_table(table: Table) -> None:
+    """A table without the spaces that fill its last column."""
+    for line in OUT.render_lines(table, pad=False):
+        text = Text.assemble(*((piece.text, piece.style or "") for piece in line))
+        text.rstrip()
+        OUT.print(text, soft_wrap=True)
 
 
 def show_json(result: dict[str, Any]) -> None:

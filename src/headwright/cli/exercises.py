@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.console import OUT, say, show_json
+from headwright.cli.console import OUT, say, show_json, show_table
 from headwright.cli.options import Json
 from headwright.errors import InputError
 
@@ -84,7 +84,7 @@ def _list(chosen: list[Exercise]) -> None:
         table.add_row(
             Text(each.id, "bold"), Text(each.title), Text(", ".join(map(readable, each.names)) or "each step")
         )
-    OUT.print(table)
+    show_table(table)
     OUT.print("\nMore about one of them: headwright exercises ID", soft_wrap=True)
 
 

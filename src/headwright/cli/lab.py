@@ -37,4 +37,7 @@ def lab(
 
             threading.Timer(0.3, webbrowser.open, [address]).start()
 
-    serve(host, port, ready)
+    try:
+        serve(host, port, ready)
+    except KeyboardInterrupt:  # the way to close it, and no failure
+        say("The lab is closed.")

@@ -9,6 +9,7 @@ import typer
 
 from headwright.cli.console import OUT, TALK, check_picture, save_picture, show_json
 from headwright.cli.options import ARRAY, Json, Plot, Seed
+from headwright.errors import InputError
 
 SHORT = "A matrix of small rank, with a certified error."
 EXAMPLES = ("headwright lowrank W.npy --rank 8 --plot spectrum.svg",)
@@ -30,6 +31,8 @@ def lowrank(
     from headwright.lowrank import truncate
 
     check_picture(plot)
+    if (rank is None) == (tolerance is None):
+        raise InputError("expected --rank or --tolerance, and not both")
     A = read_array(matrix, what="matrix", axes=2)
     with TALK.status("cutting") as status:
         result = truncate(A, rank=rank, tolerance=tolerance, seed=seed, progress=status.update)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.console import OUT
+from headwright.cli.console import OUT, show_table
 
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
@@ -50,7 +50,7 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, ho
         OUT.print(Text(f"{note.place}  {note.sentence}"), soft_wrap=True)
     if len(checked) > 1:
         OUT.print()
-        _print_table(_table(checked))
+        show_table(_table(checked))
         counts = Counter(each.verdict.word for each in checked)
         shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
         OUT.print(f"\n{len(checked)} answers: {shown}", soft_wrap=True)
@@ -68,7 +68,7 @@ def print_class(room: Classroom) -> None:
     for student in room.students:
         cells = [Text(room.cell(student, e), COLOUR.get(room.words.get((student, e), ""), "")) for e in room.exercises]
         table.add_row(Text(student), *cells)
-    _print_table(table)
+    show_table(table)
     seen = {word for word in COLOUR if word in room.words.values()}
     legend = ", ".join(f"{SIGNS[word]} {word}" for word in COLOUR if word in seen)
     OUT.print(f"\n{legend}, - nothing handed in" if legend else "No answers were found.", soft_wrap=True)
@@ -79,14 +79,6 @@ def print_class(room: Classroom) -> None:
         OUT.print(Text(f"  {len(mistake.students)}: {', '.join(mistake.students)}"), soft_wrap=True)
         for formula in mistake.example.answer.formulas[:2]:
             OUT.print(Text(f"    {shortened(formula.text)}"), soft_wrap=True)
-
-
-def _print_table(table: Table) -> None:
-    """A table without the spaces that fill its last column."""
-    for line in OUT.render_lines(table, pad=False):
-        text = Text.assemble(*((piece.text, piece.style or "") for piece in line))
-        text.rstrip()
-        OUT.print(text, soft_wrap=True)
 
 
 def _table(checked: Sequence[Checked]) -> Table:

@@ -88,11 +88,6 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
         if _is_another(found, start, words, tokens[number + 1 :]):
             found[-1] = replace(token, kind="formula", text=f"= {token.text}", loose="nearly", goes_on="instead")
             continue
-        behind = start > 1 and found[start - 1].text == "," and found[start - 2].kind == "formula"
-        sign = lexicon().sign(words) if behind and token.kind == "term" and words and words[0] not in VERBS else None
-        if sign in BOUNDS:  # '$a = b$, below $c$'
-            found[start:] = [replace(token, kind="formula", text=f"{sign} {token.text}", loose="room", goes_on="end")]
-            continue
         for at in range(len(words)):
             made = _made(words[at:], token, case=_in_a_case(found, start))
             if made is None or not all(word in OPENING for word in words[:at]):
@@ -108,6 +103,27 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
             else:
                 found[start + at :] = [made]
             break
+    return tuple(found)
+
+
+def bounded(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    r"""'$a = b$, below $c$': a bound in words behind a formula goes on with it, perhaps.
+
+    >>> said = [Token("formula", "a = b", 1), Token("mark", ",", 1), Token("word", "below", 1), Token("term", "c", 1)]
+    >>> [token.text for token in bounded(said)]
+    ['a = b', ',', '< c']
+    """
+    found: list[Token] = []
+    for token in tokens:
+        found.append(token)
+        start = len(found) - 1
+        while token.kind == "term" and start > 0 and found[start - 1].kind == "word":
+            start -= 1
+        words = [one.text for one in found[start:-1]]
+        behind = start > 1 and found[start - 1].text == "," and found[start - 2].kind == "formula"
+        sign = lexicon().sign(words) if behind and words and words[0] not in VERBS else None
+        if sign in BOUNDS:
+            found[start:] = [replace(token, kind="formula", text=f"{sign} {token.text}", loose="room", goes_on="end")]
     return tuple(found)
 
 

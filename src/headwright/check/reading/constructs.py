@@ -293,6 +293,7 @@ class Constructs(Values):
                     where = rf"{found['letter']} \le {found['upper'].strip('{}')}"
                     subject = Subject("term", ((found["body"].strip(), where),), guessed=True)
                     return self._predicated(subject)
+                self.need(r"\sum" not in side)  # another sum than one that is read
                 found = _DOTS.fullmatch(side)
                 if found is not None:
                     term = f"{found['base']}_i{found['power'] or ''}"
@@ -326,7 +327,8 @@ class Constructs(Values):
     def _facts(self) -> tuple[Callable[[], None], ...]:
         return (
             self._not_negative, self._sorted, self._symmetric, self._apart, self._matrix_fact, self._even_chance,
-            self._others_counted, self._on_the_circle, self._noise_goes,
+            self._others_counted, self._on_the_circle, self._noise_goes, self._random_length, self._no_covariance,
+            self._nearly_orthonormal, self._scales_the_score,
         )  # fmt: skip
 
     def _matrix_fact(self) -> None:
@@ -393,6 +395,42 @@ class Constructs(Values):
         self.need(self.take_from("on the circle"))
         if self.take("at angle", "at the angle", "with angle", "with the angle"):
             self.next("term")
+
+    def _random_length(self) -> None:
+        """'the key $k_1$ has a random scaling factor $c$', where that is given."""
+        self.skip("a key")
+        label = self.labels()
+        self.need(self.take("has", "has a", "is scaled by", "is scaled by a", "comes with a"))
+        self.skip("a random factor")
+        self.need(len(label) == 1 and self.objects.scaled.get(self.next("term")) == label[0])
+
+    def _scales_the_score(self) -> None:
+        """'this factor $c$ scales the score directly', as a length does."""
+        self.take("this", "the")
+        self.skip("a random factor")
+        self.need(self.next("term") in self.objects.scaled)
+        self.need(self.take("scales", "multiplies") and self.take("the", "its") and self.take_from("score"))
+        self.take("directly", "linearly", "too")
+
+    def _no_covariance(self) -> None:
+        """'the covariance matrices for the $k_i$ are almost $0$', where the noise vanishes."""
+        self.need(self.objects.noise and self.take_from("covariances"))
+        if self.take("of", "for", "in"):
+            self.take("each", "the")
+            self.need(self.take("keys", "scores", "score", "key") or self.next("term"))
+        self.need(self.take("is", "are"))
+        self.take_from("almost")
+        zero = self.text() == "0" and self.kind() == "term" and self._pass()
+        self.need(zero or self.take("zero", "negligible", "tiny", "very small", "small", "vanishing"))
+
+    def _nearly_orthonormal(self) -> None:
+        """'the sampled vectors essentially form an orthonormal set up to negligible noise'."""
+        self.need(self.objects.noise and self.take_from("samples"))
+        self.take("will")
+        self.need(self.take_from("almost"))
+        self.need(self.take("form an orthonormal set", "are orthonormal", "be orthonormal", "orthonormal"))
+        self.take("of vectors", "of keys")
+        self.take_from("up to noise")
 
     def _noise_goes(self) -> None:
         self.need(self.objects.nearly and (self.take("a") or (self.text() == "a" and self._pass())))

@@ -159,6 +159,14 @@ def _a_case(sentence: _Sentence, found: re.Match[str]) -> str:
     return f"for {found['case']} ," if looks_like_a_case(sentence.text(found["case"])) else found[0]
 
 
+def _gloss(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'when $g > 1$ the key is longer, so ...' says in words what the case is."""
+    case = "".join(sentence.text(found["case"]).split())
+    long = re.fullmatch(r"[gc](?:>1|=3/2|=\\frac\{?3\}?\{?2\}?)", case) is not None
+    short = re.fullmatch(r"[gc](?:<1|=1/2|=\\frac\{?1\}?\{?2\}?)", case) is not None
+    return f"{found['case']} ," if (long, short)[found["how"] == "short"] else found[0]
+
+
 def _between(sentence: _Sentence, found: re.Match[str]) -> str:
     """'$a$ lies between $0$ and $1$'."""
     ends = [{"zero": "0", "one": "1"}.get(end) or sentence.text(end) for end in (found["low"], found["high"])]
@@ -210,6 +218,7 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _with_bound,
     ),
     (_turn(r"(that|it|this|what)'s"), r"\1 is"),
+    (_turn(rf"(?P<case>{F}) (?:the|this) key is (?:too |very )?(?P<how>long|short)(?:er)?(?: ,)?(?: so)?"), _gloss),
     (_turn(rf"(?:this|that|which) is (?:only possible|possible only|only true) (?:for|if|when) (?P<so>{F})"),
      r"so \g<so>"),
     (_turn(rf"(?:, )?(?:and )?(?:which|this|that)(?: is| was)?(?: exactly| just| precisely)? {WANTED}"), ""),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from headwright.check.reading.cases import as_cases, looks_like_a_case
-from headwright.check.reading.chains import resumed
+from headwright.check.reading.chains import bounded, resumed
 from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
@@ -159,7 +159,7 @@ class _Discourse:
         text = sentence.text
         plain_words = paraphrased(sentence.tokens, self._names)
         told = in_words(resumed(plain_words), self._objects, [one.text for one in self.found[-4:]])
-        named, kept = weights_named(as_cases(phrases(told)))
+        named, kept = weights_named(as_cases(phrases(bounded(told))))
         self.heads |= named
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
@@ -405,7 +405,8 @@ class _Sentence:
         terms = kinds.count("term")
         if terms > 1 and clause.turned in lexicon().denying and not clause.formulas:
             return True
-        doubtful = clause.turned and not clause.turned.startswith("there")  # 'there is an $i$ with ...' says it there
+        stated = any(one.formulas for one in self.clauses)
+        doubtful = clause.turned and not (clause.turned.startswith("there") and stated)  # 'there is an $i$ with ...'
         if terms and doubtful and not clause.formulas and clause.part in ("claim", "where", "reason"):
             return True
         joined = " ".join(kinds)
@@ -494,7 +495,8 @@ class _Sentence:
         parts = self._parsed(f"{_source(left, '')} {token.text}")
         if any(node is None for node, _ in parts):
             return False
-        tied = tuple(part for part in before.under if part not in sure and (is_index(part) or not sure))
+        other = any(is_index(part) for part in sure)  # 'for $i > m$ it is ...' is not said for $i \\le m$ too
+        tied = tuple(part for part in before.under if part not in sure and ((is_index(part) and not other) or not sure))
         tied = () if token.goes_on == "instead" else tied
         with_it = (*before.resumes, before.node) if before.node is not None else before.resumes
         said = Statement("claim", "", token.line, None, (*tied, *sure), perhaps, unknown, self.sentence.text,

@@ -182,9 +182,7 @@ class Things(Cursor):
     def leftover(self) -> bool:
         """'the remaining $n - 3$ keys', if it is so many that are left."""
         back = self.at
-        if self.tokens[self.at - 1].text == "the" and self.at:
-            self.take("remaining", "other")
-        if (self.take_from("leftover") or self.at > back) and self.kind() == "term":
+        if self.take_from("leftover") and self.kind() == "term":
             left = self.objects.first or str(len(self.objects.keys))
             if "".join(self.text().split()) == f"n-{left}" and (self.objects.first or self.objects.keys):
                 self.at += 1
@@ -332,7 +330,11 @@ class Things(Cursor):
             return self.last
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
-        if self.take_from("others") or self.leftover():
+        left = self.leftover()
+        kind = next((kind for kind in KINDS if left and self.take_from(kind)), "")
+        if kind:  # 'the remaining $n - 3$ weights'
+            return self.of_keys(kind, (REST,), True)
+        if left or self.take_from("others"):
             said = [[kind for kind in MENTIONS if mentioned(kind, text)] for text in reversed(self.before)]
             kinds = [self.last.kind] if self.last is not None else next((one for one in said if one), [])
             self.need(kinds in (["score"], ["weight"], ["exponential"]))
@@ -352,10 +354,6 @@ class Things(Cursor):
             kind = next((kind for kind in KINDS if self.take_from(kind)), "")
             self.need(kind)
             return self.of_keys(kind, self.targets(), True)
-        if self.leftover():  # 'the remaining $n - 3$ weights'
-            kind = next((kind for kind in KINDS if self.take_from(kind)), "")
-            self.need(kind)
-            return self.of_keys(kind, (REST,), True)
         rest = bool(self.take("other", "remaining"))
         count = SMALL.index(self.take(*SMALL[2:]) or "zero") or (2 if each.startswith("both") else 0)
         rest = bool(self.take("other", "remaining")) or rest
