@@ -182,3 +182,15 @@ def test_a_diagonal_may_begin_with_zeros(text: str, word: str) -> None:
 )
 def test_arrows_say_what_follows_and_what_tends(exercise: str, text: str, word: str) -> None:
     assert check_answer(load_exercises()[exercise], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("temperature-cold", r"$\tau \to 0$"),
+        ("temperature-cold", r"$\tau \downarrow 0$"),
+        ("permutation", r"$Z(PX) = P Z(X)$"),
+    ],
+)
+def test_what_tells_no_value_or_may_be_a_function_is_left_open(exercise: str, text: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == "undecided"
