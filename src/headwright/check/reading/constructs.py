@@ -7,18 +7,18 @@ at least $x$': every construct becomes formulas, which are judged like any other
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from headwright.check.reading.given import Given
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
 from headwright.check.reading.things import ALL, Subject, UnfitError, sides
-from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
 ACTS = "acts"  # in place of a sign: what was said last is what a matrix does
 
 
-class Constructs(Values):
+class Constructs(Given):
     """Reads clauses that are no subject with a sign and a value."""
 
     def functional(self) -> Made:
@@ -240,7 +240,7 @@ class Constructs(Values):
         name = self.objects.asked
         self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
         if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
-            self.need(self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self._pass()))
+            self.need(self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self.passed()))
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
@@ -271,10 +271,6 @@ class Constructs(Values):
         self.need(self.take_from("stays") or self.take_from("goes"))
         kept = self.tokens[self.at - 1].text not in _GONE
         return [f"{name} {term} = {term if kept else 0}"], "room"
-
-    def _pass(self) -> bool:
-        self.at += 1
-        return True
 
     def summands(self) -> Made:
         """'each of these is at least $x$', of the terms of a sum that was just written."""
@@ -309,135 +305,6 @@ class Constructs(Values):
         self.need(self.take_from("a fair coin"))
         return [rf"\mathbb{{E}}[{term}] \to \frac12", rf"\operatorname{{Var}}({term}) \to \frac14"], "room"
 
-    # What is so, and needs no formula.
-
-    def is_given(self) -> bool:
-        """'$P$ is a permutation matrix', '$g > 1$ has probability one half', 'there are $n - 2$ others'."""
-        back = self.at
-        for fact in self._facts():
-            try:
-                fact()
-                self.need(self.ends())
-            except UnfitError:
-                self.at = back
-            else:
-                return True
-        return False
-
-    def _facts(self) -> tuple[Callable[[], None], ...]:
-        return (
-            self._not_negative, self._sorted, self._symmetric, self._apart, self._matrix_fact, self._even_chance,
-            self._others_counted, self._on_the_circle, self._noise_goes, self._random_length, self._no_covariance,
-            self._nearly_orthonormal, self._scales_the_score,
-        )  # fmt: skip
-
-    def _matrix_fact(self) -> None:
-        names = [self.next("term")]
-        while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
-            self.at += 1
-            names.append(self.next("term"))
-        self.need(self.take("is", "are", "has", "have"))
-        self.take("a", "an", "both")
-        said = self.phrase(lexicon().matrix_facts)
-        self.need(said)
-        self.need(all(set(said.split("/")) & set(self.objects.facts.get(name, ())) for name in names))
-
-    def _not_negative(self) -> None:
-        """Singular values are."""
-        self.need(any("singular values" in facts for facts in self.objects.facts.values()))
-        self.need(self.take_from("singular values") and self.take("are", "is"))
-        self.skip("adverbs")
-        self.need(self.phrase(lexicon().of_ones) == r"\ge 0")
-
-    def _sorted(self) -> None:
-        self.need(any("singular values" in facts for facts in self.objects.facts.values()))
-        self.need(self.take("they", "the singular values", "singular values", "the values", "the sigmas"))
-        self.need(self.take_from("decreasing"))
-
-    def _symmetric(self) -> None:
-        """'$g$ is symmetric about its mean $1$'."""
-        self.need(self.kind() == "term" and self.next("term") in self.objects.scaled and self.objects.even)
-        self.need(self.take_from("symmetric"))
-        told = bool(self.take("its mean", "the mean"))
-        self.need((self.text() == "1" and self.kind() == "term" and self._pass()) or self.take("one") or told)
-
-    def _apart(self) -> None:
-        """'at distance at least $1$', where that is given."""
-        self.need(self.objects.separated)
-        self.take("the keys", "they", "all keys", "and")
-        self.need(self.take_from("at a distance"))
-        self.need((self.text() == "1" and self.kind() == "term" and self._pass()) or self.take("one"))
-        self.take("apart", "from each other")
-
-    def _even_chance(self) -> None:
-        self.need(self.objects.even)
-        if self.kind() == "formula":
-            self.need("".join(self.next("formula").split()).replace(r"\frac12", "1/2") in self.objects.even)
-            self.need(self.take("has", "holds with", "happens with", "occurs with", "with"))
-        else:
-            self.need(self.take_from("even cases"))
-        self.take("a")
-        self.need(self.take("probability", "prob", "prob."))
-        self.take("of")
-        self.need(
-            self.value().replace(r"\tfrac", r"\frac").replace(" ", "") in (r"\frac12", "1/2", r"\frac{1}{2}", "0.5")
-        )
-
-    def _others_counted(self) -> None:
-        self.need(self.take("there are", "of which there are"))
-        left = self.objects.first or str(len(self.objects.keys))
-        self.need((self.objects.first or self.objects.keys) and "".join(self.next("term").split()) == f"n-{left}")
-        self.need(self.take_from("of the others"))
-
-    def _on_the_circle(self) -> None:
-        self.take("the point", "the pair", "the vector", "the first two entries")
-        self.need(_CIRCLE.fullmatch("".join(self.next("term").split())))
-        self.need(self.take_from("on the circle"))
-        if self.take("at angle", "at the angle", "with angle", "with the angle"):
-            self.next("term")
-
-    def _random_length(self) -> None:
-        """'the key $k_1$ has a random scaling factor $c$', where that is given."""
-        self.skip("a key")
-        label = self.labels()
-        self.need(self.take("has", "has a", "is scaled by", "is scaled by a", "comes with a"))
-        self.skip("a random factor")
-        self.need(len(label) == 1 and self.objects.scaled.get(self.next("term")) == label[0])
-
-    def _scales_the_score(self) -> None:
-        """'this factor $c$ scales the score directly', as a length does."""
-        self.take("this", "the")
-        self.skip("a random factor")
-        self.need(self.next("term") in self.objects.scaled)
-        self.need(self.take("scales", "multiplies") and self.take("the", "its") and self.take_from("score"))
-        self.take("directly", "linearly", "too")
-
-    def _no_covariance(self) -> None:
-        """'the covariance matrices for the $k_i$ are almost $0$', where the noise vanishes."""
-        self.need(self.objects.noise and self.take_from("covariances"))
-        if self.take("of", "for", "in"):
-            self.take("each", "the")
-            self.need(self.take("keys", "scores", "score", "key") or self.next("term"))
-        self.need(self.take("is", "are"))
-        self.take_from("almost")
-        zero = self.text() == "0" and self.kind() == "term" and self._pass()
-        self.need(zero or self.take("zero", "negligible", "tiny", "very small", "small", "vanishing"))
-
-    def _nearly_orthonormal(self) -> None:
-        """'the sampled vectors essentially form an orthonormal set up to negligible noise'."""
-        self.need(self.objects.noise and self.take_from("samples"))
-        self.take("will")
-        self.need(self.take_from("almost"))
-        self.need(self.take("form an orthonormal set", "are orthonormal", "be orthonormal", "orthonormal"))
-        self.take("of vectors", "of keys")
-        self.take_from("up to noise")
-
-    def _noise_goes(self) -> None:
-        self.need(self.objects.nearly and (self.take("a") or (self.text() == "a" and self._pass())))
-        self.need(self.take("goes to", "tends to", "is small", "is tiny", "vanishes", "is negligible"))
-        if self.tokens[self.at - 1].text == "to":
-            self.need(self.take("zero") or (self.text() == "0" and self._pass()))
-
 
 _SUM = re.compile(
     r"\\sum_\{?(?P<letter>[ij])\s*=\s*1\}?\s*\^\s*(?P<upper>\w|\{\w\})\s*(?P<body>\\?[a-zA-Z]+_(?:\w|\{\w\})(?:\s*\^\s*(?:\w|\{\w\}))?)"
@@ -449,4 +316,3 @@ _DOTS = re.compile(
 _NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
 _GONE = frozenset({"killed", "removed", "vanishes", "out", "disappears", "annihilated", "eliminated", "deleted"})
 _WEIGHT = re.compile(r"\\?alpha_(?:\w|\{\w\})")
-_CIRCLE = re.compile(r"\(\\?sin(?P<at>\(?[a-z]'?\)?),\\?cos(?P=at)\)")
