@@ -27,3 +27,34 @@ def test_a_reason_that_is_not_understood_saves_no_false_claim() -> None:
 def test_an_object_that_fails_is_refuted_whatever_is_said_beside_it() -> None:
     text = r"$q = k_a + k_b$. Now with a wave of the hand it is balanced."
     assert check_answer(EXERCISES["averaging-two"], Written(text)).word == "refuted"
+
+
+@pytest.mark.parametrize(("exercise", "text"), [
+    ("averaging-scaled-discrete", r"$\alpha_1/\alpha_2 = e^{(c-1)t}$. It is $1$ when $c = 1/2$."),
+    ("causal-mask", r"$c_1 = u_a$. Hence $u_b$."),
+    ("temperature-hot", r"$\tau = 1/\ln(1+\epsilon)$. It is 0."),
+    ("averaging-two", r"$q = \ln(n/\epsilon)(k_a + k_b)$. The scores add up to one."),
+    ("permutation", r"$Q_p = P Q$ and K stays as it is. $H_p = P H$ and $Z_p = P Z$."),
+    ("energy", r"\begin{align}\|A\|_F^2 &= \operatorname{tr}(A^T A)\\ \intertext{as U is the identity} "
+               r"&= \operatorname{tr}(V S^T S V^T) = \sum_i \sigma_i^2\end{align}"),
+    ("positions-help", r"$PX + \Phi \ne P(X + \Phi)$. The layer sees $P(X + \Phi)$, not $PX + \Phi$."),
+    ("positions-help", r"$PX + \Phi \ne P(X + \Phi)$ if $P\Phi = \Phi$."),
+    ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$ provided that $x_t \ne x_k$."),
+    ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$ unless $x_t = x_k$."),
+    ("self-attention-copy", r"$c_2 \to u_a$. Adding $u_d$ makes $x_2 = u_d$."),
+])  # fmt: skip
+def test_what_is_false_and_not_understood_leaves_an_answer_open(exercise: str, text: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text)).word != "proved"
+
+
+def test_a_prime_behind_an_index_is_the_index_s() -> None:
+    assert (
+        check_answer(EXERCISES["positions-unique"], Written(r"$\Phi_t \ne \Phi_t'$ for $t \ne t'$.")).word == "proved"
+    )
+
+
+def test_two_positions_that_are_supposed_to_collide_are_different_ones() -> None:
+    text = (
+        r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$. Suppose $\Phi_t = \Phi_{t'}$. As $t \ne t'$, we have $t - t' \ne 0$."
+    )
+    assert check_answer(EXERCISES["positions-unique"], Written(text)).word != "refuted"

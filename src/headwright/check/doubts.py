@@ -8,33 +8,63 @@ claimed. What was not judged counts neither for an answer nor against it (`with_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from headwright.check.answer import OWN, Answer, Unread
+from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.statements import Read, Statement
 from headwright.check.verdict import Reading, Verdict
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Name, Relation, walk
+from headwright.formula.tree import Name, Node, Relation, walk
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b")
 
 
-def held(judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
-    """The judgements that may be held against an answer; the others are noted among what was not judged."""
+def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
+    """The judgements that count, for an answer or against it; the others are noted among what was not judged."""
     doubts = [one for one in _not_understood(answer, found) if one.node is None and _changes(one.text)]
+    supposed = {plain(one.node) for one in found.statements if one.role == "assumption" and one.node is not None}
     kept: list[Judged] = []
     for one in judgements:
+        said = one.claim.said.statement if one.claim.said is not None else None
         behind = None if one.decision.word != "refuted" else next(_behind(one, answer, doubts), None)
-        if behind is None:
-            kept.append(one)
-        else:
+        if behind is not None:
             answer.unread.append(Unread(behind, NOT_HELD))
+        elif said is not None and one.decision.word == "refuted" and _of_equal_ones(one, said, exercise):
+            answer.unread.append(Unread(said, "it may be meant for what the exercise calls different"))
+        elif said is not None and one.decision.word == "proved" and _never_so(said, supposed, exercise):
+            answer.unread.append(Unread(said, "it is said for a case that the exercise excludes"))
+        else:
+            kept.append(one)
     return kept
+
+
+def _of_equal_ones(one: Judged, said: Statement, exercise: Exercise) -> bool:
+    """Something supposed of two positions speaks of different ones, and here it was refuted for equal ones."""
+    values = one.part.counterexample or {}
+    pairs = exercise.integers.different if exercise.integers is not None else ()
+    return bool(said.under) and any(a in values and b in values and values[a] == values[b] for a, b in pairs)
+
+
+def _never_so(said: Statement, supposed: Collection[str], exercise: Exercise) -> bool:
+    r"""'They differ if $\phi_t = \phi_k$', where these are given to be different; what is supposed may be absurd."""
+    given = exercise.matrices.different if exercise.matrices is not None else ()
+    apart = {frozenset(plain(parsed(side)) for side in pair) for pair in given}
+    cases = [case for case in said.under if isinstance(case, Relation) and plain(case) not in supposed]
+    return bool(apart) and any(
+        (frozenset(map(plain, case.terms)) in apart) == (case.comparisons == ("=",))
+        for case in cases
+        if case.comparisons in (("=",), ("!=",)) and not all(map(_is_position, case.terms))
+    )
+
+
+def _is_position(node: Node) -> bool:
+    return isinstance(node, Name) and node.index is None and node.base.islower() and len(node.base) == 1
 
 
 def _changes(text: str) -> bool:

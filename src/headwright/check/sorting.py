@@ -76,6 +76,8 @@ def read_answer(exercise: Exercise, read: Read, gives: Callable[[Name], bool]) -
     """
     sorter = _Sorter(exercise, gives)
     read = replace(read, statements=tuple(_with_pairs(one) for one in read.statements))
+    if exercise.integers is not None:
+        read = replace(read, statements=tuple(_with_primes(one, exercise.integers.rows) for one in read.statements))
     if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
         read = replace(read, statements=tuple(_with_output(one) for one in read.statements))
     for statement in sorter.spelled_out(_with_own_names(read, exercise, gives)):
@@ -92,6 +94,21 @@ WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
 def _with_pairs(statement: Statement) -> Statement:
     """alpha_{2j} has two indices, 2 and j: nobody multiplies them."""
     return statement if statement.node is None else replace(statement, node=_paired_indices(statement.node))
+
+
+def _with_primes(statement: Statement, rows: str) -> Statement:
+    r"""\Phi_t' is the row of t': there is one table of positions, and no other."""
+
+    def moved(node: Node) -> Node:
+        match node:
+            case Name(base, Name() as index, primes) if primes and base == rows:
+                return replace(node, index=replace(index, primes=index.primes + primes), primes=0)
+            case _:
+                return mapped(node, moved)
+
+    nodes = None if statement.node is None else moved(statement.node)
+    under, perhaps = (tuple(map(moved, one)) for one in (statement.under, statement.perhaps))
+    return replace(statement, node=nodes, under=under, perhaps=perhaps)
 
 
 def _paired_indices(node: Node) -> Node:

@@ -197,6 +197,8 @@ class Lexicon:
         """
         if any(word in self.denying for word in words) and any(word in self.grammar["things"] for word in words):
             return True  # 'the keys are not close to their means'
+        if any(word in self.grammar["subjects"] for word in words) and any(w in self.grammar["states"] for w in words):
+            return True  # 'the keys add up to one'
         at = 0
         while at < len(words):
             sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(words[at : at + size]) in self.harmless]

@@ -173,13 +173,13 @@ def _between(sentence: _Sentence, found: re.Match[str]) -> str:
     return sentence.new("F", rf"{ends[0]} \le {sentence.text(found['one'])} \le {ends[1]}", found["one"])
 
 
-def _set_anew(sentence: _Sentence, found: re.Match[str]) -> str:
-    """'adding $u_d$ makes $x_2 = u_a + u_d$': a token is another one from here on."""
-    return f"setting {found['new']}" if re.match(r"\s*x_\{?\d\}?\s*=", sentence.text(found["new"])) else found[0]
+_SEEN = re.compile(r"PX\+\\?Phi|\\?Phi\+PX")
 
 
 def _contrasted(sentence: _Sentence, found: re.Match[str]) -> str:
-    """'the layer sees $a$, not $b$' says that they differ."""
+    r"""'the layer sees $PX + \Phi$, not $b$' says that they differ, if the first is what it sees."""
+    if not _SEEN.fullmatch(re.sub(r"[\s{}]", "", sentence.text(found["one"]))):
+        return found[0]
     return sentence.new(
         "F", rf"{sentence.text(found['one'])} \ne {sentence.text(found['other'])}", found["one"], "room"
     )
@@ -236,7 +236,6 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
               rf"(?P<low>{T}|zero) and (?P<high>{T}|one)"),
         _between,
     ),
-    (_turn(rf"adding {T}(?: or {T})?(?: to {T})? (?:makes|gives|turns it into) (?P<new>{F})"), _set_anew),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (
         _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",

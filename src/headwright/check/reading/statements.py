@@ -565,6 +565,7 @@ class _Sentence:
         if clause.cue == "unless":
             turned = len(nodes) == 1 and isinstance(nodes[0], Relation) and _flips(nodes[0])
             nodes, unknown = ((flipped(nodes[0]),), unknown) if turned else ((), unknown or self._words(clause))
+            self._unclear("'unless' may deny it for the rest", self.sentence.line)
         nodes = tuple(part for node in nodes for part in (node.items if isinstance(node, Listing) else (node,)))
         self.complement = nodes
         claimed = any(one.part in ("claim", "define", "otherwise", "deny") and one.formulas for one in following)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from headwright.check.reading.clauses import LIGHT, Clause
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Token
+from headwright.check.reading.sentences import Token, leads_on
 
 JOINING = frozenset({"and", "but", "while", "yet", "though", "although"})
 UNHEARD = frozenset(
@@ -33,6 +33,10 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
     for clause in clauses:
         if clause.part == "if" and not wordy:
             continue  # a condition that is not understood goes with what is said under it
+        if clause.part == "claim" and clause.cue and all(token.kind in ("term", "mark") for token in clause.tokens):
+            if clause.tokens:  # 'it is $1$', 'hence $u_b$': of what, is not said
+                yield f"{clause.cue} {_shown(clause.tokens)}", clause.tokens[0].line, True
+            continue
         for number, stretch in enumerate(_stretches(clause.tokens)):
             if clause.part == "goal" and number == 0:
                 continue
@@ -57,7 +61,8 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             yield held
             held = []
             continue
-        if word in LIGHT and any(one.kind == "formula" for one in held):  # '$q = k_a$ as the weights are equal'
+        light = word in LIGHT and any(one.kind == "formula" for one in held)  # '$q = k_a$ as the weights are equal'
+        if light or (token.kind == "formula" and leads_on(token.text)):  # 'a = b, as U is the identity, = c'
             yield held
             held = []
         held.append(token)
