@@ -135,3 +135,62 @@ def test_rows_of_positions_have_lengths_and_distances(text: str, word: str) -> N
 def test_an_index_that_a_sum_runs_over_is_no_position() -> None:
     text = r"$\Phi_i \ne \Phi_j$ as $\|\Phi_i - \Phi_j\|^2 = \sum_i (2 - 2\cos(w_i(i - j)))$"
     assert check_answer(load_exercises()["positions-unique"], Written(text)).word in ("undecided", "unreadable")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$q = \lceil \ln\frac{n}{\epsilon} \rceil (k_a + k_b)$", "proved"),
+        (r"$q = \left(\lfloor \ln(n/\epsilon) \rfloor + 1\right)(k_a + k_b)$", "proved"),
+        (r"$q = \lfloor \ln(n/\epsilon) \rfloor (k_a + k_b)$", "refuted"),
+        (r"$q = \lceil \ln n \rceil (k_a + k_b)$", "refuted"),
+        (r"$q = \lambda(k_a + k_b)$ with $\lambda = \lceil \ln(n/\epsilon) \rceil$", "proved"),
+    ],
+)
+def test_rounded_numbers_lie_where_they_lie(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == word
+
+
+def test_what_a_rounded_number_tends_to_is_not_guessed() -> None:
+    text = r"$q = \lambda(k_a + k_b)$ with large $\lambda$; $\lceil 1/\lambda \rceil \to 0$ as $\lambda \to \infty$"
+    assert check_answer(load_exercises()["averaging-two"], Written(text)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (r"$B = A - U \operatorname{diag}(0, \ldots, 0, \sigma_k, \ldots, \sigma_d) V^\top$", "proved"),
+        (r"$B = A - U \operatorname{diag}(0, 0, \dots, 0, \sigma_{k+1}, \dots, \sigma_d) V^\top$", "refuted"),
+        (r"$B = U \mathrm{diag}(0, \dots, 0, \sigma_k, \dots, \sigma_d) V^\top$", "refuted"),
+    ],
+)
+def test_a_diagonal_may_begin_with_zeros(text: str, word: str) -> None:
+    assert check_answer(load_exercises()["low-rank"], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "word"),
+    [
+        ("averaging-two", rf"{L} $\Longrightarrow$ $k_b^\top q = \lambda$", "proved"),
+        ("averaging-two", rf"{L} ⇒ $k_b^\top q = 2 \lambda$", "refuted"),
+        ("positions-unique", r"$\Phi_t = \Phi_{t'}$ $\implies$ $t = t'$", "proved"),
+        ("positions-unique", r"$t \ne t'$ => $\Phi_t = \Phi_{t'}$", "refuted"),
+        ("averaging-two", rf"{L}, $\alpha_a \xrightarrow{{\lambda \to \infty}} \frac12$", "proved"),
+        ("averaging-two", rf"{L}, $\alpha_b \xrightarrow[\lambda \to \infty]{{}} \frac14$", "refuted"),
+        ("averaging-two", rf"{L}, $\alpha_b \underset{{\lambda \to \infty}}{{\longrightarrow}} \frac12$", "proved"),
+    ],
+)
+def test_arrows_say_what_follows_and_what_tends(exercise: str, text: str, word: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == word
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("temperature-cold", r"$\tau \to 0$"),
+        ("temperature-cold", r"$\tau \downarrow 0$"),
+        ("permutation", r"$Z(PX) = P Z(X)$"),
+    ],
+)
+def test_what_tells_no_value_or_may_be_a_function_is_left_open(exercise: str, text: str) -> None:
+    assert check_answer(load_exercises()[exercise], Written(text)).word == "undecided"

@@ -42,6 +42,7 @@ from headwright.check.scalars.instances import (
 )
 from headwright.check.scalars.numbers import Range, Symbol, shown_name
 from headwright.check.scalars.proving import needs
+from headwright.check.scalars.scalar import roundings
 from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula.tree import Comparison
@@ -265,6 +266,9 @@ def _decided(case: Case, tending: Tending) -> Decision:
     ranges = [case.where.range(name) for name in shrinking]
     if any(known.lower not in (0, None) or not known.positive for known in ranges):
         return Decision("undecided", f"{' and '.join(sorted(shrinking))} cannot go to 0 from above")
+    moving = {*case.large, *shrinking, *(tending.small if case.sign in ("~", "->") else ())}
+    if any(atom.body.names() & moving for side in (case.left, case.right) for atom in roundings(side)):
+        return Decision("undecided", "a rounded number jumps, and where it goes is not worked out")
     try:
         if case.sign in ("~", "->"):
             found = _close(_inverted(case, shrinking.union(tending.small)))

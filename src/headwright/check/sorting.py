@@ -182,7 +182,9 @@ def _bounded(read: Read, exercise: Exercise) -> dict[str, Statement]:
                 if name in exercise.answer and link.comparisons[0] in ("<", ">", "<=", ">="):
                     found.setdefault(name, one)
     defined = {full_name(name) for one in read.statements for name in _defined(one.node)}
-    return {name: one for name, one in found.items() if name not in defined}
+    sent = {full_name(one.node.terms[0]) for one in read.statements
+            if isinstance(one.node, Relation) and _tends(one.node) and isinstance(one.node.terms[0], Name)}  # fmt: skip
+    return {name: one for name, one in found.items() if name not in defined | sent}
 
 
 def _two_places(read: Read, exercise: Exercise) -> dict[str, Name]:
@@ -363,6 +365,12 @@ class _Sorter:
         if any(said.node == parsed(source) for source in self.exercise.may_repeat):
             return  # it is given: repeating it neither helps nor harms
         match said.node:
+            case Relation((Name() as asked, _), ("->",)) if full_name(asked) in self.exercise.missing(
+                self.answer.definitions
+            ):
+                wanted = full_name(asked)
+                self._set_aside_said(said, f"it tells no value of {wanted}, write {wanted} = ...", decides=True)
+                return
             case Quantified(body, (Relation((Name(letter, None, 0), Number(value)), ("=" | "!=" as sign,)),)) if (
                 self.exercise.tokens is not None and letter not in self.exercise.parameters
             ):  # 'for j != 3': there are so many tokens

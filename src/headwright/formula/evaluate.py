@@ -242,6 +242,7 @@ def _paired(left: arb_mat, right: arb_mat) -> list[tuple[arb, arb]]:
 
 ELEMENTARY: Mapping[str, Callable[[arb], arb]] = {
     "exp": exponential, "ln": logarithm, "sqrt": root, "sin": arb.sin, "cos": arb.cos, "abs": abs,
+    "ceil": arb.ceil, "floor": arb.floor,
 }  # fmt: skip
 
 

@@ -8,8 +8,9 @@ known size, and the softmax of a column is written as that of a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import takewhile
 
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
@@ -258,7 +259,7 @@ def _turned(node: t.Node) -> str:
     return shown(node.body if isinstance(node, t.Transpose) else t.Transpose(node))
 
 
-_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "Var")
+_OF_NUMBERS = ("exp", "ln", "sqrt", "sin", "cos", "abs", "ceil", "floor", "Var")
 
 
 def typed_call(node: t.Call, typer: Typer) -> Term:
@@ -272,13 +273,37 @@ def typed_call(node: t.Call, typer: Typer) -> Term:
         case t.Call("diag", (t.BigSum(), t.Name("I", size))) if size is not None:  # it is typed already
             return Term(node, spelt(size), spelt(size))
         case t.Call("diag", arguments) if t.has_dots(arguments):
-            return _run(node, typer)
+            behind = _behind_zeros(node)
+            return _run(node, typer) if behind is None else typer.term(behind)
     terms = [typer.term(part) for part in node.arguments]
     if node.function in ("max", "min") or (node.function == "diag" and len(terms) > 1):
         return _several(node, terms, typer)
     if len(terms) != 1:
         raise misfit(f"{node.function} takes one argument, {len(terms)} given", node.span)
     return _single(node, terms[0], typer)
+
+
+def _behind_zeros(node: t.Call) -> t.Node | None:
+    """diag(0, ..., 0, s_k, ..., s_d) as diag(s_1, ..., s_d) - diag(s_1, ..., s_{k-1}, 0, ..., 0); None for others."""
+    zeros = list(takewhile(lambda part: is_zero(part) or isinstance(part, t.Dots), node.arguments))
+    match node.arguments[len(zeros) :]:
+        case (t.Name(base, t.Node() as index, 0) as start, t.Dots() as dots, t.Name(other, t.Node(), 0) as end):
+            if base != other or not zeros or not is_zero(zeros[0]) or not is_zero(zeros[-1]):
+                return None
+        case _:
+            return None
+    one = t.Number(Fraction(1))
+    match index:
+        case t.Sum((k, t.Number(value))) if value == 1:
+            before = k
+        case t.Name():
+            before = t.Sum((index, t.Negative(one)), span=index.span)
+        case _:
+            return None
+    first = replace(start, index=one)
+    whole = (first, dots, end)
+    head = (first, dots, replace(start, index=before), zeros[0], dots, zeros[0])
+    return t.Sum((replace(node, arguments=whole), t.Negative(replace(node, arguments=head))), span=node.span)
 
 
 def _run(node: t.Call, typer: Typer) -> Term:

@@ -241,6 +241,8 @@ class _Writer:
         inside = ", ".join(self.at(argument, level) for argument in node.arguments)
         if self.latex and self.is_exponential(node):
             return f"e^{{{inside}}}"
+        if self.latex and node.function in ("ceil", "floor"):
+            return rf"\l{node.function} {inside} \r{node.function}"
         if self.latex and node.function == "sqrt":
             return rf"\sqrt{{{inside}}}"
         if not self.latex and node.function == "E":

@@ -156,10 +156,32 @@ def _with_intertext(text: str) -> str:
     return _INTERTEXT.sub(apart, text)
 
 
+_ARROW = (
+    r"(?:\\(?:Rightarrow|Longrightarrow|implies|iff|Leftrightarrow|Longleftrightarrow)(?![a-zA-Z])|⇒|⟹|⇔|⟺|<=>|==?>)"
+)
+_ARROWED = re.compile(rf"(?<![$\\])\$([^$\n]+)\$[ \t]*\$?[ \t]*({_ARROW})[ \t]*\$?[ \t]*\$([^$\n]+)\$(?!\$)")
+
+
+def _with_arrows(text: str) -> str:
+    r"""An arrow between two formulas joins them: what stands before it need not be claimed.
+
+    >>> _with_arrows(r"$a = b$ $\Rightarrow$ $c = d$ ⇒ $e = f$")
+    '$a = b \\Rightarrow c = d ⇒ e = f$'
+    """
+
+    def joined(found: re.Match[str]) -> str:
+        return f"${found[1]} {found[2]} {found[3]}$" if compares(found[1]) and compares(found[3]) else found[0]
+
+    while (after := _ARROWED.sub(joined, text)) != text:
+        text = after
+    return text
+
+
 def _tokens(block: Block, line: int) -> Iterator[Token]:
     text = block.content
     if block.type == "inline" and is_table(text):
         text = "\n".join(as_sentences(text))
+    text = _with_arrows(text)
     pieces, _ = find_formulas(text)
     if not pieces and block.type in ("fence", "code_block"):
         yield from _typed_block(text, line)

@@ -42,7 +42,7 @@ Monomial = tuple[tuple["Atom", Fraction], ...]
 Terms = dict[Monomial, Fraction]
 UNIT: Monomial = ()
 RESERVED = frozenset("[]^*~#/()")  # what keys are made with
-Kind = Literal["ln", "abs", "sin", "cos", "sum"]
+Kind = Literal["ln", "abs", "sin", "cos", "ceil", "floor", "sum"]
 
 
 class Atom:
@@ -148,7 +148,7 @@ class Exp(Atom):
 
 
 class Function(Atom):
-    """A function of a whole number: ln, abs, sin, cos; 'sum' is the number itself, under a root.
+    """A function of a whole number: ln, abs, sin, cos, ceil, floor; 'sum' is the number itself, under a root.
 
     Where a sum stands with a whole exponent it is replaced by what it stands for.
     """
@@ -438,6 +438,10 @@ def interval_of_atom(atom: Atom) -> Interval:
         body = interval(atom.body)
         if atom.kind == "ln":
             return body.ln()
+        if atom.kind == "ceil":
+            return Interval(body.low, body.high + 1, body.low_open, high_open=True)
+        if atom.kind == "floor":
+            return Interval(body.low - 1, body.high, low_open=True, high_open=body.high_open)
         return body.absolute() if atom.kind == "abs" else body
     return Interval(Fraction(3), Fraction(22, 7))  # pi
 
@@ -986,12 +990,35 @@ def cos(value: Scalar | Number) -> Scalar:
     return number(1) if value == 0 else of_atom(Function("cos", _upright(value)))
 
 
+def ceil(value: Scalar | Number) -> Scalar:
+    """The smallest whole number that is not below it.
+
+    >>> ceil(number(Fraction(5, 2))) == 3
+    True
+    """
+    value = scalar(value)
+    return of_atom(Function("ceil", value)) if value.rational is None else number(math.ceil(value.rational))
+
+
+def floor(value: Scalar | Number) -> Scalar:
+    """The largest whole number that is not above it."""
+    value = scalar(value)
+    return of_atom(Function("floor", value)) if value.rational is None else number(math.floor(value.rational))
+
+
+def roundings(value: Scalar) -> list[Function]:
+    """The rounded numbers in a number."""
+    return [atom for atom in value.atoms() if isinstance(atom, Function) and atom.kind in ("ceil", "floor")]
+
+
 def _upright(value: Scalar) -> Scalar:
     """The number or its opposite: the same for both."""
     return max(value, -value, key=lambda one: one.key)
 
 
-FUNCTIONS: Mapping[Kind, Callable[[Scalar], Scalar]] = {"ln": ln, "abs": absolute, "sin": sin, "cos": cos}
+FUNCTIONS: Mapping[Kind, Callable[[Scalar], Scalar]] = {
+    "ln": ln, "abs": absolute, "sin": sin, "cos": cos, "ceil": ceil, "floor": floor,
+}  # fmt: skip
 
 
 class _Substitution:
@@ -1065,6 +1092,8 @@ def _atom_derivative(atom: Atom, name: str) -> Scalar:
         return number(0)
     inner = derivative(atom.body, name)
     match atom.kind:
+        case "ceil" | "floor":
+            raise InputError(f"{atom.kind} has no derivative, expected a formula without it")
         case "ln":
             return inner / atom.body
         case "sin":
@@ -1119,7 +1148,9 @@ class _Evaluation:
         raise InputError(f"{atom.key} has no value here")
 
 
-BALLS: Mapping[Kind, Callable[[arb], arb]] = {"ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos}
+BALLS: Mapping[Kind, Callable[[arb], arb]] = {
+    "ln": arb.log, "abs": abs, "sin": arb.sin, "cos": arb.cos, "ceil": arb.ceil, "floor": arb.floor,
+}  # fmt: skip
 
 
 def _power(ball: arb, exponent: Fraction) -> arb:

@@ -45,6 +45,8 @@ _SAID_OF = re.compile(r"\s*\}\s*(?:[=<>_^]|\\(?:leq?|geq?|approx|to|gg|ll|neq?|s
 _OPENER = re.compile(r"\s*\{")
 _LABEL = re.compile(r"\s*[_^]\s*(?:\{|\\text\s*\{|\\mathrm\s*\{|\\[A-Za-z]+|[^\s\\{}])")
 _FROM_A_SIDE = re.compile(r"0\s*(?:\^\s*(?:\{\s*([+-])\s*\}|([+-]))|([⁺⁻])|([+-])(?=\s*(?:[,;.)}$]|$)))")  # 0^+, 0+
+_TENDS = re.compile(r"\\(?:to|rightarrow|infty)(?![A-Za-z])|->|→|∞")
+_AN_ARROW = re.compile(r"\s*\{\s*(?:\\(?:to|(?:long)?rightarrow)|→|->)\s*\}")
 _DENIED = re.compile(r"\s*(=|<|>|\\[A-Za-z]+)")
 _MOST = re.compile(r"\s*(?:\\,|\\!|\\;)?\s*\\?(max|min)(?![A-Za-z])")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?")
@@ -297,6 +299,11 @@ class _Lexer:
             self.denied(length)
         elif name == "arg" and (most := _MOST.match(self.source, self.at + length)):
             self.add("command", "arg" + most.group(1), length + len(most.group()))
+        elif name == "xrightarrow":
+            self.add("relation", "->", length)
+        elif name in ("underset", "overset", "stackrel") and (over := self.under_an_arrow(length)):
+            self.jumps[over[0]] = over[1]
+            self.add("relation", "->", length)
         elif name in ("underbrace", "overbrace", "overset", "stackrel"):
             self.labelled(name, length)
         elif name in spellings.LEFTS or name in spellings.RIGHTS:
@@ -357,6 +364,15 @@ class _Lexer:
             self.unwrap(0)
         elif mark := _LABEL.match(self.source, closer + 1):
             self.jumps[closer + 1] = self.braces.get(mark.end() - 1, mark.end() - 1) + 1
+
+    def under_an_arrow(self, length: int) -> tuple[int, int] | None:
+        r"""In \underset{x \to a}{\longrightarrow} where the first argument ends, and the second one."""
+        opener = _OPENER.match(self.source, self.at + length)
+        closer = self.braces.get(opener.end() - 1) if opener else None
+        if opener is None or closer is None or not _TENDS.search(self.source, opener.end(), closer):
+            return None
+        arrow = _AN_ARROW.match(self.source, closer + 1)
+        return (closer + 1, arrow.end()) if arrow else None
 
     def unwrap(self, length: int) -> None:
         """Drop a command and the braces of its argument, but keep what is inside."""

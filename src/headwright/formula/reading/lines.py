@@ -10,7 +10,7 @@ from headwright.formula.tree import Span
 
 _CLOSER = {
     "(": ")", "[": "]", "{": "}", "\\{": "\\}", "<": "\\rangle", "|": "\\right|", "||": "\\right\\|", "matrix": "\\end",
-    "cases": "\\end{cases}",
+    "cases": "\\end{cases}", "ceil": "\\rceil", "floor": "\\rfloor",
 }  # fmt: skip
 _EQUATION = re.compile(r"\((?:[0-9][a-z]?|\*)\)")
 _INFIX = "+-*/.,;:^_"

@@ -15,7 +15,17 @@ from headwright.formula.reading.dots import written_out
 from headwright.formula.reading.lexer import Word
 from headwright.formula.reading.lines import partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
-from headwright.formula.reading.statements import Interval, Part, assembled, both, chain, fits, otherwise, said_for
+from headwright.formula.reading.statements import (
+    Interval,
+    Part,
+    assembled,
+    both,
+    chain,
+    fits,
+    otherwise,
+    said_for,
+    spanned,
+)
 
 Read = TypeVar("Read")
 Raise = tuple[
@@ -30,6 +40,9 @@ _ENDS_ANGLE: Final = ("end", "line", "logic", "condition", "close", "quad", "rel
 _ENDS_REASON: Final = ("end", "close", "line", "amp", "quad", "reason")
 
 
+_ARROWS = ("\\xrightarrow", "\\underset", "\\overset", "\\stackrel")
+
+
 class Parser:
     """Reads words into a tree, from left to right; what cannot be read is an error that points at the place."""
 
@@ -42,6 +55,7 @@ class Parser:
         self.depth = 0
         self.bars: list[str] = []  # the bars that are open; "" for a bracket, inside which they cannot close
         self.aside: t.Node | None = None  # a statement in brackets after a term: x = 1 (i != j)
+        self.at_arrow: t.Node | None = None  # what stands over the arrow before the next term
         self.parts_read: list[Part] | None = None  # of the outermost level: told in an error as what was understood
 
     # The words
@@ -218,6 +232,9 @@ class Parser:
             parts[-1] = Part("aside", node.span, node=node)
         else:
             parts.append(Part("term", node.span, node=node))
+        if self.at_arrow is not None:
+            parts.append(Part("aside", self.at_arrow.span, node=self.at_arrow))
+            self.at_arrow = None
         if self.aside is not None:
             parts.append(Part("aside", self.aside.span, node=self.aside))
             self.aside = None
@@ -274,10 +291,28 @@ class Parser:
         else:
             return False
         self.take()
+        if self.source.startswith(_ARROWS, word.span.start):
+            self.over_arrow()
         if word.kind == "reason" and (self.next.kind in _ENDS_REASON or self.sees(",", ";")):
             parts.pop()
             return self.joined(parts)
         return True
+
+    def over_arrow(self) -> None:
+        r"""x \xrightarrow{t \to 0} y: what stands at the arrow says for which the statement is meant."""
+        found: list[t.Node] = []
+        while self.next.kind == "open" and self.next.text in ("{", "["):
+            if self.pairs[self.at] == self.at + 1:
+                self.take()
+                self.take()
+                continue
+            with self.enclosed():
+                found += self.chain()
+        if any(not isinstance(part, t.Relation) for part in found):
+            self.fail(
+                "what stands at an arrow is no condition", spanned(found), "write 'as x \\to a' after the statement"
+            )
+        self.at_arrow = both(found) if found else None
 
     # Sums and products
 
@@ -421,7 +456,7 @@ class Parser:
     # Brackets
 
     def bracket(self) -> t.Node:
-        """( ), [ ], { }, a matrix, or \\left| \\right|."""
+        """( ), [ ], { }, a matrix, \\lceil \\rceil, or \\left| \\right|."""
         word, start = self.next, self.next.span.start
         special = {"matrix": self.matrix, "cases": self.cases, "<": self.angle}
         if word.text in special:
@@ -436,9 +471,12 @@ class Parser:
             place = word.span.to(self.found[self.at + 1].span)
             self.fail("nothing stands inside the bracket", place, "fill it, or remove it")
         is_norm = word.text in ("|", "||")
+        rounded = word.text in ("ceil", "floor")
         with self.enclosed():
-            node = self.expression() if is_norm else self.inside()
+            node = self.expression() if is_norm or rounded else self.inside()
         self.no_aside()
+        if rounded:
+            return t.Call(word.text, (node,), span=self.since(start))
         return t.Norm(node, span=self.since(start)) if is_norm else replace(node, span=self.since(start))
 
     def is_rows(self) -> bool:

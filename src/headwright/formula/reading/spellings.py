@@ -34,7 +34,9 @@ NAMES: Final = {word: word for word in GREEK} | _spelt({
     "pi": "varpi", "kappa": "varkappa", "ell": "ell", "infinity": "infty infinity oo", "ones": "ones",
 })  # fmt: skip
 
-_FUNCTIONS = _list("exp ln sqrt sin cos trace softmax relu rank max min abs diag Var Cov norm inner transpose")
+_FUNCTIONS = _list(
+    "exp ln sqrt sin cos trace softmax relu rank max min abs ceil floor diag Var Cov norm inner transpose"
+)
 FUNCTIONS: Final = {word: word for word in _FUNCTIONS} | _spelt(
     {"ln": "log", "trace": "tr Tr", "relu": "ReLU RELU Relu", "P": "Pr", "E": "expectation"}
 )
@@ -86,7 +88,8 @@ COMMANDS: Final = {
         ("open", "||", "lVert"), ("close", "||", "rVert"), ("open", "|", "lvert"), ("close", "|", "rvert"),
         ("bar", "||", "Vert"), ("bar", "|", "vert"), ("open", "\\{", "lbrace"), ("close", "\\{", "rbrace"),
         ("open", "[", "lbrack"), ("close", "[", "rbrack"), ("quad", "quad", "quad qquad"),
-        ("line", "line", "cr newline"),
+        ("line", "line", "cr newline"), ("open", "ceil", "lceil"), ("close", "ceil", "rceil"),
+        ("open", "floor", "lfloor"), ("close", "floor", "rfloor"),
     ),
 }  # fmt: skip
 
@@ -115,7 +118,6 @@ UNREAD: Final[dict[str, str]] = {
     "lg": "its base is 2 for some and 10 for others; write \\ln or \\log_2",
     "gtrsim": "write \\ge or \\approx",
     "lesssim": "write \\le or \\approx",
-    "xrightarrow": "write \\to, and 'as x \\to a' after the statement",
     "unless": "write for which values it is meant: for i \\ne a",
     "except": "write for which values it is meant: for i \\ne a",
     "mapsto": "write f(x) = y",
@@ -140,8 +142,6 @@ UNREAD: Final[dict[str, str]] = {
     "inf": "infima are not read; state the inequality for all values",
     "sigmoid": "write 1/(1 + \\exp(-x))",
     "binom": "write the number",
-    "lfloor": "rounding is not read",
-    "lceil": "rounding is not read",
     "underset": "write the sign alone",
     "array": "write the matrix with \\begin{pmatrix}",
 }
@@ -167,6 +167,7 @@ SIGNS: Final = _kinds(
     ("sign", ",", ","), ("sign", ";", ";"), ("sign", ":", ":"),
     ("prime", "'", "' \u2032 \u2019"), ("prime", "''", "\u2033"), ("top", "top", "⊤"), ("star", "*", "⋆"),
     ("open", "(", "("), ("close", "(", ")"), ("open", "[", "["), ("close", "[", "]"),
+    ("open", "ceil", "⌈"), ("close", "ceil", "⌉"), ("open", "floor", "⌊"), ("close", "floor", "⌋"),
     ("open", "{", "{"), ("close", "{", "}"), ("open", "<", "⟨ \u2329"), ("close", "<", "⟩ \u232a"),
     ("bar", "|", "| \u2223"), ("bar", "||", "|| ‖ \u2225"), ("amp", "&", "&"), ("dots", "...", "... .. … ⋯"),
     ("function", "sqrt", "√"), ("function", "N", "𝒩"), ("command", "sum", "∑"), ("command", "prod", "∏"),

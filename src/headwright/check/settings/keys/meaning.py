@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.scalar import ceil, floor
 from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.scene import (
     FIRST,
@@ -31,6 +32,7 @@ WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
 ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
     "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
+    "ceil": ceil, "floor": floor,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ proved by the same `prove`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -50,6 +51,7 @@ from headwright.formula.tree import (
     walk,
 )
 
+_APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
 MOST_INSTANCES = 300
 SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
@@ -388,6 +390,9 @@ class MatricesCourt:
         try:
             found = self._decided(claim, given)
         except ShapeError as error:
+            if applied := self._applied(error):
+                reason = f"whether {applied} is a product or a function of what stands in the brackets is not certain"
+                return [judged(claim, Decision("undecided", reason), reason)]
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
@@ -408,6 +413,12 @@ class MatricesCourt:
         if found.example is None:
             return [one]
         return [replace(one, part=replace(one.part, counterexample=shown(found)))]
+
+    def _applied(self, error: ShapeError) -> str:
+        """'Z(PX)', where Z is defined by a formula: people write so what that formula makes of PX."""
+        written = error.source[error.span.start : error.span.stop]
+        found = _APPLIED.match(written)
+        return written if found and found[1] in self.exercise.definitions else ""
 
     def _decided(self, claim: Claim, given: Given) -> Decision:
         """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
