@@ -30,7 +30,7 @@ def shown(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         ("If $x > 1$ then $a = b$.", [("claim", "a = b", ("x > 1",))]),
         ("When $x > 1$, $a = b$ and $c = d$.", [("claim", "a = b", ("x > 1",)), ("claim", "c = d", ("x > 1",))]),
         ("$a = b$ for $x > 1$.", [("claim", "a = b", ("x > 1",))]),
-        ("$a = b$ unless $x > 1$.", [("claim", "a = b", ("x <= 1",))]),
+        ("$a = b$ unless $x > 1$.", [("claim", "a = b", ("x <= 1",)), ("unclear", "$a = b$ unless $x > 1$", ())]),
         ("$a = b$ if $x > 1$, $c = d$ if $x < 1$.", [("claim", "a = b", ("x > 1",)), ("claim", "c = d", ("x < 1",))]),
         ("For $x > 1$: $a = b$. For $x < 1$: $c = d$.",
          [("claim", "a = b", ("x > 1",)), ("claim", "c = d", ("x < 1",))]),
