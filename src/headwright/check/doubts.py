@@ -22,7 +22,9 @@ from headwright.formula.tree import Name, Node, Relation, walk
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
-_GIVEN_A_MEANING = re.compile(r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b")
+_GIVEN_A_MEANING = re.compile(
+    r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
+)
 
 
 def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
@@ -48,7 +50,12 @@ def _of_equal_ones(one: Judged, said: Statement, exercise: Exercise) -> bool:
     """Something supposed of two positions speaks of different ones, and here it was refuted for equal ones."""
     values = one.part.counterexample or {}
     pairs = exercise.integers.different if exercise.integers is not None else ()
-    return bool(said.under) and any(a in values and b in values and values[a] == values[b] for a, b in pairs)
+    return (
+        bool(said.under)
+        and isinstance(said.node, Relation)
+        and "!=" in said.node.comparisons
+        and any(a in values and b in values and values[a] == values[b] for a, b in pairs)
+    )
 
 
 def _never_so(said: Statement, supposed: Collection[str], exercise: Exercise) -> bool:

@@ -39,6 +39,7 @@ from headwright.formula.tree import (
     Listing,
     Logic,
     Name,
+    Negative,
     Node,
     Norm,
     Number,
@@ -684,8 +685,9 @@ class _Sorter:
                 if isinstance(part, Relation) and _tends(part) and self._bounds_own(part):
                     found.setdefault(plain(part.terms[0]), []).append((part, said))
         for name, ways in found.items():
-            if name in spoken or Number(Fraction(0)) not in {part.terms[1] for part, _ in ways}:
-                continue
+            small = Number(Fraction(0)) in {part.terms[1] for part, _ in ways}
+            if name in spoken or not small or not any(_divides(name, one.node) for one in answer.definitions.values()):
+                continue  # 'q = t k, and alpha -> 1/n as t -> 0' tells what happens there, and not which t is meant
             part, said = ways[0]
             if len({part.terms[1] for part, _ in ways}) == 1:
                 answer.conditions.append(replace(said, node=part, perhaps=(), unknown=""))
@@ -829,6 +831,16 @@ def _small(link: Relation) -> Relation:
             if 0 < value <= 1:
                 return Relation((name, Number(Fraction(0), span=link.span)), ("->",), span=link.span)
     return link
+
+
+def _divides(name: str, node: Node) -> bool:
+    """Whether something is divided by a name: k/tau, tau^{-1} k."""
+    for part in walk(node):
+        match part:
+            case Quotient(_, below) | Power(below, Negative()):
+                if any(isinstance(one, Name) and full_name(one) == name for one in walk(below)):
+                    return True
+    return False
 
 
 def _tends(node: Node) -> bool:

@@ -198,7 +198,8 @@ class Lexicon:
         if any(word in self.denying for word in words) and any(word in self.grammar["things"] for word in words):
             return True  # 'the keys are not close to their means'
         verb = next((at for at, word in enumerate(words[:-1]) if word in self.grammar["states"]), 0)
-        if words[:1] not in (["why"], ["how"]) and any(word in self.grammar["subjects"] for word in words[:verb]):
+        known = words[:1] in (["why"], ["how"]) or _somewhere(words, self.harmless)
+        if not known and any(word in self.grammar["subjects"] for word in words[:verb]):
             return True  # 'the keys add up to one'
         at = 0
         while at < len(words):

@@ -34,7 +34,7 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
         if clause.part == "if" and not wordy:
             continue  # a condition that is not understood goes with what is said under it
         if clause.part == "claim" and clause.cue and all(token.kind in ("term", "mark") for token in clause.tokens):
-            if clause.tokens:  # 'it is $1$', 'hence $u_b$': of what, is not said
+            if any(token.kind == "term" for token in clause.tokens):  # 'it is $1$', 'hence $u_b$': of what, is not said
                 yield f"{clause.cue} {_shown(clause.tokens)}", clause.tokens[0].line, True
             continue
         for number, stretch in enumerate(_stretches(clause.tokens)):
