@@ -58,3 +58,12 @@ def test_two_positions_that_are_supposed_to_collide_are_different_ones() -> None
         r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$. Suppose $\Phi_t = \Phi_{t'}$. As $t \ne t'$, we have $t - t' \ne 0$."
     )
     assert check_answer(EXERCISES["positions-unique"], Written(text)).word != "refuted"
+
+
+def test_the_output_is_what_it_tends_to_only_where_something_tends() -> None:
+    exercise = EXERCISES["averaging-two"]
+    said = r" The output is $\frac12(v_a + v_b)$."
+    limit = check_answer(exercise, Written(r"$q = \lambda(k_a + k_b)$ with $\lambda \to \infty$." + said))
+    assert limit.word == "proved"
+    assert r"c \approx" in limit.read[-1].statement  # no more is told than was proved
+    assert check_answer(exercise, Written(r"$q = \ln(n/\epsilon)(k_a + k_b)$." + said)).word == "undecided"

@@ -21,13 +21,14 @@ from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
+    Unread,
     WrongKindError,
 )
-from headwright.check.doubts import held, readings, with_what_was_not_judged
+from headwright.check.doubts import held, with_what_was_not_judged
 from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.hearing import Bench, heard
-from headwright.check.judging import Setting, composed
+from headwright.check.judging import Judged, Setting, composed
 from headwright.check.reading.statements import Read, read
 from headwright.check.reading.things import Objects
 from headwright.check.reading.written import Formula, Written
@@ -37,9 +38,11 @@ from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.sorting import of_formulas, read_answer
-from headwright.check.verdict import Verdict
+from headwright.check.verdict import Reading, Verdict
 from headwright.errors import InputError
 from headwright.formula import FormulaError
+from headwright.formula.show import latex
+from headwright.formula.tree import Node, Relation
 
 __all__ = ["Formula", "Written", "check_answer"]
 
@@ -64,7 +67,7 @@ def check_answer(exercise: Exercise, given: Sequence[Formula] | Written, *, seed
     if not as_read.statements:
         return Verdict("unreadable", "no formula was found: write it between $ signs")
     verdict = _in_their_names(_checked(exercise, without_sets(as_read, exercise), seed))
-    return verdict if verdict.read else replace(verdict, read=readings(as_read, (), ()))
+    return verdict if verdict.read else replace(verdict, read=_readings(as_read, (), ()))
 
 
 def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
@@ -79,7 +82,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
                 verdict = court.advised(verdict, judgements)
             verdict = with_what_was_not_judged(verdict, answer, as_read)
-            return replace(verdict, read=readings(as_read, judgements, answer.unread))
+            return replace(verdict, read=_readings(as_read, judgements, answer.unread))
     except FormulaError as error:
         return Verdict("unreadable", str(error))
     except WrongKindError as error:
@@ -174,3 +177,33 @@ def _plainly(told: Any) -> Any:
     if isinstance(told, str):
         return told.replace(r"\_own", "").replace(OWN, "")
     return {_plainly(name): _plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
+
+
+def _readings(as_read: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
+    """How each statement was read, and what became of it."""
+    words: dict[int, list[str]] = {}
+    for one in judgements:
+        if one.claim.said is not None and one.claim.said.statement is not None:
+            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
+    nearly: dict[int, Node] = {}  # 'the output is $v_a$' in words, judged as what it tends to
+    for one in judgements:
+        said = one.claim.said.statement if one.claim.said is not None else None
+        exact = said is not None and isinstance(said.node, Relation) and said.node.comparisons == ("=",)
+        if said is not None and exact and one.link.comparisons == ("~",):
+            nearly[said.number] = one.link
+    why = {one.statement.number: one.why for one in unread}
+    return tuple(
+        Reading(
+            statement.line,
+            statement.role,
+            latex(nearly.get(statement.number, statement.node)) if statement.node is not None else statement.text,
+            tuple(latex(node) for node in statement.under),
+            _worst(words.get(statement.number, [])),
+            why.get(statement.number) or statement.why,
+        )
+        for statement in sorted((*as_read.statements, *as_read.beside, *as_read.remarks), key=lambda one: one.line)
+    )
+
+
+def _worst(words: Sequence[str]) -> str:
+    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")

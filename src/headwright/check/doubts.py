@@ -8,7 +8,7 @@ claimed. What was not judged counts neither for an answer nor against it (`with_
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from headwright.check.answer import OWN, Answer, Unread
@@ -16,11 +16,12 @@ from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.statements import Read, Statement
-from headwright.check.verdict import Reading, Verdict
-from headwright.formula.show import latex, plain
+from headwright.check.verdict import Verdict
+from headwright.formula.show import plain
 from headwright.formula.tree import Name, Node, Relation, walk
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
+MAY_CHANGE = "it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(
     r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
@@ -36,7 +37,7 @@ def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found
         said = one.claim.said.statement if one.claim.said is not None else None
         behind = None if one.decision.word != "refuted" else next(_behind(one, answer, doubts), None)
         if behind is not None:
-            answer.unread.append(Unread(behind, NOT_HELD))
+            answer.unread.append(Unread(behind, MAY_CHANGE) if said is None else Unread(said, NOT_HELD))
         elif said is not None and one.decision.word == "refuted" and _of_equal_ones(one, said, exercise):
             answer.unread.append(Unread(said, "it may be meant for what the exercise calls different"))
         elif said is not None and one.decision.word == "proved" and _never_so(said, supposed, exercise):
@@ -172,27 +173,3 @@ def _so_far(verdict: Verdict) -> str:
 
 def _quoted(statement: Statement) -> str:
     return f"'{(statement.sentence or statement.text)[:200]}'"
-
-
-def readings(as_read: Read, judgements: Sequence[Judged], unread: Sequence[Unread]) -> tuple[Reading, ...]:
-    """How each statement was read, and what became of it."""
-    words: dict[int, list[str]] = {}
-    for one in judgements:
-        if one.claim.said is not None and one.claim.said.statement is not None:
-            words.setdefault(one.claim.said.statement.number, []).append(one.part.word)
-    why = {one.statement.number: one.why for one in unread}
-    return tuple(
-        Reading(
-            statement.line,
-            statement.role,
-            latex(statement.node) if statement.node is not None else statement.text,
-            tuple(latex(node) for node in statement.under),
-            _worst(words.get(statement.number, [])),
-            why.get(statement.number) or statement.why,
-        )
-        for statement in sorted((*as_read.statements, *as_read.beside, *as_read.remarks), key=lambda one: one.line)
-    )
-
-
-def _worst(words: Sequence[str]) -> str:
-    return next((word for word in ("refuted", "undecided", "holds", "proved") if word in words), "")

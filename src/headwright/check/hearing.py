@@ -186,8 +186,6 @@ def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequ
 
 
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
-
-
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 
 
@@ -241,7 +239,8 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        tends = _is_output(said.node) and all(one.decision.word == "proved" for one in again)
+        proved = all(one.decision.word == "proved" for one in again)
+        tends = proved and _is_output(said.node) and _in_a_limit(bench.exercise, there, said)
         if tends or any(one.decision.word == "refuted" for one in again):
             return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
@@ -255,6 +254,17 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
             return []
         return again
     return found
+
+
+def _in_a_limit(exercise: Exercise, answer: Answer, said: Said) -> bool:
+    """Whether something is sent somewhere, by the exercise or by the answer: else 'is' means 'is'."""
+    given = any(parameter.large for parameter in exercise.parameters.values())
+    told = [one.node for one in answer.conditions] + list(said.statement.under if said.statement is not None else ())
+    return (
+        given
+        or (exercise.keys is not None and exercise.keys.noise != "none")
+        or any(isinstance(node, Relation) and {"->", ">>", "<<"} & set(node.comparisons) for node in told)
+    )
 
 
 def _is_output(node: Node) -> bool:
