@@ -11,11 +11,13 @@ import struct
 import subprocess
 import sys
 import termios
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from headwright.cli import COMMANDS
 from headwright.cli.console import next_step
 from tests.cli.running import Headwright
 
@@ -96,6 +98,11 @@ def test_a_width_that_is_asked_for_is_kept() -> None:
     command = [sys.executable, "-m", "headwright", "positions", "--length", "50", "--dim", "8"]
     ran = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, "COLUMNS": "60"})
     assert max(map(len, ran.stdout.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_in_help_are_not_broken_by_a_terminal_of_80_columns(name: str) -> None:
+    assert [line for line in import_module(f"headwright.cli.{name}").EXAMPLES if len(line) > 75] == []
 
 
 @pytest.mark.parametrize("name", ["tour", "design", "check", "audit", "attend", "simulate", "verify"])

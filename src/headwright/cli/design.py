@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHORT = "From a wish to the shortest query, with a certificate."
 EXAMPLES = (
     "headwright design --keys keys.npy --copy 3 --out copy.json",
-    "headwright design --keys keys.npy --average 0,1 --world noise.toml --heads 2",
+    "headwright design --keys keys.npy --average 0,1 --world w.toml --heads 2",
     "headwright design --rules previous.toml --out heads.json --export heads",
 )
 EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.console import OUT, say, show_json, show_line, show_table
+from headwright.cli.console import OUT, next_step, say, show_json, show_line, show_table
 from headwright.cli.options import Json
 from headwright.errors import InputError
 
@@ -101,3 +101,8 @@ def _show(each: Exercise) -> None:
     OUT.print("\nan answer sheet", style="dim")
     for line in each.sheet.split("\n"):
         show_line(Text(f"  {line}"))
+    OUT.print("\ncheck it", style="dim")
+    show_line(f"  {next_step('check', 'SHEET.md')}")
+    if each.answer:
+        given = [part for name in each.answer for part in ("--formula", f"{name} = ...")]
+        show_line(f"  {next_step('check', '--exercise', each.id, *given)}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwright.positions import Report, Scheme
 
 SHORT = "Which positions coincide after rounding."
-EXAMPLES = ("headwright positions --scheme sinusoidal --dim 512 --length 100000 --dtype bfloat16",)
+EXAMPLES = ("headwright positions --dim 512 --length 100000 --dtype bfloat16",)
 
 
 class Name(StrEnum):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from headwright.trusted.certificate import Statement
 
 SHORT = "What noise in the keys does to a head."
-EXAMPLES = ("headwright simulate --keys keys.npy --world noise.toml --query q.npy --targets 0,1",)
+EXAMPLES = ("headwright simulate --keys k.npy --world w.toml --query q.npy --targets 0,1",)
 
 
 def simulate(

@@ -71,7 +71,7 @@ def print_class(room: Classroom) -> None:
     show_table(table)
     seen = {word for word in COLOUR if word in room.words.values()}
     legend = ", ".join(f"{SIGNS[word]} {word}" for word in COLOUR if word in seen)
-    show_line(f"\n{legend}, - nothing handed in" if legend else "No answers were found.")
+    show_line(f"\n{legend}, - no answer found" if legend else "No answers were found.")
     for mistake in room.mistakes:
         OUT.print()
         head = Text.assemble((mistake.word, f"bold {COLOUR[mistake.word]}"), f"  {mistake.exercise}: ")
