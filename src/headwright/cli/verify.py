@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_writable, complain, progress, say, show_json
+from headwright.cli.console import TALK, check_writable, complain, progress, say, show_json, show_line
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -112,7 +112,7 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
     from headwright.rocq import from_document
 
     write_whole(path, from_document(text, files).encode())
-    say(f"{path}: coqc -Q proofs Headwright {shlex.quote(str(path))}")
+    say(f"{path}:", f"coqc -Q proofs Headwright {shlex.quote(str(path))}")
 
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
@@ -135,7 +135,7 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     if json:
         show_json({"verdict": word, "words": words})
     else:
-        OUT.print(f"{word}: {words}", markup=False, soft_wrap=True)
+        show_line(f"{word}: {words}")
     raise typer.Exit(EXIT[word])
 
 
@@ -209,4 +209,4 @@ def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bo
         show_json(told)
     else:
         by = "" if checker == "trusted" else " (by the fast checker)"
-        OUT.print(f"{word}{by}: {words}", markup=False, soft_wrap=True)
+        show_line(f"{word}{by}: {words}")

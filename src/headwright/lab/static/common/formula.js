@@ -24,9 +24,14 @@ function built(node) {
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", lambda: "λ", mu: "μ", sigma: "σ", tau: "τ", theta: "θ", Phi: "Φ", pi: "π", infinity: "∞" };
 const LETTERS = new RegExp(`(?<![A-Za-z])(${Object.keys(GREEK).join("|")})(?![A-Za-z])`, "g");
 
+const SIGNS = { approx: "≈", ge: "≥", geq: "≥", le: "≤", leq: "≤", ne: "≠", neq: "≠", gg: "≫", ll: "≪", to: "→", infty: "∞", cdot: "·", in: "∈", top: "T" };
+
+/** What a sentence quotes of an answer, without its marks. */
+const quoted = (text) => text.replace(/\$\$?([^$\n]+)\$\$?/g, (_, formula) => formula.replace(/\\([A-Za-z]+)/g, (_, name) => SIGNS[name] ?? name));
+
 /** Plain spelling for the eye: alpha_a as a letter with its index below, >= as one sign. */
 export function lettered(text) {
-  const said = text.replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
+  const said = quoted(text).replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
   return said.split(/(?<=[\p{L}|])_(\{[^{}]*\}|[A-Za-z0-9]+)/u).map((part, i) => {
     if (i % 2 === 0) return document.createTextNode(part);
     const low = document.createElement("sub");
