@@ -15,10 +15,11 @@ from fractions import Fraction
 from headwright.check.answer import Answer, full_name
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Court, Judged
-from headwright.check.replay import needs, says_something
+from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.indices import is_every_key
 from headwright.check.settings.matrices.deciding import MatricesCourt, proves
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
@@ -83,8 +84,8 @@ def _spoken(
 
 
 IDLE = {
-    "smaller": "all that is said would hold for weights that do not sum to 1",
-    "signed": "all that is said would hold for weights that may be negative",
+    "scaled": "all that is said would hold for some numbers that do not sum to 1",
+    "signed": "all that is said would hold for some numbers of which one is negative",
 }
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
 CHAINED: tuple[tuple[set[str], Comparison], ...] = (
@@ -97,13 +98,20 @@ CHAINED: tuple[tuple[set[str], Comparison], ...] = (
 
 
 def _weighed(exercise: Exercise, setting: Keys, answer: Answer, verdict: Verdict) -> Verdict:
-    """Something must be said of the weights that needs them to be what they are."""
-    said = [link for one in answer.claims for link in (*_steps(one.node), *_ends(one.node))]
+    """What is said of the weights must hold for nothing but weights."""
+    nodes = [_of_every_key(one.node) for one in answer.claims]
+    said = [link for node in nodes for link in (*_steps(node), *_ends(node))]
     own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
     for idle in setting.otherwise:
-        if not any(needs(exercise, answer, link, idle) for link in own):
+        if not rules_out(exercise, answer, own, idle):
             return _no_answer(verdict, IDLE[idle])
     return verdict
+
+
+def _of_every_key(node: Node) -> Node:
+    """Without 'for i = 1, ..., n': a letter stands for every key anyway."""
+    every = isinstance(node, Quantified) and all(isinstance(one, Name) or is_every_key(one) for one in node.conditions)
+    return node.body if isinstance(node, Quantified) and every else node
 
 
 def _ends(node: Node) -> Iterator[Relation]:
