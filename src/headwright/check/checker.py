@@ -201,7 +201,7 @@ def _readings(as_read: Read, judgements: Sequence[Judged], unread: Sequence[Unre
             _worst(words.get(statement.number, [])),
             why.get(statement.number) or statement.why,
         )
-        for statement in sorted((*as_read.statements, *as_read.beside, *as_read.remarks), key=lambda one: one.line)
+        for statement in sorted((*as_read.statements, *as_read.beside), key=lambda one: one.line)
     )
 
 

@@ -95,6 +95,7 @@ def _behind(one: Judged, answer: Answer, doubts: Iterable[Statement]) -> Iterato
     """The words that may change what is meant by what was judged."""
     said = one.claim.said.statement if one.claim.said is not None else None
     if said is not None:
+        yield from (said,) if said.after else ()
         yield from (doubt for doubt in doubts if doubt.paragraph == said.paragraph and doubt.line <= said.line)
     elif one.claim.role == "goal":
         used = {part for said in answer.definitions.values() for part in walk(said.node) if isinstance(part, Name)}
@@ -123,9 +124,6 @@ def with_what_was_not_judged(verdict: Verdict, answer: Answer, as_read: Read) ->
     first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
     if first is not None:
         return _left_open(verdict, first)
-    if as_read.denied and verdict.word in ("proved", "holds"):
-        reason = f"line {as_read.denied_line} was not understood: '{as_read.denied}'"
-        return replace(verdict, word="undecided", reason=reason)
     if as_read.beside and verdict.word in ("proved", "holds"):
         one = as_read.beside[0]
         reason = f"{_so_far(verdict)}line {one.line} was not judged, {one.why}: '{one.text[:200]}'"

@@ -432,6 +432,9 @@ class _Sorter:
         if self._every(under) and not exact:
             self._set_aside_said(said, "it is not certain whether every value of a name is meant")
             return
+        if self.exercise.condition and said.unknown:  # '... for half of the $i$': which condition it is, is not known
+            self._set_aside_said(said, f"'{said.unknown}' was not understood", decides=True)
+            return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
             for part in conditions:

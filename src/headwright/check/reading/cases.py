@@ -17,7 +17,16 @@ _SIGN = r"\s*(?:[=<>≤≥≠]|\\(?:leq?|geq?|[lg]t|neq?)(?![a-zA-Z]))\s*"
 _GIVEN = r"(?:\\?(?!q(?![a-z]))[a-z]+|\\\|\s*k_\w\s*\\\||\\lVert\s*k_\w\s*\\rVert)"
 _CASE = re.compile(rf"\s*(?:{_NUMBER}{_SIGN})?{_GIVEN}{_SIGN}{_NUMBER}\s*")
 GIVES = frozenset({"gives", "yields", "means", "implies", "makes"})
-IMPLIES = frozenset({"implies", "forces"})
+IMPLIES = (
+    ("implies",),
+    ("imply",),
+    ("forces",),
+    ("would", "imply"),
+    ("would", "force"),
+    ("would", "mean"),
+    ("only", "if"),
+)
+BEFORE = frozenset({"because", "since", "as", "that", ":", ",", "indeed"})  # what is implied begins behind these
 OPENS = frozenset({"if", "when", "for", "whenever", "in", "case", "once"})
 MOST_WORDS = 7  # that name a case
 
@@ -81,10 +90,22 @@ def _is_case(token: Token) -> bool:
 
 def _implied(tokens: Sequence[Token]) -> Sequence[Token]:
     """'$a = b$ implies $c = d$' does not claim a = b: it says 'for $a = b$, $c = d$'."""
-    if len(tokens) > 2 and tokens[0].kind == "formula" and tokens[1].text in IMPLIES and _formula_next(tokens, 2):
-        line = tokens[0].line
-        return [Token("word", "for", line), tokens[0], Token("mark", ",", line), *tokens[2:]]
+    for at in range(len(tokens) - 2):
+        size = next((len(words) for words in IMPLIES if _spells(tokens, at + 1, words)), 0)
+        if not size or tokens[at].kind != "formula" or not _formula_next(tokens, at + 1 + size):
+            continue
+        start = at
+        while start > 1 and tokens[start - 1].text == "and" and tokens[start - 2].kind == "formula":
+            start -= 2
+        if start == 0 or tokens[start - 1].text in BEFORE:
+            line = tokens[start].line
+            case = [Token("word", "for", line), *tokens[start : at + 1], Token("mark", ",", line)]
+            return [*tokens[:start], *case, *tokens[at + 1 + size :]]
     return tokens
+
+
+def _spells(tokens: Sequence[Token], at: int, words: Sequence[str]) -> bool:
+    return [token.text for token in tokens[at : at + len(words)]] == list(words)
 
 
 def _begins(tokens: Sequence[Token], at: int) -> bool:

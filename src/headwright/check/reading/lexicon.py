@@ -30,8 +30,6 @@ class Lexicon:
     parts: Mapping[tuple[str, ...], str]
     turning: frozenset[tuple[str, ...]]
     denying: frozenset[str]
-    denials: frozenset[tuple[str, ...]]
-    alone: frozenset[str]
     adjectives: Mapping[tuple[str, ...], str]
     signs: Mapping[tuple[str, ...], str]
     loosely: Mapping[tuple[str, ...], str]
@@ -43,12 +41,9 @@ class Lexicon:
     of_twos: Mapping[tuple[str, ...], str]
     sums: frozenset[tuple[str, ...]]
     neutral: frozenset[tuple[str, ...]]
-    properties: frozenset[tuple[str, ...]]
     beside: frozenset[tuple[str, ...]]
     things: frozenset[tuple[str, ...]]
     claiming: frozenset[tuple[str, ...]]
-    claims: frozenset[tuple[str, ...]]
-    harmless: frozenset[tuple[str, ...]]
     facts: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
@@ -81,14 +76,6 @@ class Lexicon:
             if phrase in self.turning:
                 return Phrase("turning", length)
         return None
-
-    def denies(self, words: Sequence[str]) -> bool:
-        """Whether a sentence without a formula denies what was said.
-
-        >>> lexicon().denies("sadly this fails".split()), lexicon().denies("a model cannot tell".split())
-        (True, False)
-        """
-        return _somewhere(words, self.denials) or (bool(words) and all(word in self.alone for word in words))
 
     def adjective(self, words: Sequence[str]) -> Phrase | None:
         """'large', 'small' or 'positive' at the start of these words."""
@@ -168,9 +155,22 @@ class Lexicon:
             at += max(sizes)
         return True
 
-    def says_property(self, words: Sequence[str]) -> bool:
-        """Whether words without a formula claim something of what was set down: 'it is symmetric'."""
-        return _somewhere(words, self.properties)
+    def leads_in(self, words: Sequence[str]) -> bool:
+        """Whether words before a formula leave it as it stands: 'the weight', not 'a longer query has'.
+
+        >>> lexicon().leads_in("we get for the score".split()), lexicon().leads_in("a longer query has".split())
+        (True, False)
+        """
+        known = self.neutral | self.beside | self.things | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        at = 0
+        while at < len(words):
+            rest = words[at:]
+            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in known]
+            sizes += [found.words for found in (self.part(rest),) if found is not None]
+            if not sizes:
+                return False
+            at += max(sizes)
+        return True
 
     def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False) -> bool:
         """Whether a stretch of words without a formula is known to claim nothing; beside a term, 'large' is read.
@@ -188,26 +188,6 @@ class Lexicon:
                 return False
             at += max(sizes)
         return True
-
-    def claims_something(self, words: Sequence[str]) -> bool:
-        """Whether words have the vocabulary of a claim: a comparison, a quantity, 'any', 'never', 'would do'.
-
-        >>> lexicon().claims_something("a smaller one would do".split()), lexicon().claims_something(["intuition"])
-        (True, False)
-        """
-        if any(word in self.denying for word in words) and any(word in self.grammar["things"] for word in words):
-            return True  # 'the keys are not close to their means'
-        verb = next((at for at, word in enumerate(words[:-1]) if word in self.grammar["states"]), 0)
-        known = words[:1] in (["why"], ["how"]) or _somewhere(words, self.harmless)
-        if not known and any(word in self.grammar["subjects"] for word in words[:verb]):
-            return True  # 'the keys add up to one'
-        at = 0
-        while at < len(words):
-            sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(words[at : at + size]) in self.harmless]
-            if not sizes and any(tuple(words[at : at + size]) in self.claims for size in range(1, LONGEST_PHRASE + 1)):
-                return True
-            at += max(sizes, default=1)
-        return False
 
     def _fillers(self, words: Sequence[str]) -> int:
         start = 0
@@ -242,8 +222,6 @@ def lexicon() -> Lexicon:
         parts=_table(given["parts"]),
         turning=frozenset(_table({"": [*given["turning"]["words"], *given["turning"]["phrases"]]})),
         denying=frozenset(given["denying"]["words"]),
-        denials=frozenset(_table({"": given["denials"]["phrases"]})),
-        alone=frozenset(given["denials"]["alone"]),
         adjectives=_table(given["adjectives"]),
         signs=_table(given["signs"]) | _table(given["loosely"]),
         loosely=_table(given["loosely"]),
@@ -255,12 +233,9 @@ def lexicon() -> Lexicon:
         of_twos=_table(given["of_two"]),
         sums=frozenset(_table({"": given["sums"]["phrases"]})),
         neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
-        properties=frozenset(_table({"": given["properties"]["words"]})),
         beside=frozenset(_table({"": [*given["beside"]["words"], *given["beside"]["phrases"]]})),
         things=frozenset(_table({"": given["beside"]["things"]})),
         claiming=frozenset(_table({"": given["beside"]["verbs"]})),
-        claims=frozenset(_table({"": given["beside"]["claims"]})),
-        harmless=frozenset(_table({"": given["beside"]["harmless"]})),
         facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),

@@ -16,6 +16,9 @@ from headwright.check.reading.sentences import Loose, Token, leads_on
 MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
 BARE = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?\s*")
+CONSEQUENCES = frozenset({"so", "hence", "thus", "therefore", "consequently", "then"})
+CAUSES = frozenset({"because", "since"})
+CASES = frozenset({"if", "when", "whenever", "for", "once", "unless", "where", "with", "in", "at", "under"})
 REASONS = frozenset({"as", "by", "from", "using"})
 COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
 # What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
@@ -210,8 +213,6 @@ def _said(subject: Token | None, run: list[str], following: Token | None) -> Ite
         yield subject, " ".join(run)
     elif following is not None and before_term and _acts(run):
         yield following, " ".join(run)
-    elif following is not None and following.kind == "formula" and lexicon().claims_something(run[joined + 1 :]):
-        yield following, " ".join(run[joined + 1 :])  # 'and half of the time $a = b$'
 
 
 def _without_reason(run: Sequence[str]) -> Sequence[str]:
@@ -232,3 +233,47 @@ def _acts(run: Sequence[str]) -> bool:
 def _compares(run: Sequence[str]) -> bool:
     """'at most' before a term, without what it is said of."""
     return any(lexicon().sign(run[start:]) is not None for start in range(len(run)))
+
+
+def leading(tokens: Sequence[Token], formula: Token) -> str:
+    r"""The words right before a formula, in its sentence, where the lexicon does not know them; '' where it does.
+
+    What the formula is said of, or when, may be in them. A consequence ('so ...') and a reason ('since ..., ') are not.
+
+    >>> said = [*(Token("word", word, 1) for word in "a longer query has".split()), Token("formula", "a = b", 1)]
+    >>> leading(said, said[-1]), leading(said[:1] + said[-1:], said[-1])
+    ('a longer query has', '')
+    """
+    at = next((number for number, one in enumerate(tokens) if one is formula), 0)
+    stretch: list[str] = []
+    kept: list[str] = []
+    reason = False
+    for token in tokens[_previous(tokens, at) : at]:
+        if token.kind == "mark":
+            kept = [] if reason or (token.text == "," and _claims(stretch)) else [*kept, *stretch]
+            stretch, reason = [], False
+        elif token.kind == "word" and token.text in CONSEQUENCES | CAUSES:
+            kept, stretch, reason = [], [], token.text in CAUSES
+        elif token.kind == "word":
+            stretch.append(token.text)
+        elif token.kind == "term":
+            del stretch[len(stretch) - _described(stretch) :]
+    words = [*kept, *stretch]
+    return "" if lexicon().leads_in(words) else " ".join(words)
+
+
+def _previous(tokens: Sequence[Token], at: int) -> int:
+    """Where the words before a formula begin: behind another one."""
+    return next((number + 1 for number in range(at - 1, -1, -1) if tokens[number].kind == "formula"), 0)
+
+
+def _described(stretch: Sequence[str]) -> int:
+    """How many words call the term behind them large or small, which is read."""
+    found = ((size, lexicon().adjective(stretch[len(stretch) - size :])) for size in range(len(stretch), 0, -1))
+    return next((size for size, one in found if one is not None and one.words == size), 0)
+
+
+def _claims(stretch: Sequence[str]) -> bool:
+    """A clause of its own, and no case: 'the query is long, ...'."""
+    case = bool(stretch) and stretch[0] in CASES
+    return not case and any(word in VERBS or word in lexicon().verbs for word in stretch)

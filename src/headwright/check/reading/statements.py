@@ -18,7 +18,7 @@ from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.paraphrase import paraphrased
-from headwright.check.reading.predicates import VERBS, not_understood
+from headwright.check.reading.predicates import VERBS, leading, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
 from headwright.check.reading.things import Objects
@@ -64,6 +64,7 @@ class Statement:
     loose: Loose = ""  # how loosely it was put together from words
     number: int = 0  # its place among all statements
     paragraph: int = 0  # the block that its sentence begins in
+    after: str = ""  # the words right before it that were not understood: what it is said of may be in them
     follows: bool = False  # 'then ..., so ...': it is said to follow from what stands before it
     tentative: bool = False  # it counts only where it is false: then what was built on it is not certain
     resumes: tuple[Node, ...] = ()  # what it goes on with: then it is a claim, even if of given numbers only
@@ -75,11 +76,8 @@ class Read:
 
     statements: tuple[Statement, ...]
     own: frozenset[str] = frozenset()
-    denied: str = ""  # a sentence in words that denies what was said
-    denied_line: int = 0
     terse: bool = True  # next to no words: what the formulas say is all that is said
-    beside: tuple[Statement, ...] = ()  # claims in words alone, which are not judged
-    remarks: tuple[Statement, ...] = ()  # other words that are not known: they are listed, and no more
+    beside: tuple[Statement, ...] = ()  # what is said in words alone, which is not judged
     sizes: tuple[str, ...] = ()  # sentences that call something large or small, and how was not read
 
 
@@ -116,11 +114,8 @@ def read(written: Written, names: Collection[str] = (), objects: Objects | None 
     return Read(
         numbered,
         frozenset(discourse.own),
-        discourse.denied,
-        discourse.denied_line,
         _is_terse(written.text),
         tuple(discourse.beside),
-        tuple(discourse.remarks),
         tuple(discourse.sizes),
     )
 
@@ -141,9 +136,7 @@ class _Discourse:
         self.found: list[Statement] = []
         self.own: set[str] = set()
         self.heads: dict[str, int] = {}  # names that were given to the weights of heads
-        self.denied, self.denied_line = "", 0
         self.beside: list[Statement] = []
-        self.remarks: list[Statement] = []
         self._names = names
         self._commands = own_commands
         self._objects = objects
@@ -164,20 +157,22 @@ class _Discourse:
         sentence = replace(sentence, tokens=differences(kept, [one.text for one in self.found[-2:]]))
         found = clauses(sentence)
         formulas = [token for token in sentence.tokens if token.kind == "formula"]
-        words = [token.text for token in sentence.tokens if token.kind == "word"]
         if sentence.heading and not formulas:
             self._supposed, self._case, self._recent = [], [], []
-        if not any(clause.formulas for clause in found) and lexicon().denies(words) and not self._supposed:
-            self.denied, self.denied_line = self.denied or sentence.text, self.denied_line or sentence.line
         if sentence.item or (sentence.paragraph != self._case_paragraph and not self._goes_on(sentence)):
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
-        for said, line, claimed in said_in_words(found) if not sentence.heading else ():
-            why = "it is said in words"
-            (self.beside if claimed else self.remarks).append(
+        for said, line in said_in_words(found) if not sentence.heading else ():
+            self.beside.append(
                 Statement(
-                    "unclear", said, line, sentence=sentence.text, why=why, number=BESIDE, paragraph=sentence.paragraph
+                    "unclear",
+                    said,
+                    line,
+                    sentence=sentence.text,
+                    why="it is said in words",
+                    number=BESIDE,
+                    paragraph=sentence.paragraph,
                 )
             )
         before = len(self.found)
@@ -323,10 +318,6 @@ class _Sentence:
 
     def _listen(self) -> None:
         """What the words around formulas and terms say of them: where that is not understood, it is not judged."""
-        spoken = [token.text for token in self.sentence.tokens if token.kind == "word"]
-        wordy = len(spoken) == sum(token.kind != "mark" for token in self.sentence.tokens)
-        if wordy and lexicon().says_property(spoken):
-            self._unclear("it is said in words", self.sentence.line)
         for place, clause in enumerate(self.clauses):
             if clause.part == "goal":
                 continue
@@ -342,11 +333,7 @@ class _Sentence:
                     clause.turned = clause.turned or words
             plain_words = not clause.formulas and not _mentions(clause)
             resumed = place > 0 and clause.words[:1] != [] and clause.words[0] in VERBS  # '$a$, unlike $b$, is prime'
-            if (
-                plain_words
-                and not wordy
-                and (lexicon().says_property(clause.words) or (resumed and not lexicon().adds_nothing(clause.words)))
-            ):
+            if plain_words and resumed and not lexicon().adds_nothing(clause.words):
                 self._unclear("it is said in words", self.sentence.line)
             if place and clause.turned and clause.cue == "but" and plain_words:  # 'but not exactly'
                 self._unclear(f"'{clause.turned}' was not understood", self.sentence.line)
@@ -397,7 +384,8 @@ class _Sentence:
             for text, reason in _remarks(token.text):
                 first = denied and number == 0
                 part: Role = "reason" if reason else role
-                self._formula(replace(token, text=text), part, why, clause, first, remark=reason)
+                after = leading(self.sentence.tokens, token)
+                self._formula(replace(token, text=text), part, why, clause, first, after, remark=reason)
 
     def _said_in_words(self, clause: Clause) -> bool:
         """'$c$ is not $v_a$', '$c$ is $v_a$': terms are compared, and not by a sign that is read."""
@@ -427,7 +415,7 @@ class _Sentence:
         return soft and all(re.search(r"\\approx|\\to|\\sim|≈|→|\\gg|\\ll", token.text) for token in clause.formulas)
 
     def _formula(
-        self, token: Token, role: Role, why: str, clause: Clause, denied: bool, *, remark: bool = False
+        self, token: Token, role: Role, why: str, clause: Clause, denied: bool, after: str, *, remark: bool = False
     ) -> None:
         text = token.text
         if leads_on(text) and role in ("claim", "reason", "definition"):
@@ -465,6 +453,7 @@ class _Sentence:
                     why,
                     problem,
                     token.loose,
+                    after=after,
                     follows=follows,
                 )
             )
@@ -550,6 +539,9 @@ class _Sentence:
             return said
         if any(problem for token in clause.formulas for _, problem in self._parsed(token.text)):
             return said
+        over = clause.cue.startswith(("for", "over")) and any(map(is_index, self._nodes(clause)))
+        if over and any(word not in lexicon().table("ranging") for word in clause.words):
+            return said  # 'for one $i \\ne a$', 'for all even $i$'
         noted = any(True for _ in _notes(clause))
         letters = any(token.kind == "term" and _letters(token.text) for token in clause.tokens)
         ranging = letters and clause.cue.startswith(("for", "over")) and lexicon().adds_nothing(clause.words)
@@ -570,7 +562,8 @@ class _Sentence:
         self.complement = nodes
         claimed = any(one.part in ("claim", "define", "otherwise", "deny") and one.formulas for one in following)
         in_front = not self.last or (
-            claimed and clause.after in (",", "and", "but", "while", ":", "or", "so", "then", "that")
+            claimed
+            and clause.after in (",", "and", "but", "while", ":", "or", "so", "then", "that", "because", "since", "as")
         )
         if clause.turned:
             if in_front:
@@ -1076,7 +1069,7 @@ def _without_comment(found: re.Match[str]) -> str:
     words = re.findall(r"[\w'-]+", found[1].lower())
     parts = [lexicon().part(words[at:]) for at in range(len(words))]
     idle = all(one is None or one.part in ("idle", "reason", "claim") for one in parts)
-    return "" if idle and not lexicon().claims_something(words) else found[0]
+    return "" if idle and lexicon().claims_nothing(words) else found[0]
 
 
 def _remarks(text: str) -> Iterator[tuple[str, bool]]:

@@ -2,7 +2,7 @@
 
 '$q = t k_a$, and half of it would do' claims two things, of which one is a formula. The lexicon has the words that
 claim nothing (`[beside]`); a stretch of a sentence without a formula that has any other word in it is listed as not
-judged, and where it has the vocabulary of a claim, what was judged besides cannot pass on its own.
+judged, and what was judged besides cannot pass on its own: whether it is a claim, and a true one, nobody has decided.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Token, leads_on
 
 JOINING = frozenset({"and", "but", "while", "yet", "though", "although"})
-UNHEARD = frozenset(
-    {"goal", "if", "only", "absurd", "deny", "suffices"}
-)  # what they say is read, or not judged already
 
 
-def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
-    r"""The stretches of a sentence without a formula: the words, the line, and whether they have those of a claim.
+def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
+    r"""The stretches of a sentence that say something without a formula: the words, and the line.
 
     >>> from headwright.check.reading.clauses import clauses
     >>> from headwright.check.reading.sentences import sentences
     >>> from headwright.check.reading.written import Written
     >>> one, = sentences(Written("$q = k_a$ works, and a smaller $q$ would do as well"))
     >>> list(said_in_words(clauses(one)))
-    [('a smaller $q$ would do as well', 1, True)]
+    [('a smaller $q$ would do as well', 1)]
     """
     wordy = not any(clause.formulas for clause in clauses)
     for clause in clauses:
@@ -35,15 +32,14 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int, bool]]:
             continue  # a condition that is not understood goes with what is said under it
         if clause.part == "claim" and clause.cue and all(token.kind in ("term", "mark") for token in clause.tokens):
             if any(token.kind == "term" for token in clause.tokens):  # 'it is $1$', 'hence $u_b$': of what, is not said
-                yield f"{clause.cue} {_shown(clause.tokens)}", clause.tokens[0].line, True
+                yield f"{clause.cue} {_shown(clause.tokens)}", clause.tokens[0].line
             continue
         for number, stretch in enumerate(_stretches(clause.tokens)):
             if clause.part == "goal" and number == 0:
                 continue
-            if _claims_something(stretch):
-                cue = f"{clause.cue} " if number == 0 and clause.cue else ""
-                words = [*cue.split(), *(token.text for token in stretch if token.kind == "word")]
-                yield cue + _shown(stretch), stretch[0].line, lexicon().claims_something(words)
+            cue = clause.cue if number == 0 else ""
+            if _claims_something(stretch, cue):
+                yield f"{cue} {_shown(stretch)}".lstrip(), stretch[0].line
 
 
 def ends_in_words(clause: Clause) -> bool:
@@ -69,7 +65,7 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     yield held
 
 
-def _claims_something(stretch: Sequence[Token]) -> bool:
+def _claims_something(stretch: Sequence[Token], cue: str = "") -> bool:
     kinds = {token.kind for token in stretch}
     if "word" not in kinds or "formula" in kinds:
         return False
@@ -79,7 +75,8 @@ def _claims_something(stretch: Sequence[Token]) -> bool:
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
-    return not lexicon().claims_nothing(words, beside_a_term="term" in kinds)
+    predicate = cue.split() if cue == "it is" else []  # 'it is' with 'a projection' behind it says something
+    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds)
 
 
 def _shown(stretch: Sequence[Token]) -> str:
