@@ -22,6 +22,7 @@ def judged(exercise: str, text: str) -> Verdict:
         ("averaging-two", rf"Let $\epsilon = \frac13$. We choose {QUERY}.", "epsilon = 1/3"),
         ("averaging-two", rf"Let $n = 5$ and {QUERY}.", "n = 5"),
         ("averaging-two", rf"Set $\epsilon = \frac{{2}}{{n^2}}$. Choose {QUERY}.", "epsilon = 2/n^2"),
+        ("averaging-two", r"Assume $n \ge 5$. Then $q = \lambda(k_a + k_b)$ does it for large $\lambda$.", "n >= 5"),
         ("averaging-two", rf"For $n \le 50$ choose {QUERY}.", "n <= 50"),
         ("averaging-two", rf"{QUERY}, where $n = 7$.", "n = 7"),
         ("averaging-two", rf"{QUERY}. WLOG $\epsilon < \frac14$. Then $\alpha_a > \frac25$.", "epsilon < 1/4"),
