@@ -232,3 +232,14 @@ def test_a_key_without_mass_has_no_scale_to_be_told() -> None:
     world = World({0: Noise(scale=Between(0.0, 1.0))}, others=Noise(spread=Ball(0.1)))
     for rows in ([(0, 1), (1, 0)], [(1, 1), (1, 0)], [(0, 1), (2, 0)]):
         _checked(design(np.array(rows, dtype=float) * 1e-30, copy(0, eps=0.5), world=world))
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize(
+    "noise", [Noise(), Noise(spread=Ball(3.0)), Noise(scale=Between(-1.0, 2.0)), Noise(spread=Isotropic(1.0))]
+)
+def test_one_key_alone_gets_everything_wherever_it_is(noise: Noise, heads: int) -> None:
+    for wish in (at_least({0: 1}), copy(0)):
+        found = design(np.array([[2.0, 1.0]]), wish, world=World(others=noise), heads=heads)
+        assert (found.word, found.norm) == ("designed", 0.0)
+        assert found.certificate is not None and verify(found.certificate).word == "verified"

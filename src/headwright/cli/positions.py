@@ -97,7 +97,11 @@ def _print(found: Report, length: int) -> None:
     if found.first_pair:
         show_line(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
     if found.overflow_from is not None:
-        show_line(f"  from position {found.overflow_from} on the numbers are not finite")
+        onward = found.lost == length - found.overflow_from
+        if onward:
+            show_line(f"  from position {found.overflow_from} on the numbers are not finite")
+        else:
+            show_line(f"  numbers that are not finite: {found.lost} of the positions, first {found.overflow_from}")
     if math.isinf(found.min_distance):
         show_line(f"closest: not known ({found.how_distance})")
         return

@@ -163,7 +163,8 @@ def _print(result: Simulation, *, average: bool) -> None:
         table.add_column(name, justify="right")
     for k, target in enumerate(result.targets):
         spread = (f"{target.quantiles[level]:.4f}" for level in (0.05, 0.5, 0.95))
-        mean = f"{target.mean:.4f} ± {target.mean_interval[1] - target.mean:.4f}"
+        low, high = target.mean_interval  # cut at 0 and 1: the longer side is the one that was not
+        mean = f"{target.mean:.4f} ± {max(high - target.mean, target.mean - low):.4f}"
         proven = [str(result.exact.means[k])] if result.exact else []
         table.add_row(str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven)
     show_table(table)

@@ -202,10 +202,11 @@ def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bo
         words += " That is what was asked" + (
             f", and more: {'; '.join(compared.notes)}." if compared.notes else "."
         )  # fmt: skip
+        words += f" Not asked about: {'; '.join(compared.unasked)}." if compared.unasked else ""
     if json:
         told: dict[str, object] = {"verdict": word, "words": words, "checker": checker}
         if compared is not None:
-            told |= {"differences": compared.differences, "notes": compared.notes}
+            told |= {"differences": compared.differences, "notes": compared.notes, "unasked": compared.unasked}
         show_json(told)
     else:
         by = "" if checker == "trusted" else " (by the fast checker)"
