@@ -173,3 +173,18 @@ def test_files_beside_the_pages_are_not_served(lab: str) -> None:
             urllib.request.urlopen(f"{lab}{path}")
         assert refused.value.code == 404
         refused.value.close()
+
+
+def test_whoever_reads_gets_pages_and_whoever_asks_gets_json(lab: str) -> None:
+    reads = {"accept": "text/html,application/xhtml+xml"}
+    with urllib.request.urlopen(urllib.request.Request(f"{lab}/api", headers=reads)) as page:
+        text = page.read().decode()
+    for name in CALLS:
+        assert f"POST /api/{name}</code>" in text
+    assert "&gt;&gt;&gt;" not in text  # the examples of docstrings are for Python
+    for headers, kind in ((reads, "text/html"), ({"accept": "*/*"}, "application/json")):
+        with pytest.raises(urllib.error.HTTPError) as nowhere:
+            urllib.request.urlopen(urllib.request.Request(f"{lab}/desing", headers=headers))
+        assert nowhere.value.code == 404
+        assert nowhere.value.headers["content-type"].startswith(kind)
+        assert "nothing" in nowhere.value.read().decode()

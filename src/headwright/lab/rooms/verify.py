@@ -1,4 +1,4 @@
-"""Certificates that are dropped on a page: checked by the trusted checker, or by that of texts if they are about these."""
+"""Certificates that are dropped on a page: checked by the trusted checker, those about every text by that of texts."""
 
 from __future__ import annotations
 
