@@ -173,7 +173,7 @@ function build(main, state) {
     }
     put(verdict, { class: `panel verdict ${kind(one.verdict)}` });
     const facts = [["counterexample", one.shown.counterexample], ["works from", one.threshold], [values.hints === "full" ? "suggestion" : "hint", one.suggestion]].filter(([, said]) => said && !one.reason.includes(said));
-    const next = { none: ["direction", "A hint: where does it fail?"], direction: ["full", "Tell me everything"] }[values.hints];
+    const next = { none: ["direction", one.verdict === "undecided" ? "Why is there none?" : "A hint: where does it fail?"], direction: ["full", "Tell me everything"] }[values.hints];
     const wrong = !["proved", "holds"].includes(one.verdict);
     verdict.replaceChildren(
       h("p", { class: "headline" }, badge(one.verdict, one.shown.word), ": ", because(one.reason)),
