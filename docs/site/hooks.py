@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markdown.extensions.toc import slugify
 from mkdocs.structure.files import File, Files
 
 from headwright import theme
@@ -33,8 +34,18 @@ FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Mathematics, for every page; and the navigation."""
     config.markdown_extensions.append(Mathematics())  # Markdown takes instances too
+    config.mdx_configs["toc"]["slugify"] = anchor
     config.nav = navigation(Path(DOCS, "README.md").read_text())
     return config
+
+
+def anchor(heading: str, between: str) -> str:
+    """The name of a heading in addresses; it begins with a letter, since scripts of the theme look it up as a selector.
+
+    >>> anchor("3. Check an answer", "-")
+    'check-an-answer'
+    """
+    return slugify(heading, between).lstrip("0123456789-") or slugify(heading, between)
 
 
 def navigation(contents: str) -> list[dict[str, Any]]:
@@ -84,6 +95,17 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         name = Path(page.file.src_uri).with_suffix(".ipynb").name
         text += f"\n\n*This chapter [as a notebook]({name}).*\n"
     return text
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """The theme's switch between light and dark looks for style sheets of highlight.js, and stops without them."""
+    return output.replace("</head>", '<style id="hljs-light"></style><style id="hljs-dark"></style></head>', 1)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """What is searched, as a script: a page that is read from the disk may fetch no JSON."""
+    index = Path(config.site_dir, "search", "search_index.json")
+    index.with_suffix(".js").write_text(f"var SEARCH_INDEX = {index.read_text()};\n")
 
 
 def _within(here: Path, link: re.Match[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwright.check import check
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
 from headwright.check.telling.told import shown_word
 
 TRUE_IN_ANY_CASE = [
@@ -163,3 +165,33 @@ def test_the_caret_stands_under_the_formula_at_fault() -> None:
     verdict = check("averaging-two", r"\alpha_a \approx \frac12", r"q = \lambda k_x")
     assert verdict.word == "unreadable"
     assert verdict.reason.startswith("q = \\lambda k_x\n            ^^^")
+
+
+ENERGY = r"\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(S^\top S) = \sum_{i=1}^d\sigma_i^2"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "only"),
+    [
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for $t' < t < 6$.", "t < 6"),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$ if $T \le 3$.", "T <= 3"),
+        ("positions-unique", r"Let $T = 4$. Then $\Phi_t \ne \Phi_{t'}$.", "T = 4"),
+        ("energy", rf"If $n = d$, ${ENERGY}$.", "n = d"),
+    ],
+)
+def test_what_is_said_for_some_of_what_is_given_is_said_for_these_only(exercise: str, text: str, only: str) -> None:
+    verdict = check_answer(load_exercises()[exercise], Written(text))
+    assert verdict.word == "undecided", verdict.reason
+    assert f"is said for {only} only" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for $0 \le t < t' < T$."),
+        ("energy", rf"${ENERGY}$ for $n \ge d$."),
+    ],
+)
+def test_what_is_given_anyway_restricts_nothing(exercise: str, text: str) -> None:
+    verdict = check_answer(load_exercises()[exercise], Written(text))
+    assert verdict.word == "proved", verdict.reason

@@ -33,3 +33,33 @@ def test_vectors_of_two_kinds_added_in_a_claim_are_wrong_and_not_unreadable() ->
     verdict = check_answer(EXERCISES["averaging-two"], Written(r"$q = \lambda(k_a + k_b)$, $k_a + v_a = q$"))
     assert verdict.word == "refuted"
     assert "vectors of different kinds" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Let $\epsilon = 3\gamma$ and $q = \ln(n/(3\gamma))(k_a + k_b)$.",
+        r"$q = \ln(\frac{4n}{\theta})(k_a + k_b)$ with $\frac{\theta}{4} = \epsilon$.",
+        r"Put $\epsilon = n e^{-x}$. Then $q = x(k_a + k_b)$.",
+        r"Write $\epsilon = e^{-r}$ with $r > 0$. Take $q = (\ln n + r)(k_a + k_b)$.",
+    ],
+)
+def test_a_given_number_in_terms_of_a_new_name_says_what_that_name_is(text: str) -> None:
+    verdict = check_answer(EXERCISES["averaging-two"], Written(text))
+    assert verdict.word == "proved", verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Let $\epsilon = 1/m$. Then $q = \ln(n m)(k_a + k_b)$.",  # m looks like an integer
+        r"Let $\epsilon = x^2 - 3$. Then $q = \ln(n/(x^2 - 3))(k_a + k_b)$.",
+    ],
+)
+def test_a_new_name_that_is_not_solved_for_decides_nothing(text: str) -> None:
+    assert check_answer(EXERCISES["averaging-two"], Written(text)).word == "undecided"
+
+
+def test_a_renamed_number_is_not_another_one() -> None:
+    text = r"Let $\epsilon = 2\gamma$ and $q = \ln(n/(5\gamma))(k_a + k_b)$."
+    assert check_answer(EXERCISES["averaging-two"], Written(text)).word == "refuted"

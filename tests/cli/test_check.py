@@ -219,6 +219,44 @@ def test_a_class_is_seen_at_a_glance(headwright: Headwright) -> None:
     assert headwright("check", "right.md", "--class").code == 2
 
 
+def test_a_file_that_holds_a_formula_alone_is_read_where_the_exercise_is_given(headwright: Headwright) -> None:
+    Path("mine.txt").write_text("q = 2(k_a + k_b)\n")
+    ran = headwright("check", "--exercise", "averaging-two", "mine.txt")
+    assert ran.code == 1
+    assert "the direction is right, the length is not" in ran.out
+
+
+def test_nobody_of_a_class_is_passed_over_in_silence(headwright: Headwright) -> None:
+    Path("class/finn").mkdir(parents=True)
+    Path("class/finn/photo.jpg").write_bytes(b"")
+    Path("class/ada.md").write_text(RIGHT)
+    Path("class/ada.pdf").write_bytes(b"%PDF-1.4")  # her sheet is there: it is enough
+    Path("class/dan.txt").write_text("averaging: q = 10(k_a+k_b)\n")
+    Path("class/kim.pdf").write_bytes(b"%PDF-1.4")
+    Path("class/marks.csv").write_text("1,2\n")
+    ran = headwright("check", "class", "--class")
+    assert ran.code == 2
+    assert [line.split()[0] for line in ran.out.splitlines()[1:5]] == ["ada", "dan", "finn", "kim"]
+    said = ran.err.splitlines()
+    assert [line.partition(":")[2].split(":")[0].strip() for line in said] == ["finn/", "kim.pdf", "dan.txt"]
+    assert "expected text, Markdown or LaTeX" in said[1]
+
+
+def test_a_file_that_is_no_text_is_refused_by_its_kind(headwright: Headwright) -> None:
+    Path("answers.pdf").write_bytes(b"%PDF-1.4 text all the same")
+    ran = headwright("check", "answers.pdf", "right.md")
+    assert ran.code == 2
+    assert "answers.pdf: a file that ends in .pdf is not read: expected text" in ran.err
+    assert "  proved: " in ran.out
+
+
+def test_the_example_of_a_mistake_is_one_that_can_be_shown(headwright: Headwright) -> None:
+    Path("class").mkdir()
+    Path("class/ben.md").write_text("## averaging-two\nq = k_a + k_b\n")
+    Path("class/cleo.md").write_text(WRONG)
+    assert "    q = \\frac{1}{\\sqrt 2}(k_a + k_b)" in headwright("check", "class", "--class").out
+
+
 def test_a_folder_stands_for_its_sheets_in_the_order_of_their_numbers(headwright: Headwright) -> None:
     Path("class").mkdir()
     for number in (10, 2, 1):

@@ -115,6 +115,15 @@ def test_positions_are_apart_exactly(headwright: Headwright) -> None:
     assert result["collisions"] == 0
 
 
+def test_positions_of_a_table_that_overflow_are_counted_and_no_others(headwright: Headwright) -> None:
+    np.save("T.npy", np.array([[1.0], [1e6], [5.0], [2.0], [-1e6], [7.0]]))
+    ran = headwright("positions", "--scheme", "learned", "--table", "T.npy", "--dtype", "float16")
+    assert "not finite: 2 of the positions, first 1" in ran.out
+    assert " on the numbers" not in ran.out
+    counted = headwright("positions", "--dim", "4", "--length", "65600", "--index-dtype", "float16")
+    assert "from position 65520 on the numbers are not finite" in counted.out
+
+
 def test_positions_of_every_scheme(headwright: Headwright) -> None:
     np.save("T.npy", np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]))
     learned = headwright("positions", "--scheme", "learned", "--table", "T.npy", "--json").json

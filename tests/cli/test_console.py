@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import re
 import shlex
+import struct
 import subprocess
 import sys
+import termios
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from headwright.cli import COMMANDS
 from headwright.cli.console import next_step
 from tests.cli.running import Headwright
 
@@ -40,7 +47,7 @@ def test_the_next_step_after_a_design_of_many_keys_works_as_printed() -> None:
     ]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode in (0, 1), ran.stderr
-    step = ran.stderr.partition("check it with: ")[2]
+    step = ran.stderr.partition("check it with:")[2].strip()
     again = subprocess.run(step, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": ""})
     assert "verified" in again.stdout
     assert again.returncode == 0, again.stderr
@@ -93,8 +100,48 @@ def test_a_width_that_is_asked_for_is_kept() -> None:
     assert max(map(len, ran.stdout.splitlines())) <= 60
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_in_help_are_not_broken_by_a_terminal_of_80_columns(name: str) -> None:
+    assert [line for line in import_module(f"headwright.cli.{name}").EXAMPLES if len(line) > 75] == []
+
+
 @pytest.mark.parametrize("name", ["tour", "design", "check", "audit", "attend", "simulate", "verify"])
 def test_help_names_no_types_of_python(headwright: Headwright, name: str) -> None:
     options = headwright(name, "--help").out.partition("Options:")[2]
     assert "<bool>" not in options
     assert "list[" not in options
+
+
+def _on_a_terminal(columns: int, *arguments: str) -> list[str]:
+    """What a terminal of so many columns shows in the end, line by line: a bar is wiped away before the results."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {**ENVIRONMENT, "NO_COLOR": "1", "TERM": "xterm"}
+    command = [sys.executable, "-m", "headwright", *arguments]
+    started = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
+    os.close(theirs)
+    sent = b""
+    try:
+        while piece := os.read(ours, 4096):
+            sent += piece
+    except OSError:  # the other end is closed: Linux says so with EIO
+        pass
+    started.wait()
+    os.close(ours)
+    lines = sent.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+    return [re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", line.rpartition("\x1b[2K")[2]) for line in lines]
+
+
+def test_a_terminal_gets_lines_that_are_broken_between_words() -> None:
+    lines = _on_a_terminal(60, "check", "--exercise", "averaging-two", "--formula", r"q = \frac{1}{\sqrt 2}(k_a + k_b)")
+    assert max(map(len, lines)) <= 60
+    number = next(k for k, line in enumerate(lines) if line.startswith("  suggestion      "))
+    assert lines[number + 1].startswith(" " * 18)  # it goes on below where it began
+    words = " ".join(" ".join(lines).split())
+    assert "alpha_a is 0.4011, not at least 0.4762: the other key has 20% of the weight" in words
+
+
+def test_a_terminal_gets_the_next_step_as_one_line_to_be_copied() -> None:
+    lines = _on_a_terminal(60, "design", "--keys", "my keys.npy", "--copy", "3", "--fast", "--out", "a b.json")
+    (step,) = [line for line in lines if " verify 'a b.json'" in line]
+    assert step.endswith("--keys 'my keys.npy'")

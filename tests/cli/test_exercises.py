@@ -10,11 +10,11 @@ from headwright.check.exercise import load_exercises
 from tests.cli.running import Headwright
 
 
-def test_all_are_listed(headwright: Headwright, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_are_listed_by_their_names(headwright: Headwright) -> None:
     ran = headwright("exercises")
     assert ran.code == 0
-    for name in load_exercises():
-        assert name in ran.out
+    listed = [line.split()[0] for line in ran.out.partition("\n\n")[0].splitlines()[1:]]
+    assert listed == sorted(load_exercises())
 
 
 def test_one_is_shown_with_a_sheet_to_start_from(headwright: Headwright) -> None:
@@ -24,6 +24,7 @@ def test_one_is_shown_with_a_sheet_to_start_from(headwright: Headwright) -> None
     assert "  ## averaging-two" in ran.out
     assert "$" not in ran.out.partition("an answer sheet")[0]
     assert "\\" not in ran.out.partition("an answer sheet")[0]
+    assert "check --exercise averaging-two --formula 'q = ...'" in ran.out
 
 
 @pytest.mark.parametrize("name", sorted(load_exercises()))

@@ -162,3 +162,12 @@ def test_a_scheduler_that_would_not_be_asked_is_refused(headwright: Headwright) 
                      "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
     assert ran.code == 2
     assert "expected --engine dask with it" in ran.err
+
+
+def test_the_interval_beside_a_mean_near_1_is_not_cut_short(headwright: Headwright) -> None:
+    Path("wild.toml").write_text("[[noise]]\nkey = 0\nisotropic = 0.2\n")
+    arguments = ("simulate", "--keys", "K.npy", "--world", "wild.toml", "--query", "q.npy", "--targets", "0")
+    target = headwright(*arguments, "--samples", "6", "--json").json["targets"][0]
+    mean, (low, high) = target["mean"], target["mean_interval"]
+    assert high == 1.0 and mean - low > 1 - mean
+    assert f"{mean:.4f} ± {mean - low:.4f}" in headwright(*arguments, "--samples", "6").out

@@ -509,3 +509,27 @@ def test_a_file_that_rocq_cannot_read_is_refused_by_its_name(headwright: Headwri
     assert ran.code == 2
     assert "named as a letter" in ran.err
     assert not Path(name).exists()
+
+
+def test_what_a_statement_speaks_of_and_nobody_asked_about_is_told(headwright: Headwright) -> None:
+    Path("wide.toml").write_text('[[noise]]\nkey = "*"\nball = 1\n')
+    assert "impossible" in _design(headwright, "--copy", "0", "--world", "wide.toml").out
+    ran = headwright("verify", "c.json", "--keys", "K.npy", "--copy", "0")
+    assert "Not asked about: what its keys may be (--world)." in ran.out  # for keys that stand still it is possible
+    assert "Not asked" not in headwright("verify", "c.json", "--copy", "0", "--world", "wide.toml").out
+    _design(headwright, "--copy", "0", "--world", "gauss.toml", "--scale", "1/2")
+    told = json.loads(headwright("verify", "c.json", "--copy", "0", "--json").out)
+    assert told["unasked"] == [
+        "what its keys may be (--world)",
+        "its probability, 19/20 (--confidence)",
+        "the scale of its scores, 1/2 (--scale)",
+    ]  # fmt: skip
+    _design(headwright, "--average", "0,1", "--heads", "2")
+    assert "that it is about 2 heads together" in headwright("verify", "c.json", "--average", "0,1").out
+
+
+def test_a_deviation_that_a_statement_has_to_round_is_told(headwright: Headwright) -> None:
+    _design(headwright, "--copy", "0", "--world", "more.toml")  # the root of 0.02
+    assert "is the next float above" in headwright("verify", "c.json", "--world", "more.toml", "--copy", "0").out
+    _design(headwright, "--copy", "0", "--world", "gauss.toml")  # the root of 0.01
+    assert "next float" not in headwright("verify", "c.json", "--world", "gauss.toml", "--copy", "0").out

@@ -10,6 +10,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import Page, expect
+
+from tests.lab.browser import browser_type_launch_args  # noqa: F401 - Debian's Chromium for this module, too
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
@@ -65,6 +68,26 @@ def test_pages_load_nothing_from_elsewhere(pages: dict[Path, _Page]) -> None:
         for loaded in page.loads:
             assert not urlsplit(loaded).netloc, f"{path.name}: {loaded}"
             assert (path.parent / urlsplit(loaded).path).exists(), f"{path.name}: {loaded}"
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_page_from_the_disk_can_be_searched_and_turned_dark(page: Page, pages: dict[Path, _Page], width: int) -> None:
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(next(path for path in pages if path.name == "3-check-an-answer.html").as_uri())
+    if width < 700:
+        icon = page.locator("#navbar-collapse").locator("xpath=..").locator(".navbar-toggler-icon")
+        ink = page.evaluate("getComputedStyle(document.body).color")
+        assert icon.evaluate("icon => getComputedStyle(icon).backgroundColor") == ink  # it was white on white
+        icon.click()
+    page.locator("#theme-menu").click()
+    page.locator('[data-bs-theme-value="dark"]').click()
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+    page.get_by_text("Search", exact=False).first.click()
+    page.locator("#mkdocs-search-query").press_sequentially("gradescope")
+    expect(page.locator("#mkdocs-search-results article").first).to_be_visible()
+    assert wrong == []
 
 
 def test_mathematics_is_typeset(pages: dict[Path, _Page]) -> None:

@@ -50,6 +50,13 @@ def test_an_exercise_is_picked_and_an_answer_typed(room: Room) -> None:
     expect(page.locator("#verdict .badge")).to_have_text("proved", timeout=30_000)
 
 
+def test_a_sentence_that_was_not_understood_is_shown_as_one(room: Room) -> None:
+    page = room.enter("/check#exercise=copying&answer=" + quote(r"$\alpha_j \approx 1$ when $k_j^T q$ is quite warm."))
+    expect(page.locator("#read tbody p").first).to_contain_text("is quite warm", timeout=30_000)
+    assert page.locator("#read tbody sup").count() >= 1  # in the reason: k_j^T q, with both marks
+    assert "$" not in page.locator("#read").inner_text()
+
+
 def test_sliders_move_both_answers_and_undo_takes_it_back(room: Room) -> None:
     page = room.enter("/check")
     room.settled()
@@ -107,6 +114,13 @@ def test_a_document_is_checked_and_leaves_a_report(room: Room, tmp_path: Path) -
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download the report").click()
     assert "Answers checked" in Path(waiting.value.path()).read_text()
+
+
+def test_a_file_that_is_no_text_is_refused_by_its_name(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "homework.pdf").write_text("%PDF-1.4")
+    page = room.enter("/check")
+    page.set_input_files("#document", tmp_path / "homework.pdf")
+    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not read: expected text")
 
 
 @pytest.mark.parametrize(

@@ -157,3 +157,21 @@ def test_tensors_and_parameters_in_bfloat16_are_arrays_here_too() -> None:
     here = simulate(np.eye(3), np.array([1.0, 0.0, 0.0]), world, [0], samples=100)
     assert simulate(keys, query, world, [0], samples=100).targets == here.targets
     assert granted(keys, query, world, {0: Fraction(1, 2)}, samples=100).samples == 100
+
+
+def test_one_draw_does_not_pretend_to_know_a_mean() -> None:
+    found = simulate(np.ones((3, 1)), np.array([[20.0]]), World({0: Noise(scale=Between(0.5, 1.5))}), [0], samples=1)
+    assert found.targets[0].mean_interval == (0.0, 1.0)
+    low, high = simulate(np.eye(2), np.array([[3.0, 0.0]]), World(), [0], samples=2).targets[0].mean_interval
+    assert low == high  # draws of a certain world are not apart
+
+
+def test_intervals_of_few_draws_hold_the_mean_as_often_as_they_say() -> None:
+    keys, queries, world = np.eye(2), np.array([[1.0, 0.0]]), World({0: Noise(scale=Normal(0.0, 0.5))})
+    truth = simulate(keys, queries, world, [0], samples=1).exact
+    assert truth is not None
+    intervals = [
+        simulate(keys, queries, world, [0], samples=4, seed=seed).targets[0].mean_interval for seed in range(400)
+    ]
+    held = sum(low <= truth.means[0].midpoint <= high for low, high in intervals)
+    assert held >= 0.93 * len(intervals)  # the normal interval holds it 85 times of 100

@@ -157,7 +157,7 @@ def test_the_first_whole_number_that_a_type_lacks_is_the_first_collision(index: 
 
 def test_a_float16_index_overflows_and_those_positions_are_lost() -> None:
     found = report(Sinusoidal(4), 65_600, Precision(index="float16"))
-    assert found.overflow_from == 65_520
+    assert (found.overflow_from, found.lost) == (65_520, 80)
     distinct = len(np.unique(np.arange(65_520).astype(np.float16))) + 1
     assert found.collisions == 65_600 - distinct
     assert report(Sinusoidal(4), 65_520, Precision(index="float16")).overflow_from is None
@@ -167,7 +167,7 @@ def test_a_float16_index_overflows_and_those_positions_are_lost() -> None:
 def test_rows_that_overflow_are_lost_wherever_they_are() -> None:
     table = np.array([[1.0], [1e6], [5.0], [2.0], [-1e6]])
     found = report(Learned(table), 5, Precision(rows="float16"))
-    assert (found.collisions, found.first_pair, found.overflow_from) == (1, (1, 4), 1)
+    assert (found.collisions, found.first_pair, found.overflow_from, found.lost) == (1, (1, 4), 1, 2)
     single = report(Learned(table), 4, Precision(rows="float16"))
     assert (single.collisions, single.overflow_from) == (0, 1)
     assert (single.closest_pair, single.min_distance) == ((0, 3), 1.0)

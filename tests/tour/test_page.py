@@ -45,3 +45,8 @@ def test_formulas_are_read(tour: Tour) -> None:
     text = (tour.folder / "index.html").read_text()
     assert "\\frac" not in text
     assert "$" not in text
+
+
+def test_what_a_reader_sees_is_lettered(tour: Tour) -> None:
+    shown = re.sub(r"<(pre|style|img)\b.*?(?:</\1>|>)", "", (tour.folder / "index.html").read_text(), flags=re.DOTALL)
+    assert re.findall(r"\b(?:lambda|epsilon)\b|k_a|&gt;=", shown) == []

@@ -243,3 +243,21 @@ def test_the_certificate_names_what_it_relies_on() -> None:
     assert [list(rule["attend"]) for rule in statement["rules"]] == [["0"], ["2"]]
     assert [bound["norm"] for bound in statement["bounds"]] == ["frobenius"]
     assert "no W_K^T W_Q whose frobenius norm is below 1.36562 makes head 0 attend as much" in found.words
+
+
+@pytest.mark.parametrize("minimise", ["size", "rank"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens = [[1.0], [2.0]]\nrule = [{ token = 0, attend = { 0 = 0.5, 1 = 0.5 } }]",
+        "tokens = [[1.0], [1.0]]\nrule = [{ token = 0, attend = { 0 = 0.5 } }]",
+        "tokens = [[0.0], [1.0]]\nrule = [{ token = 0, attend = { 1 = 0.5 }, at_most = { 0 = 0.5 } }]",
+        'mask = "causal"\ntokens = [[1.0], [1.0]]\n'
+        "rule = [{ token = 0, attend = { 0 = 1 } }, { token = 1, copy = 0, eps = 1.0 }]",
+    ],
+    ids=["two", "twins", "a token that is 0", "one alone"],
+)
+def test_rules_that_scores_of_0_keep_exactly_need_no_scores(text: str, minimise: str) -> None:
+    found = build(parse_rules(text), minimise=minimise)
+    assert (found.word, found.frobenius) == ("designed", 0.0)
+    assert found.certificate is not None and verify(found.certificate).word == "verified"

@@ -21,7 +21,8 @@ class Exercises(Mapping[str, "Exercise"]):
     def __init__(self, own: Mapping[str, Exercise]) -> None:
         """Those that come with Headwright, and some of one's own, which win where ids agree."""
         self._read = dict(own)
-        self._files = {path.stem: path for path in sorted(BUILT_IN.glob("*.toml")) if path.stem not in own}
+        files = sorted(BUILT_IN.glob("*.toml"), key=lambda path: path.stem)
+        self._files = {path.stem: path for path in files if path.stem not in own}
 
     def __getitem__(self, wanted: str) -> Exercise:
         if wanted not in self._read:

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from headwright.check.answer import Answer, full_name
+from headwright.check.answer import Answer, MisfitError, comparisons, full_name, named
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import Court, Judged
-from headwright.check.replay import needs, says_something
+from headwright.check.judging import Claim, Court, Judged
+from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.saying import holds
 from headwright.check.replay.worlds import IntegersWorld
 from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.indices import is_every_key
+from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesCourt, proves
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
@@ -42,7 +44,7 @@ def earned(exercise: Exercise, answer: Answer, court: Court, verdict: Verdict, j
     if exercise.about:
         return _spoken(exercise, answer, court, verdict, judgements)
     if exercise.derive and isinstance(court, MatricesCourt):
-        return _argued(exercise, answer, court.given, verdict)
+        return _argued(exercise, answer, court, verdict)
     return verdict
 
 
@@ -74,6 +76,10 @@ def _spoken(
     if exercise.keys is not None and exercise.keys.otherwise:
         return _weighed(exercise, exercise.keys, answer, verdict)
     telling = [one for one in about if _says_something(exercise, answer, court, one)]
+    part = [_said_for(one, exercise, court) for one in telling or about]
+    if all(part) or (not telling and any(part)):
+        only = next(one for one in part if one)
+        return replace(verdict, word="undecided", reason=_ONLY.format(" and ".join(map(plain, only))))
     if telling:
         left_out = _left_out(exercise, telling) if exercise.determines else ""
         return _no_answer(verdict, f"no formula says anything of the case {left_out}") if left_out else verdict
@@ -82,9 +88,47 @@ def _spoken(
     return _no_answer(verdict, "this would be true in any case, so it says nothing of what was asked")
 
 
+_ONLY = "what was asked is said for {} only, and more is asked for"
+
+
+def _said_for(one: Judged, exercise: Exercise, court: Court) -> list[Relation]:
+    """What a claim is said for, where that is not all that is given: 'for T <= 6', 'for t < t' < 2 pi'."""
+    under = list(one.claim.under)
+    match one.claim.node:
+        case Logic("implies", (condition, Relation((_, _), ("!=",)))):
+            under += condition.items if isinstance(condition, Logic) and condition.word == "and" else [condition]
+    return _narrowing(under, exercise, court)
+
+
+def _narrowing(under: Sequence[Node], exercise: Exercise, court: Court) -> list[Relation]:
+    """Those of some conditions that leave out a part of what is given."""
+    links = [link for part in under if isinstance(part, Relation) for link in comparisons(part)]
+    return [link for link in links if _restricts(link, exercise) and not _always(link, court)]
+
+
+def _restricts(node: Relation, exercise: Exercise) -> bool:
+    """Whether a condition speaks of given numbers alone, and does more than to tell one of two apart from the other."""
+    given = {*exercise.parameters, "pi"}
+    if exercise.integers is not None:
+        given |= {name for pair in exercise.integers.different for name in pair}
+        pairs = [{named(one), named(other)} for one, other in exercise.integers.different]
+        if set(node.terms) in pairs and node.comparisons[0] in ("!=", "<", ">", "<=", ">="):
+            return False
+    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    return bool(names) and names <= given and not any(isinstance(part, Call) for part in walk(node))
+
+
+def _always(node: Relation, court: Court) -> bool:
+    try:
+        found = court.decide(Claim(node, "condition"))
+    except (MisfitError, UndeterminedError):
+        return False
+    return bool(found) and all(one.decision.word == "proved" for one in found)
+
+
 IDLE = {
-    "smaller": "all that is said would hold for weights that do not sum to 1",
-    "signed": "all that is said would hold for weights that may be negative",
+    "scaled": "all that is said would hold for some numbers that do not sum to 1",
+    "signed": "all that is said would hold for some numbers of which one is negative",
 }
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
 CHAINED: tuple[tuple[set[str], Comparison], ...] = (
@@ -97,13 +141,20 @@ CHAINED: tuple[tuple[set[str], Comparison], ...] = (
 
 
 def _weighed(exercise: Exercise, setting: Keys, answer: Answer, verdict: Verdict) -> Verdict:
-    """Something must be said of the weights that needs them to be what they are."""
-    said = [link for one in answer.claims for link in (*_steps(one.node), *_ends(one.node))]
+    """What is said of the weights must hold for nothing but weights."""
+    nodes = [_of_every_key(one.node) for one in answer.claims]
+    said = [link for node in nodes for link in (*_steps(node), *_ends(node))]
     own = [link for link in said if not any(name.base in SCORES for name in names_in(link))]
     for idle in setting.otherwise:
-        if not any(needs(exercise, answer, link, idle) for link in own):
+        if not rules_out(exercise, answer, own, idle):
             return _no_answer(verdict, IDLE[idle])
     return verdict
+
+
+def _of_every_key(node: Node) -> Node:
+    """Without 'for i = 1, ..., n': a letter stands for every key anyway."""
+    every = isinstance(node, Quantified) and all(isinstance(one, Name) or is_every_key(one) for one in node.conditions)
+    return node.body if isinstance(node, Quantified) and every else node
 
 
 def _ends(node: Node) -> Iterator[Relation]:
@@ -171,12 +222,28 @@ def _functions(node: Node) -> set[str]:
     return {part.function for part in walk(node) if isinstance(part, Call) and part.function in CHANCE}
 
 
-def _argued(exercise: Exercise, answer: Answer, given: Given, verdict: Verdict) -> Verdict:
+def _argued(exercise: Exercise, answer: Answer, court: MatricesCourt, verdict: Verdict) -> Verdict:
     """All steps are right: do they lead from one side to the other, and is none of them the whole?"""
     if verdict.word == "undecided":
         return verdict
+    nodes = [said.node for said in answer.claims]
+    only = {node: _sizes(node, exercise, court) for node in nodes}
+    found = _led([node for node in nodes if not only[node]], exercise, court.given, verdict)
+    part = next((sizes for sizes in only.values() if sizes), [])
+    if found.word == verdict.word or not part or _led(nodes, exercise, court.given, verdict).word != verdict.word:
+        return found
+    return replace(verdict, word="undecided", reason=_ONLY.format(" and ".join(map(plain, part))))
+
+
+def _sizes(node: Node, exercise: Exercise, court: Court) -> list[Relation]:
+    """The conditions under which a statement stands that leave out some sizes: 'if n = d'."""
+    return _narrowing(node.conditions, exercise, court) if isinstance(node, Quantified) else []
+
+
+def _led(nodes: Sequence[Node], exercise: Exercise, given: Given, verdict: Verdict) -> Verdict:
+    """What these statements come to as an argument."""
     aims = [Aim(parsed(source), parsed(target), given) for source, target in exercise.derive]
-    steps = [link for said in answer.claims for link in (*_steps(said.node), *_anyway(said.node, given))]
+    steps = [link for node in nodes for link in (*_steps(node), *_anyway(node, given))]
     leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
     small = [link for link in steps if link not in leaps]
     if any(aim.leads(small) for aim in aims):

@@ -118,8 +118,8 @@ class Keys(Strict):
     scales: dict[Label, KeyScale] = {}
     noise: Literal["none", "vanishing"] = "none"
     given: tuple[Source, ...] = ()  # conditions under which the goals are asked
-    otherwise: tuple[Literal["smaller", "signed"], ...] = ()  # weights that do not sum to 1, or may be negative: an
-    # answer must say something of the weights that fails then
+    otherwise: tuple[Literal["scaled", "signed"], ...] = ()  # numbers that do not sum to 1, or of which one is
+    # negative: what an answer says of the weights must hold for none of these
     reports: Source | None = None  # an event, Pr(...): how likely it is, is told whatever is answered
 
 

@@ -6,6 +6,7 @@ counts; what is open then is set aside as not judged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -169,9 +170,11 @@ def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Ans
 def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequence[Said]) -> list[Judged]:
     """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
     found = _goals(bench, answer, court)
-    if not any(one.decision.word == "refuted" for one in found):
-        return found
     objects = [said for name, said in answer.definitions.items() if name in bench.exercise.answer]
+    if not any(one.decision.word == "refuted" for one in found):
+        objects += [said for said in answer.claims if bench.exercise.condition and states_condition(said.node)]
+        only = [said.node for said in answer.assumptions if any(_made_for(said, one) for one in objects)]
+        return _for_some_only(bench, answer, court, found, only)
     if any(said.perhaps or any(_reaches(case, said) for case in cases) for said in objects):
         raise UndeterminedError("it is not certain for which case the object is meant")
     bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
@@ -183,6 +186,37 @@ def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequ
     told = " and ".join(plain(node) for node in bounds)
     reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
     return [_left_undecided(one, reason) for one in there]
+
+
+def _made_for(assumed: Said, thing: Said) -> bool:
+    """'Let n = 10. Take q = ...': the object is given for that case; what is let afterwards governs what follows."""
+    one, other = assumed.statement, thing.statement
+    if one is None or other is None or one.role == "where" or one.number < other.number:
+        return True
+    return _WITHOUT_LOSS.search(one.sentence) is not None  # that would be for the question as a whole
+
+
+_WITHOUT_LOSS = re.compile(r"\b(?:wlog|w\.l\.o\.g|without (?:any )?loss of generality)", re.IGNORECASE)
+
+
+def _for_some_only(
+    bench: Bench, answer: Answer, court: Court, found: list[Judged], assumed: Sequence[Node]
+) -> list[Judged]:
+    """What is right, and said under something that is not always so, answers a part of the question only."""
+    only = [node for node in assumed if not _always(bench, answer, court, node)]
+    if not only:
+        return found
+    reason = f"it is right, but said for {' and '.join(map(plain, only))} only, and more is asked for"
+    return [one if one.decision.word == "undecided" else _left_undecided(one, reason) for one in found]
+
+
+def _always(bench: Bench, answer: Answer, court: Court, node: Node) -> bool:
+    """Whether something holds for all that is given: 'let epsilon > 0' restricts nothing."""
+    try:
+        decided = bench.decided(court, answer, bench.claims(node, "condition"))
+    except (MisfitError, FormulaError, UndeterminedError):
+        return False
+    return all(one.decision.word == "proved" for one in decided)
 
 
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
@@ -331,7 +365,7 @@ def _beyond(bench: Bench, variant: Variant, there: Answer, court: Court) -> list
     if words != {"proved"}:
         return []
     if all(about_parameters(node, bench.exercise) for node in variant.under):
-        return general
+        return _for_some_only(bench, there, court, general, variant.under)
     wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
     found = bench.decided(court, there, wide)
     return found if any(one.decision.word == "refuted" for one in found) else []

@@ -390,6 +390,8 @@ class _Sorter:
                 pass  # lambda is a real number: what else?
             case Relation() if self._defines(said.node):
                 self._define(said, said.node, under)
+            case Relation() as equation if not under and not _follows(said) and self._renames(equation):
+                self._rename(said, equation)
             case Relation() as chain if role != "reason" and any(self._chosen(chain)):
                 # Of 'n <= 2 <= lambda' only the second half is about lambda: the first must not restrict the exercise.
                 for link, chosen in zip(comparisons(chain), self._chosen(chain), strict=True):
@@ -606,6 +608,26 @@ class _Sorter:
         right = node.terms[1]
         return len(names) == 1 or (isinstance(right, Listing) and len(right.items) == len(names))
 
+    def _renames(self, node: Relation) -> str:
+        """The one name of the answer's own in an equation for a given number: 'let epsilon = 2 delta'."""
+        if node.comparisons != ("=",) or not any(_is_parameter(term, self.exercise) for term in node.terms):
+            return ""
+        names = [part for part in walk(node) if isinstance(part, Name) and part.base not in ("e", "pi")]
+        own = [full_name(name) for name in names if not self.gives(name) and name.index is None]
+        given = all(full_name(name) in (*own, *self.exercise.parameters) for name in names)
+        new = len(own) == 1 and own[0] not in self.answer.definitions and own[0] not in self.exercise.answer
+        return own[0] if new and given else ""
+
+    def _rename(self, said: Said, node: Relation) -> None:
+        """delta = epsilon/2 is what 'let epsilon = 2 delta' says, if delta may be any number."""
+        own = self._renames(node)
+        left, right = node.terms if _mentions(node.terms[1], own) else reversed(node.terms)
+        value = None if own in COUNTS else _solved(right, own, left)
+        if value is None:
+            self._set_aside_said(said, "it ties a name to what is given in a way that is not understood", decides=True)
+        else:
+            self.answer.definitions[own] = replace(said, node=value)
+
     def _define(self, said: Said, node: Relation, under: tuple[Node, ...]) -> None:
         terms = node.terms
         names = _names(terms[0])
@@ -675,7 +697,7 @@ class _Sorter:
         answer.conditions = [said for said in answer.conditions if _used(said.node, used, self.gives)]
         self._variants()
         for said in answer.assumptions:
-            answer.claims = [self._under(one, (said.node,)) for one in answer.claims]
+            answer.claims = [self._under(one, (said.node,)) if _governs(said, one) else one for one in answer.claims]
         return answer
 
     def _made_small(self) -> None:
@@ -800,6 +822,46 @@ _RANGES = re.compile(
 
 
 _EXAMPLE = re.compile(r",? (?:for example|for instance|e\.g\.|say)")
+
+
+COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K", "p")  # integers, as a rule: 'let epsilon = 1/m' leaves some out
+
+
+def _is_parameter(node: Node, exercise: Exercise) -> bool:
+    return isinstance(node, Name) and full_name(node) in exercise.parameters
+
+
+def _solved(node: Node, own: str, value: Node) -> Node | None:
+    """What a name is, that occurs once in a node of that value: delta = epsilon/2 where 2 delta is epsilon."""
+    match node:
+        case Name() if full_name(node) == own:
+            return value
+        case Product(factors):
+            (at,) = (place for place, one in enumerate(factors) if _mentions(one, own))
+            rest = factors[:at] + factors[at + 1 :]
+            return _solved(factors[at], own, Quotient(value, Product(rest) if len(rest) > 1 else rest[0]))
+        case Quotient(over, under):
+            if _mentions(over, own):
+                return _solved(over, own, Product((value, under)))
+            return _solved(under, own, Quotient(over, value))
+        case Negative(body):
+            return _solved(body, own, Negative(value))
+        case Call("exp", (power,)):
+            return _solved(power, own, Call("ln", (value,)))
+        case _:
+            return None
+
+
+def _follows(said: Said) -> bool:
+    return said.statement is not None and said.statement.follows
+
+
+def _governs(assumed: Said, said: Said) -> bool:
+    """'Let n = 2' is said of what follows, and of its own sentence; 'where n = 2' of what came before."""
+    one, other = assumed.statement, said.statement
+    if one is None or other is None or one.role == "where":
+        return True
+    return other.number > one.number or (one.sentence == other.sentence and one.line == other.line)
 
 
 def _holds(listing: Node, link: Relation) -> bool:

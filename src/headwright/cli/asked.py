@@ -2,7 +2,8 @@
 
 A statement may say more than was asked for: a higher least weight, a higher confidence, other targets besides. That is
 agreed to, and told. Where it says less, or something else, the certificate does not answer the question. Where it says
-that something is impossible, more and less change places.
+that something is impossible, more and less change places. What it speaks of beside, and nobody asked about (a world, a
+probability, a scale, several heads), is neither: it is told, for a question without it may have another answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.design.statement import world_entries
+from headwright.design.statement import rounded_deviations, world_entries
 from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, read
 from headwright.trusted.numbers import Malformed, rational, shown
 
@@ -43,10 +44,11 @@ class Asked:
 
 @dataclass
 class Compared:
-    """Where the statement differs from what was asked, and where it says more."""
+    """Where the statement differs from what was asked, where it says more, and what it speaks of that nobody asked."""
 
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unasked: list[str] = field(default_factory=list)
 
 
 def compare(text: str, asked: Asked) -> Compared:
@@ -71,7 +73,22 @@ def _compare_keys(statement: Statement, asked: Asked) -> Compared:
         _compare_confidence(statement, asked.confidence, found)
     if found.notes and statement.claim == "designed" and statement.none_shorter:
         found.notes.append("that no shorter query does it is said of the statement's question, not of the one asked")
+    found.unasked += _unasked(statement, asked)
     return found
+
+
+def _unasked(statement: Statement, asked: Asked) -> Iterator[str]:
+    """What the statement speaks of and the question does not, though the answer may depend on it."""
+    if asked.wish is None:
+        yield "its wish"
+    if asked.world is None and (statement.world or len(statement.keys) > 1):
+        yield "what its keys may be (--world)"
+    if asked.confidence is None and statement.confidence != 1:
+        yield f"its probability, {statement.confidence} (--confidence)"
+    if asked.scale is None and statement.scale != 1:
+        yield f"the scale of its scores, {_size(statement.scale)} (--scale)"
+    if statement.heads > 1:
+        yield f"that it is about {statement.heads} heads together"
 
 
 def _compare_wish(statement: Statement, asked: Mapping[int, Fraction], found: Compared) -> None:
@@ -135,6 +152,10 @@ def _compare_world(statement: Statement, world: World, found: Compared) -> None:
         words = "it is about every scale in a range, and the world lists a few, which is less"
         bounded = statement.claim != "designed" or statement.none_shorter > 0
         (found.differences if bounded else found.notes).append(words)
+    if rounded_deviations(world):
+        found.notes.append(
+            "a standard deviation of the world is no ratio of whole numbers, and is the next float above"
+        )
     n = statement.keys[0].n
     said, others_said = _by_key(_of_spreads(statement.world))
     asked, others_asked = _by_key(_of_json(world_entries(world, n, statement.keys[0].d)))

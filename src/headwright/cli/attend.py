@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headwright.cli.console import OUT, check_picture, save_picture, show_json
+from headwright.cli.console import check_picture, save_picture, show_json, show_line, show_table
 from headwright.cli.options import Json, Keys, Plot, Queries, Scale, read_keys, read_queries
 
 SHORT = "Scores, pattern and output, by definition."
@@ -39,18 +39,21 @@ def attend(
         parts = {"scores": result.scores, "pattern": result.pattern, "output": result.output}
         show_json({name: part.tolist() for name, part in parts.items()} | {"kinds": dict.fromkeys(parts, FLOATING)})
     else:
-        table = Table("key", *(f"head {h} {part}" for h in range(len(result.pattern)) for part in ("score", "weight")))
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        heads = _names(query) or [f"head {h}" for h in range(len(result.pattern))]
+        for name in ("key", *(f"{head} {part}" for head in heads for part in ("score", "weight"))):
+            table.add_column(name, justify="right")
         heaviest = np.sort(np.argsort(-result.pattern.max(axis=0), kind="stable")[:MOST_ROWS])
         for i in heaviest:
             cells = zip(result.scores[:, i], result.pattern[:, i], strict=True)
             table.add_row(str(i), *(f"{number:.6g}" for pair in cells for number in pair))
-        OUT.print(table)
+        show_table(table)
         if len(K) > MOST_ROWS:
             rest = 1 - result.pattern[:, heaviest].sum(axis=-1)
             shares = ", ".join(f"{max(float(share), 0):.3g}" for share in rest)
-            OUT.print(f"These are the heaviest {MOST_ROWS} of {len(K)} keys; the others share {shares}. All: --json.")
-        OUT.print("output: " + "  ".join(f"{number:.6g}" for number in result.output), soft_wrap=True)
-        OUT.print("All of these numbers are floating-point.")
+            show_line(f"These are the heaviest {MOST_ROWS} of {len(K)} keys; the others share {shares}. All: --json.")
+        show_line("output: " + "  ".join(f"{number:.6g}" for number in result.output))
+        show_line("All of these numbers are floating-point.")
     if plot is not None:
         from headwright.pictures import pattern_bars
 

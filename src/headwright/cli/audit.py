@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_picture, check_writable, progress, say, show_json
+from headwright.cli.console import OUT, TALK, check_picture, check_writable, progress, say, show_json, show_line
 from headwright.cli.options import Engine, EngineName, Json, Scheduler, Seed, check_engine, read_text
 from headwright.errors import InputError
 
@@ -200,9 +200,9 @@ def _show(found: Audit) -> None:
 
     OUT.print(f"[bold]{escape(found.title)}[/]: {len(found.heads)} heads, {found.rows} rows each", highlight=False)
     for line in sentences(found):
-        OUT.print(f"- {line}", markup=False)
+        show_line(f"- {line}")
     for what, why in found.not_measured.items():
-        OUT.print(f"- Not measured: {what}; {why}.", markup=False)
+        show_line(f"- Not measured: {what}; {why}.")
     shown = [column for column in COLUMNS if column.short in ON_SCREEN]
     table = Table(box=None, pad_edge=False)
     for name in ("head", *(column.short for column in shown)):
@@ -219,8 +219,8 @@ def _show(found: Audit) -> None:
     OUT.print(table)
     rest = len(found.heads) - len(told[:MOST_LINES])
     if rest:
-        OUT.print(f"and {rest} more heads: --out report.html and --json have them all")
-    OUT.print(
+        show_line(f"and {rest} more heads: --out report.html and --json have them all")
+    show_line(
         "Floating-point means over rows, away from the first token but for 'first'; ?: no interval wholly above half."
     )
 
@@ -253,10 +253,10 @@ def _show_rows(found: Explained) -> None:
     OUT.print(f"[bold]head {found.layer}.{found.head}[/] on {found.document}", highlight=False)
     for row in found.rows:
         OUT.print()
-        OUT.print(f"row {row.position}: {' '.join(row.before)} > {row.token}", markup=False, soft_wrap=True)
+        show_line(f"row {row.position}: {' '.join(row.before)} > {row.token}")
         for key in row.best:
-            OUT.print(f"  {key.position:6}  {key.weight:6.3f}  score {key.score:8.3f}  {key.token}", markup=False)
-        OUT.print(f"  {_told(row)}", markup=False, soft_wrap=True)
+            show_line(f"  {key.position:6}  {key.weight:6.3f}  score {key.score:8.3f}  {key.token}")
+        show_line(f"  {_told(row)}")
 
 
 def _told(row: Row) -> str:

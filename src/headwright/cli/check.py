@@ -21,11 +21,26 @@ if TYPE_CHECKING:
 NO, UNREADABLE, OPEN = 1, 2, 3
 SHORT = "Answers: proved, or refuted with a counterexample."
 EXAMPLES = (
-    r"headwright check --exercise averaging-two --formula 'q = \lambda (k_a + k_b)'",
+    r"headwright check --exercise averaging-two --formula 'q = 2(k_a + k_b)'",
     "headwright check answers.md --html report.html",
     "headwright check --class submissions/ --hints direction",
 )
 MOST_SHEETS = 2000  # of a class
+NO_TEXT = (
+    ".pdf",
+    ".docx",
+    ".doc",
+    ".odt",
+    ".rtf",
+    ".pages",
+    ".ipynb",
+    ".html",
+    ".zip",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".heic",
+)
 
 
 def check(
@@ -126,6 +141,9 @@ def _answers(
     complaints: list[Complaint] = []
     notes: list[Note] = []
     for path in _unfolded(sheets, complaints):
+        if path.suffix.lower() in NO_TEXT and path.exists():
+            complaints.append(Complaint(clean(str(path)), 0, _not_text(path)))
+            continue
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
@@ -156,13 +174,21 @@ def _unfolded(sheets: Sequence[Path], complaints: list[Complaint]) -> Iterator[P
         yield from found
 
 
+def _not_text(path: Path) -> str:
+    from headwright.check.sheets.text import SUFFIXES
+
+    kinds = f"text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
+    return f"a file that ends in {path.suffix.lower()} is not read: expected {kinds}"
+
+
 def _class(
     folders: Sequence[Path], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint], list[Note], list[str]]:
     """The answers of all students, and their files, as these are named below the folder of the class."""
     from dataclasses import replace
 
-    from headwright.check.sheets.text import sheets
+    from headwright.check.sheets.handed import Complaint
+    from headwright.check.sheets.text import sheets, student_of
 
     if not folders or not all(folder.is_dir() for folder in folders):
         raise InputError("--class expects folders, with a file or a folder for each student")
@@ -176,9 +202,33 @@ def _class(
         found, others, more = _answers(paths, [], exercise, known) if paths else ([], [], [])
         answers += [replace(answer, file=_below(answer.file, folder)) for answer in found]
         complaints += [replace(each, file=_below(each.file, folder)) for each in others]
-        notes += more
+        notes += [replace(each, file=_below(each.file, folder)) for each in more]
         files += [str(path.relative_to(folder)) for path in paths]
-    return answers, complaints, notes, files
+        unread = _unread(folder, {student_of(file) for file in files})
+        complaints += unread
+        files += [each.file for each in unread]
+    heard = {student_of(answer.file) for answer in answers} | {student_of(each.file) for each in complaints}
+    silent = [note for note in notes if student_of(note.file) not in heard]  # else nobody would know why
+    return answers, complaints + [Complaint(note.file, note.line, note.sentence) for note in silent], notes, files
+
+
+def _unread(folder: Path, students: set[str]) -> list[Complaint]:
+    """What other students handed in, of whom no sheet was found: they are missed by nobody but themselves."""
+    from headwright.check.sheets.handed import Complaint
+    from headwright.check.sheets.text import SUFFIXES, clean, in_order, student_of
+
+    found = []
+    for path in sorted(folder.iterdir(), key=in_order)[:MOST_SHEETS]:
+        name = clean(path.name)
+        if path.name.startswith(".") or path.name == "__MACOSX" or path.is_symlink():
+            continue
+        if path.is_dir() and name not in students:
+            found.append(
+                Complaint(f"{name}/", 0, f"no answer sheet in it: expected files that end in {' '.join(SUFFIXES)}")
+            )
+        elif path.suffix.lower() in NO_TEXT and student_of(name) not in students:
+            found.append(Complaint(name, 0, _not_text(path)))
+    return found
 
 
 def _below(file: str, folder: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwright.cli.console import OUT, next_step, progress, say, show_json
+from headwright.cli.console import next_step, progress, say, show_json, show_line
 
 if TYPE_CHECKING:
     from headwright.weights.circuit import Circuit, CircuitRules
@@ -56,13 +56,15 @@ def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
 def _print(found: Circuit, written: str | None) -> None:
     from headwright.enclosure import shown_above
 
-    OUT.print(f"{found.word}: {found.words}", markup=False, soft_wrap=True)
+    show_line(f"{found.word}: {found.words}")
     for number, built in enumerate(found.layers):
-        OUT.print(f"layer {number}: head dimension {built.head_dim}, Frobenius norm of W_K^T W_Q at most "
-                  f"{shown_above(built.frobenius, 8)}", soft_wrap=True)  # fmt: skip
+        show_line(
+            f"layer {number}: head dimension {built.head_dim}, Frobenius norm of W_K^T W_Q at most "
+            f"{shown_above(built.frobenius, 8)}"
+        )
     for number, error in enumerate(found.errors):
-        OUT.print(
+        show_line(
             f"tokens come out of layer {number} within {shown_above(error)} of where layer {number + 1} expects them"
         )
     if written is not None:
-        say(f"The certificate is in {written}; check it with: {next_step('verify', written)}")
+        say(f"The certificate is in {written}; check it with:", next_step("verify", written))

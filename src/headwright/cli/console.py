@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from headwright.pictures import Chart
 
 UNBROKEN = 10**6  # columns
+NARROW = 30  # columns: less than that is no room to break a line well
 UNHEARD = 141  # as a process that SIGPIPE ends; rich and typer would say 1, which means 'no'
 
 
@@ -40,7 +42,7 @@ class _Plain(Console):
         return ConsoleDimensions(UNBROKEN, 25)
 
     def render_str(self, text: str, **how: Any) -> Text:
-        return super().render_str("".join(map(_visible, text)), **how)
+        return super().render_str(_shown(text), **how)
 
 
 class _Results(_Plain):
@@ -59,12 +61,44 @@ PICTURES = (".svg", ".png", ".html")
 
 def complain(sentence: str) -> None:
     """Say what went wrong."""
-    TALK.print(f"[bold red]error:[/] {_plain(sentence)}", soft_wrap=True)
+    _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(sentence)}"))
 
 
-def say(sentence: str) -> None:
-    """Talk that is not a result."""
-    TALK.print(_plain(sentence), soft_wrap=True)
+def say(sentence: str, command: str = "") -> None:
+    """Talk that is not a result; a command that follows it is never broken, so that it can be copied."""
+    whole = f"{sentence} {command}".rstrip()
+    if command and len(whole) > TALK.width:
+        say(sentence)
+        TALK.print(Text(_shown(f"  {command}")), soft_wrap=True)
+    else:
+        _lines(TALK, Text(_shown(whole)))
+
+
+def show_line(line: str | Text) -> None:
+    """A result in words; a terminal gets it broken between words, everybody else whole."""
+    _lines(OUT, line if isinstance(line, Text) else Text(_shown(line)))
+
+
+def _lines(console: Console, text: Text) -> None:
+    for line in text.split("\n", allow_blank=True):
+        room = console.width - _hang(line.plain)
+        if line.cell_len <= console.width or room < NARROW:
+            console.print(line, soft_wrap=True)
+            continue
+        first, rest = line[: _hang(line.plain)], line[_hang(line.plain) :]
+        for number, piece in enumerate(rest.wrap(console, room)):
+            piece.rstrip()
+            console.print((first if number == 0 else Text(" " * len(first))) + piece, soft_wrap=True)
+
+
+def _hang(line: str) -> int:
+    """Where a line that is broken goes on: below its first word, or below what stands beside a label.
+
+    >>> _hang("  refuted: with n = 3"), _hang("  suggestion      the direction"), _hang("- a line")
+    (2, 18, 2)
+    """
+    begin = re.match(r" *(?:- |[^\s:]{1,16}(?: [^\s:]{1,12}){0,2} {2,})?", line)
+    return begin.end() if begin else 0
 
 
 def next_step(*arguments: object) -> str:
@@ -152,5 +186,5 @@ def _visible(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+def _shown(text: str) -> str:
+    return "".join(map(_visible, text))

@@ -11,7 +11,6 @@ import typer
 
 from headwright.cli.circuit import design_circuit
 from headwright.cli.console import (
-    OUT,
     check_picture,
     check_writable,
     next_step,
@@ -19,6 +18,7 @@ from headwright.cli.console import (
     save_picture,
     say,
     show_json,
+    show_line,
 )
 from headwright.cli.options import ARRAY, AtLeast, Average, Copy, Eps, ExactScale, Json, Plot, read_keys, read_wish
 from headwright.errors import InputError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHORT = "From a wish to the shortest query, with a certificate."
 EXAMPLES = (
     "headwright design --keys keys.npy --copy 3 --out copy.json",
-    "headwright design --keys keys.npy --average 0,1 --world noise.toml --heads 2",
+    "headwright design --keys keys.npy --average 0,1 --world w.toml --heads 2",
     "headwright design --rules previous.toml --out heads.json --export heads",
 )
 EXIT = {"designed": 0, "impossible": 1, "longer": 1, "undecided": 3}
@@ -127,27 +127,27 @@ def _print(found: Design, written: str | None, keys: Path, world: Path | None) -
     from headwright.enclosure import shown_above, shown_below
 
     by = " (by the fast checker)" if found.checker == "fast" and found.certificate is not None else ""
-    OUT.print(f"{found.word}{by}: {found.words}", markup=False, soft_wrap=True)
+    show_line(f"{found.word}{by}: {found.words}")
     if found.word == "designed":
         gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
         bound = f"proven to be at least {shown_below(found.norm_lower_bound, 10)} {_for_any(found)}{gap}"
         unknown = "with no proof that there is none shorter" if found.norm else "and nothing is shorter"
         known = bound if found.norm_lower_bound else unknown
-        OUT.print(f"length {shown_above(found.norm, 10)}, {known}", soft_wrap=True)
+        show_line(f"length {shown_above(found.norm, 10)}, {known}")
         for query in found.queries[:, :8]:
             more = ", ..." if found.queries.shape[1] > 8 else ""
-            OUT.print("query  " + ", ".join(f"{x:.6g}" for x in query) + more, soft_wrap=True)
+            show_line("query  " + ", ".join(f"{x:.6g}" for x in query) + more)
     if len(found.shares) > 1:
         for share in found.shares:
-            OUT.print(f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}")
+            show_line(f"head {share.head} serves {', '.join(f'key {a}' for a in share.targets)}")
     if found.probability is not None:
-        OUT.print(_chance_in_words(found.probability, float(found.question.confidence)), soft_wrap=True)
+        show_line(_chance_in_words(found.probability, float(found.question.confidence)))
     if found.best_eps is not None:
         low, high = found.best_eps
-        OUT.print(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")
+        show_line(f"what is possible: eps = {shown_above(high)}; no eps below {shown_below(low)} (both proven)")
     if written is not None:
-        say(f"The certificate is in {written}; check it with: "
-            f"{next_step('verify', written, *_keys_option(found, keys, world))}")  # fmt: skip
+        again = next_step("verify", written, *_keys_option(found, keys, world))
+        say(f"The certificate is in {written}; check it with:", again)
 
 
 def _for_any(found: Design) -> str:
@@ -223,24 +223,24 @@ def _print_heads(found: Built, written: str | None, exported: list[str]) -> None
     from headwright.enclosure import shown_above, shown_below
     from headwright.weights.wire import COARSE
 
-    OUT.print(f"{found.word}: {found.words}", markup=False, soft_wrap=True)
+    show_line(f"{found.word}: {found.words}")
     if found.layer is not None:
         known = f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
-        OUT.print(known, soft_wrap=True)
+        show_line(known)
         norms = {"Frobenius": found.frobenius, "nuclear": found.nuclear}
         mine = "Frobenius" if found.minimise == "size" else "nuclear"
         bound = f", proven to be at least {shown_below(found.lower_bound, 8)} for any head that attends as much"
         for name, norm in norms.items():
             more = bound if name == mine and found.lower_bound else ""
-            OUT.print(f"{name} norm of W_K^T W_Q at most {shown_above(norm, 8)}{more}", soft_wrap=True)
+            show_line(f"{name} norm of W_K^T W_Q at most {shown_above(norm, 8)}{more}")
         for words in found.assignment:
-            OUT.print(words)
+            show_line(words)
         for rule, error in zip(found.claims, found.outputs, strict=True):
             if rule.output is not None:
-                OUT.print(f"{rule.name} outputs what is wanted with an error of at most {shown_above(error)}")
+                show_line(f"{rule.name} outputs what is wanted with an error of at most {shown_above(error)}")
         if found.layer.dtype == "bfloat16":
             say(COARSE)
     if written is not None:
-        say(f"The certificate is in {written}; check it with: {next_step('verify', written)}")
+        say(f"The certificate is in {written}; check it with:", next_step("verify", written))
     if exported:
         say(f"Exported: {', '.join(exported)}")

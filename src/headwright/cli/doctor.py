@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from headwright.cli.console import OUT, show_json
+from headwright.cli.console import show_json, show_line
 from headwright.cli.options import Json
 from headwright.errors import install_line
 
@@ -39,10 +39,10 @@ def doctor(json: Json = False) -> None:
         return
     from headwright import __version__
 
-    OUT.print(f"headwright {__version__}, Python {platform.python_version()} on {sys.platform}", markup=False)
+    show_line(f"headwright {__version__}, Python {platform.python_version()} on {sys.platform}")
     for part in parts:
         state = part["here"] or f"missing: {part['remedy']}"
-        OUT.print(f"{part['part']:<10} {state} ({part['for']})", markup=False, soft_wrap=True)
+        show_line(f"{part['part']:<10} {state} ({part['for']})")
 
 
 def _extra(name: str) -> dict[str, str]:

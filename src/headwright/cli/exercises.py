@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.console import OUT, say, show_json, show_table
+from headwright.cli.console import OUT, next_step, say, show_json, show_line, show_table
 from headwright.cli.options import Json
 from headwright.errors import InputError
 
@@ -70,7 +70,7 @@ def _lint(path: Path, json: bool) -> None:
     if json:
         show_json({"exercise": exercise.id, "complaints": found})
     else:
-        OUT.print("\n".join(found) or f"{exercise.id}: nothing to complain of", soft_wrap=True, markup=False)
+        show_line("\n".join(found) or f"{exercise.id}: nothing to complain of")
     raise typer.Exit(1 if found else 0)
 
 
@@ -85,19 +85,24 @@ def _list(chosen: list[Exercise]) -> None:
             Text(each.id, "bold"), Text(each.title), Text(", ".join(map(readable, each.names)) or "each step")
         )
     show_table(table)
-    OUT.print("\nMore about one of them: headwright exercises ID", soft_wrap=True)
+    show_line("\nMore about one of them: headwright exercises ID")
 
 
 def _show(each: Exercise) -> None:
     from headwright.check.telling.typeset import readable, readable_text
 
-    OUT.print(Text.assemble((each.id, "bold"), "  ", each.title), soft_wrap=True)
+    show_line(Text.assemble((each.id, "bold"), "  ", each.title))
     OUT.print()
-    OUT.print(Text(readable_text(each.statement)))
+    show_line(Text(readable_text(each.statement)))
     if each.goals:
         OUT.print("\nwhat is checked", style="dim")
         for goal in each.goals:
-            OUT.print(Text(f"  {readable(goal)}"), soft_wrap=True)
+            show_line(Text(f"  {readable(goal)}"))
     OUT.print("\nan answer sheet", style="dim")
     for line in each.sheet.split("\n"):
-        OUT.print(Text(f"  {line}"), soft_wrap=True)
+        show_line(Text(f"  {line}"))
+    OUT.print("\ncheck it", style="dim")
+    show_line(f"  {next_step('check', 'SHEET.md')}")
+    if each.answer:
+        given = [part for name in each.answer for part in ("--formula", f"{name} = ...")]
+        show_line(f"  {next_step('check', '--exercise', each.id, *given)}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwright.cli.console import OUT, say
+from headwright.cli.console import say, show_line
 from headwright.errors import InputError, install_line
 
 SHORT = "All of it in a browser: see it, drag it, break it."
@@ -29,7 +29,7 @@ def lab(
         raise InputError(f"the lab needs {error.name}: {install_line('lab')}") from error
 
     def ready(address: str) -> None:
-        OUT.print(address, markup=False, soft_wrap=True)
+        show_line(address)
         say("The lab is open; Ctrl-C closes it.")
         if not no_open:
             import threading

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_picture, save_picture, show_json
+from headwright.cli.console import TALK, check_picture, save_picture, show_json, show_line
 from headwright.cli.options import ARRAY, Json, Plot, Seed
 from headwright.errors import InputError
 
@@ -42,18 +42,18 @@ def lowrank(
         show_json(to_json(result, seed))
     else:
         n, d = A.shape
-        OUT.print(f"{n} x {d} matrix cut to rank {result.rank} ({result.method})")
-        OUT.print(f"  certified error    |A - B|_2 <= {shown_above(result.error_upper_bound, 10)}")
-        OUT.print(f"  best possible      sigma_{result.rank + 1} = {result.next_singular_value:.10g} (floating-point)")
+        show_line(f"{n} x {d} matrix cut to rank {result.rank} ({result.method})")
+        show_line(f"  certified error    |A - B|_2 <= {shown_above(result.error_upper_bound, 10)}")
+        show_line(f"  best possible      sigma_{result.rank + 1} = {result.next_singular_value:.10g} (floating-point)")
         best = shown_above(result.guarantee, 10)
-        OUT.print(
+        show_line(
             f"  guarantee          |A|_F / sqrt({result.rank + 1}) = {best} (certified, for the best of this rank)"
         )
-        OUT.print(f"  energy kept        {result.energy:.6%} of |A|_F^2 (floating-point)")
-        OUT.print(f"  |A|_F              <= {shown_above(result.frobenius, 10)} (certified)")
+        show_line(f"  energy kept        {result.energy:.6%} of |A|_F^2 (floating-point)")
+        show_line(f"  |A|_F              <= {shown_above(result.frobenius, 10)} (certified)")
         shown = ", ".join(f"{value:.5g}" for value in result.singular_values[:8])
         more = ", ..." if len(result.singular_values) > 8 else ""
-        OUT.print(f"  singular values    {shown}{more} (floating-point)")
+        show_line(f"  singular values    {shown}{more} (floating-point)")
     if plot is not None:
         from headwright.pictures import spectrum
 

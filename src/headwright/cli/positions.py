@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, check_picture, progress, save_picture, show_json
+from headwright.cli.console import check_picture, progress, save_picture, show_json, show_line
 from headwright.cli.options import ARRAY, Json, Plot
 from headwright.errors import InputError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwright.positions import Report, Scheme
 
 SHORT = "Which positions coincide after rounding."
-EXAMPLES = ("headwright positions --scheme sinusoidal --dim 512 --length 100000 --dtype bfloat16",)
+EXAMPLES = ("headwright positions --dim 512 --length 100000 --dtype bfloat16",)
 
 
 class Name(StrEnum):
@@ -93,14 +93,18 @@ def _scheme(name: Name, dim: int | None, base: float, table: Path | None) -> Sch
 
 
 def _print(found: Report, length: int) -> None:
-    OUT.print(f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})")
+    show_line(f"{found.collisions} of {length} positions coincide with an earlier one ({found.how_collisions})")
     if found.first_pair:
-        OUT.print(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
+        show_line(f"  first: position {found.first_pair[1]} is the same as position {found.first_pair[0]}")
     if found.overflow_from is not None:
-        OUT.print(f"  from position {found.overflow_from} on the numbers are not finite")
+        onward = found.lost == length - found.overflow_from
+        if onward:
+            show_line(f"  from position {found.overflow_from} on the numbers are not finite")
+        else:
+            show_line(f"  numbers that are not finite: {found.lost} of the positions, first {found.overflow_from}")
     if math.isinf(found.min_distance):
-        OUT.print(f"closest: not known ({found.how_distance})")
+        show_line(f"closest: not known ({found.how_distance})")
         return
     t, u = found.closest_pair
     apart = f"{found.min_distance:.10g} apart ({found.how_distance})"
-    OUT.print(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")
+    show_line(f"closest: positions {t} and {u} (difference {found.min_difference}), {apart}")

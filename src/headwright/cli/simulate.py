@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, check_picture, progress, save_picture, say, show_json
+from headwright.cli.console import check_picture, progress, save_picture, say, show_json, show_line, show_table
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from headwright.trusted.certificate import Statement
 
 SHORT = "What noise in the keys does to a head."
-EXAMPLES = ("headwright simulate --keys keys.npy --world noise.toml --query q.npy --targets 0,1",)
+EXAMPLES = ("headwright simulate --keys k.npy --world w.toml --query q.npy --targets 0,1",)
 
 
 def simulate(
@@ -158,13 +158,16 @@ def _queries(paths: list[Path] | None, given: Statement | None) -> Float[np.ndar
 def _print(result: Simulation, *, average: bool) -> None:
     from rich.table import Table
 
-    table = Table("target", "mean weight", "std", "5%", "median", "95%", *(["proven mean"] if result.exact else []))
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)  # fits into 80 columns
+    for name in ("target", "mean weight", "std", "5%", "median", "95%", *(["proven mean"] if result.exact else [])):
+        table.add_column(name, justify="right")
     for k, target in enumerate(result.targets):
         spread = (f"{target.quantiles[level]:.4f}" for level in (0.05, 0.5, 0.95))
-        mean = f"{target.mean:.4f} ± {target.mean_interval[1] - target.mean:.4f}"
+        low, high = target.mean_interval  # cut at 0 and 1: the longer side is the one that was not
+        mean = f"{target.mean:.4f} ± {max(high - target.mean, target.mean - low):.4f}"
         proven = [str(result.exact.means[k])] if result.exact else []
         table.add_row(str(target.key), mean, f"{target.deviation:.4f}", *spread, *proven)
-    OUT.print(table)
+    show_table(table)
     if average:
         goal = f"every target within {float(result.tolerance):g} of 1/{len(result.targets)}"
         near = result.exact.near_average if result.exact else None
@@ -183,8 +186,8 @@ def _print_probability(
     what: str, result: Simulation, sampled: float, interval: tuple[float, float], exact: Enclosure | None
 ) -> None:
     low, high = interval
-    OUT.print(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})", soft_wrap=True)
-    OUT.print(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}", soft_wrap=True)
+    show_line(f"{what}: {sampled:.4f} of {result.samples} draws (95% interval {low:.4f} .. {high:.4f})")
+    show_line(f"proven: {exact}" if exact else f"no exact value: {result.why_not_exact}")
 
 
 def _weight(p: Fraction) -> str:

@@ -6,12 +6,15 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK, next_step
+from headwright.cli.console import OUT, TALK, next_step, show_line
 from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from headwright.tour import Chapter
 
 SHORT = "A story of all this, with pictures."
 EXAMPLES = ("headwright tour --out out",)
@@ -29,19 +32,23 @@ def tour(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--out {out}: the folder cannot be made ({error.strerror})") from error
-    story = []
-    with TALK.status("computing"):
-        for told in chapters(out):
+    story: list[Chapter] = []
+    telling = chapters(out)
+    while True:
+        with TALK.status(f"computing chapter {len(story) + 1}"):  # gone before the chapter is printed
+            told = next(telling, None)
+            if told is None:
+                break
             chapter = replace(told, commands=tuple(map(_as_called, told.commands)))
             write_whole(out / f"{chapter.name}.svg", render(chapter.picture, ".svg"))
-            story.append(chapter)
-            OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
-            OUT.print(chapter.plain, markup=False)
-            again = (f"again:   {command}" for command in chapter.commands)
-            for line in (f"picture: {out}/{chapter.name}.svg", *again):
-                OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
-        write_whole(out / "index.html", page(story).encode())
-    OUT.print(f"\nThe whole tour as a page: {out}/index.html")
+        story.append(chapter)
+        OUT.print(f"\n[bold]{len(story)}. {chapter.title}[/]")
+        show_line(chapter.plain)
+        again = (f"again:   {command}" for command in chapter.commands)
+        for line in (f"picture: {out}/{chapter.name}.svg", *again):
+            OUT.print(f"  {line}", markup=False, style="dim", soft_wrap=True)  # whole, to be copied
+    write_whole(out / "index.html", page(story).encode())
+    show_line(f"\nThe whole tour as a page: {out}/index.html")
 
 
 def _as_called(command: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.console import OUT, show_table
+from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
@@ -43,17 +43,17 @@ def print_verdicts(checked: Sequence[Checked], notes: Sequence[Note] = (), *, ho
             word = _WORD.match(line)
             if word:
                 text.stylize(f"bold {COLOUR[word[1]]}", *word.span(1))
-            OUT.print(text, soft_wrap=True)
+            show_line(text)
     if checked and notes:
         OUT.print()
     for note in notes:
-        OUT.print(Text(f"{note.place}  {note.sentence}"), soft_wrap=True)
+        show_line(Text(f"{note.place}  {note.sentence}"))
     if len(checked) > 1:
         OUT.print()
         show_table(_table(checked))
         counts = Counter(each.verdict.word for each in checked)
         shown = ", ".join(f"{counts[word]} {word}" for word in reversed(WORST_FIRST) if counts[word])
-        OUT.print(f"\n{len(checked)} answers: {shown}", soft_wrap=True)
+        show_line(f"\n{len(checked)} answers: {shown}")
 
 
 def print_class(room: Classroom) -> None:
@@ -71,14 +71,14 @@ def print_class(room: Classroom) -> None:
     show_table(table)
     seen = {word for word in COLOUR if word in room.words.values()}
     legend = ", ".join(f"{SIGNS[word]} {word}" for word in COLOUR if word in seen)
-    OUT.print(f"\n{legend}, - nothing handed in" if legend else "No answers were found.", soft_wrap=True)
+    show_line(f"\n{legend}, - no answer found" if legend else "No answers were found.")
     for mistake in room.mistakes:
         OUT.print()
         head = Text.assemble((mistake.word, f"bold {COLOUR[mistake.word]}"), f"  {mistake.exercise}: ")
-        OUT.print(head.append(gist(clean(mistake.what), 300)), soft_wrap=True)
-        OUT.print(Text(f"  {len(mistake.students)}: {', '.join(mistake.students)}"), soft_wrap=True)
+        show_line(head.append(gist(clean(mistake.what), 300)))
+        show_line(Text(f"  {len(mistake.students)}: {', '.join(mistake.students)}"))
         for formula in mistake.example.answer.formulas[:2]:
-            OUT.print(Text(f"    {shortened(formula.text)}"), soft_wrap=True)
+            show_line(Text(f"    {shortened(formula.text)}"))
 
 
 def _table(checked: Sequence[Checked]) -> Table:

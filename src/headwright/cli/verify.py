@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_writable, complain, progress, say, show_json
+from headwright.cli.console import TALK, check_writable, complain, progress, say, show_json, show_line
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
@@ -112,13 +112,13 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
     from headwright.rocq import from_document
 
     write_whole(path, from_document(text, files).encode())
-    say(f"{path}: coqc -Q proofs Headwright {shlex.quote(str(path))}")
+    say(f"{path}:", f"coqc -Q proofs Headwright {shlex.quote(str(path))}")
 
 
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
     from headwright.audit.models import load_model
-    from headwright.audit.texts.checker import DoubtError, check
+    from headwright.audit.texts.checker import judged
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
@@ -126,16 +126,12 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     if model is None:
         raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
     layer = first_layer(load_model(model))
-    word, words = "verified", statement.words()
     with progress("looking at every token at every place") as fraction:
-        try:
-            check(statement, layer, fraction)
-        except DoubtError as error:
-            word, words = "rejected", str(error)
+        word, words = judged(statement, layer, fraction)
     if json:
         show_json({"verdict": word, "words": words})
     else:
-        OUT.print(f"{word}: {words}", markup=False, soft_wrap=True)
+        show_line(f"{word}: {words}")
     raise typer.Exit(EXIT[word])
 
 
@@ -202,11 +198,12 @@ def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bo
         words += " That is what was asked" + (
             f", and more: {'; '.join(compared.notes)}." if compared.notes else "."
         )  # fmt: skip
+        words += f" Not asked about: {'; '.join(compared.unasked)}." if compared.unasked else ""
     if json:
         told: dict[str, object] = {"verdict": word, "words": words, "checker": checker}
         if compared is not None:
-            told |= {"differences": compared.differences, "notes": compared.notes}
+            told |= {"differences": compared.differences, "notes": compared.notes, "unasked": compared.unasked}
         show_json(told)
     else:
         by = "" if checker == "trusted" else " (by the fast checker)"
-        OUT.print(f"{word}{by}: {words}", markup=False, soft_wrap=True)
+        show_line(f"{word}{by}: {words}")

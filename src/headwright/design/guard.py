@@ -81,6 +81,8 @@ def deviations_of_any(question: Question) -> Fraction:
 
 
 def _deviations(question: Question, ways: int) -> Fraction:
+    if ways == 0:  # one key has no rival
+        return Fraction(0)
     z = _quantile(float(1 - question.confidence) / ways) * (1 + HAIR)
     return Fraction(f"{max(z, 0.0):.15g}")
 

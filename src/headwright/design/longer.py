@@ -19,13 +19,15 @@ from headwright.design.solving.solver import dual_bound
 from headwright.design.statement import Question
 from headwright.enclosure import float_below
 
-BEYOND_USE = 1e6  # scores larger than this, by the proven length times the spread of the keys
+BEYOND_USE = 1e6  # the proven length times the spread of the keys: a key that moves by its inverse changes a score by 1
 SHRINKS = (1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999)  # of a bound, until the checker takes it
 
 
 @dataclass(frozen=True)
 class Longer:
-    """Verified: no query shorter than this grants the wish. Useless: scores would differ by more than a million.
+    """Verified: no query shorter than this grants the wish.
+
+    Useless: a key that moves by a millionth of the keys' spread, along the query, changes its score by more than 1.
 
     >>> Longer("{}", "...", 1e15, useless=True).least
     1000000000000000.0

@@ -83,6 +83,11 @@ class Question:
         return self.world.lists_scales and (self.heads > 1 or self.random)
 
     @property
+    def granted_by_nothing(self) -> bool:
+        """A query of length 0 grants it, exactly: it gives every key the same weight, wherever keys are."""
+        return all(p * self.n <= 1 for p in self.wish.least.values())
+
+    @property
     def random(self) -> bool:
         """Some key follows a Gaussian law, so that only a probability can be had."""
         return bool(self.random_keys)
@@ -180,6 +185,18 @@ def world_entries(world: World, n: int, d: int) -> list[dict[str, Any]]:
     return found
 
 
+def rounded_deviations(world: World) -> bool:
+    """Whether a standard deviation is irrational, and so the next float above it in every statement.
+
+    >>> from headwright.noise import Isotropic
+    >>> [rounded_deviations(World({0: Noise(spread=Isotropic(variance))})) for variance in (0.01, 0.001)]
+    [False, True]
+    """
+    spreads = [each.spread.square for each in (*world.noise.values(), world.others) if each.spread is not None]
+    scales = [each.scale.variance for each in (*world.noise.values(), world.others) if each.scale is not None]
+    return any(_ratio_root(square) is None for square in (*spreads, *(exact(each, "a variance") for each in scales)))
+
+
 def _spread(noise: Noise, keys: list[int] | str, d: int) -> dict[str, Any]:
     scale, spread = noise.scale, noise.spread
     if scale is not None and scale.random and spread is not None and not spread.random:
@@ -196,8 +213,14 @@ def _spread(noise: Noise, keys: list[int] | str, d: int) -> dict[str, Any]:
 
 def _root(square: Fraction) -> str:
     """A radius, or a standard deviation: exactly if it is rational, else the next float above it."""
+    root = _ratio_root(square)
+    return _decimal(root) if root is not None else math.nextafter(math.sqrt(square), math.inf).hex()
+
+
+def _ratio_root(square: Fraction) -> Fraction | None:
+    """The root, where it is a ratio of whole numbers; else None."""
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    return _decimal(root) if root**2 == square else math.nextafter(math.sqrt(square), math.inf).hex()
+    return root if root**2 == square else None
 
 
 def _decimal(number: float | Fraction) -> str:

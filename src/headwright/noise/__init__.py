@@ -13,7 +13,7 @@ intervals   what a sample says, and how surely
 """
 
 from headwright.noise.granted import Granted, granted
-from headwright.noise.intervals import clopper_pearson, normal_interval
+from headwright.noise.intervals import clopper_pearson, mean_interval
 from headwright.noise.proven import Exact, exact, probability_granted, why_not_exact
 from headwright.noise.sampling import sample_scores, sample_weights
 from headwright.noise.scales import Between, Normal, OneOf, Scale
@@ -41,7 +41,7 @@ __all__ = [
     "clopper_pearson",
     "exact",
     "granted",
-    "normal_interval",
+    "mean_interval",
     "parse_world",
     "probability_granted",
     "read_world",

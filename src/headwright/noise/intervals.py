@@ -25,17 +25,23 @@ def clopper_pearson(successes: int, samples: int, confidence: float = 0.95) -> t
     return low, high
 
 
-def normal_interval(mean: float, deviation: float, samples: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a mean by the central limit theorem: mean -+ z deviation / sqrt(samples).
+def mean_interval(mean: float, deviation: float, samples: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval of a mean, mean -+ t deviation / sqrt(samples): exact for normal draws, else for many.
 
-    >>> low, high = normal_interval(0.5, 0.1, 10_000)
+    One draw says nothing about how far draws are apart, so its interval is the whole line.
+
+    >>> low, high = mean_interval(0.5, 0.1, 10_000)
     >>> round(low, 5), round(high, 5)
     (0.49804, 0.50196)
+    >>> mean_interval(0.5, 0.0, 1)
+    (-inf, inf)
     """
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
     _check(samples, confidence)
-    half = float(ndtri((1 + confidence) / 2)) * deviation / math.sqrt(samples)
+    if samples == 1:
+        return -math.inf, math.inf
+    half = float(stdtrit(samples - 1, (1 + confidence) / 2)) * deviation / math.sqrt(samples)
     return mean - half, mean + half
 
 

@@ -14,7 +14,7 @@ from headwright.cards import card
 from headwright.errors import InputError
 from headwright.files import indices
 from headwright.noise.granted import Granted, check_targets, holds, summed_up
-from headwright.noise.intervals import clopper_pearson, normal_interval
+from headwright.noise.intervals import clopper_pearson, mean_interval
 from headwright.noise.proven import Exact, exact, why_not_exact
 from headwright.noise.sampling import sample_weights
 from headwright.noise.world import World, rows
@@ -144,7 +144,7 @@ def simulate(
 
 def _summary(key: int, drawn: Float[np.ndarray, " samples"], confidence: float) -> TargetWeight:
     mean, deviation = float(drawn.mean()), float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
-    low, high = normal_interval(mean, deviation, len(drawn), confidence)
+    low, high = mean_interval(mean, deviation, len(drawn), confidence)
     return TargetWeight(
         key=key,
         mean=mean,

@@ -100,7 +100,7 @@ def _names(
     """Levels are named at their right end, lines beside their middle; names that would meet move up."""
     right = max((at for _, at, _ in points), default=1.0)
     wanted: list[tuple[str, float, float, Literal["left", "right"], int, str]] = [
-        (f"{name}: {level:.3g}", right, float(level), "right", -10, WANTED) for name, level in curve.levels.items()
+        (f"{name}: {level:.3g}", right, float(level), "right", -11, WANTED) for name, level in curve.levels.items()
     ]
     for name, colour in colours.items():
         line = [(a, b) for own, a, b in points if own == name]
@@ -109,7 +109,7 @@ def _names(
             at = line[len(line) // 6 if meets else len(line) // 2]  # clear of a level's name, if it ends near one
             falls = line[-1][1] < line[0][1]
             fits = _part(at[0], scale) * WIDTH + LETTER * len(name) < WIDTH
-            wanted.append((name, *at, "left" if fits else "right", -10 if falls or meets else 13, colour))
+            wanted.append((name, *at, "left" if fits else "right", -12 if falls or meets else 13, colour))
     charts: list[Chart] = []
     taken: list[tuple[float, float, float]] = []
     for text, across, up, align, lift, colour in wanted:

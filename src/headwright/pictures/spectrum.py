@@ -90,7 +90,7 @@ def _subtitle(result: LowRank) -> str:
 def _line(height: float, name: str, colour: str, below: bool, last: int) -> Chart:
     base = alt.Chart(rows([{"y": height, "x": last, "name": name}])).encode(y="y:Q")
     rule = base.mark_rule(color=colour, strokeDash=[5, 3], strokeWidth=1.5)
-    label = base.mark_text(align="right", dy=12 if below else -7, color=colour, fontSize=12).encode(
+    label = base.mark_text(align="right", dy=12 if below else -10, color=colour, fontSize=12).encode(
         x="x:Q", text="name:N"
     )
     return rule + label

@@ -40,6 +40,7 @@ class Report:
     collisions: int  # how many positions coincide with an earlier one
     first_pair: tuple[int, int] | None  # the first position that repeats another, after that other one
     overflow_from: int | None  # the first position whose numbers are not finite
+    lost: int  # how many such positions there are: not all later ones, where a table is learned
     min_distance: float  # of the closest pair, rounded up; 0.0 if any coincide
     distance: Enclosure  # the smallest distance, from both sides
     min_difference: int  # t' - t of the closest pair; if any coincide, the smallest among these
@@ -78,6 +79,7 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
         collisions=len(repeats),
         first_pair=(int(firsts[repeats[0]]), int(repeats[0])) if len(repeats) else None,
         overflow_from=int(np.argmax(lost)) if lost.any() else None,
+        lost=int(lost.sum()),
         min_distance=distance.upper,
         distance=distance,
         min_difference=pair[1] - pair[0],

@@ -24,6 +24,7 @@ def to_json(found: Report) -> dict[str, Any]:
         "min_difference": found.min_difference,
         "closest_pair": list(found.closest_pair),
         "overflow_from": found.overflow_from,
+        "lost": found.lost,
         "how_collisions": found.how_collisions,
         "how_distance": found.how_distance,
         "kinds": {"min_distance": "proven", "min_distance_enclosure": "proven"},  # by the means that how_distance says

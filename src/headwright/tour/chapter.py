@@ -62,7 +62,7 @@ def page(story: list[Chapter]) -> str:
 def _section(number: int, chapter: Chapter) -> str:
     paragraphs = "".join(f"<p>{as_html(part, number)}</p>" for part in chapter.text.split("\n\n"))
     commands = "".join(
-        f'<pre id="again-{number}-{place}" tabindex="0"><code>{html.escape(command)}</code></pre>'
+        f'<pre id="again-{number}-{place}" tabindex="0"><code>{_breakable(command)}</code></pre>'
         for place, command in enumerate(chapter.commands, 1)
     )
     return (
@@ -70,6 +70,11 @@ def _section(number: int, chapter: Chapter) -> str:
         f'<div class="beside"><div>{paragraphs}<p class="again">Again, and with other numbers:</p>{commands}</div>'
         f'<img src="{chapter.name}.svg" alt="{html.escape(told(chapter.picture))}"></div></section>'
     )
+
+
+def _breakable(command: str) -> str:
+    """A command that is broken between its words and never after a hyphen."""
+    return " ".join(f"<span>{html.escape(word)}</span>" for word in command.split(" "))
 
 
 def save(out: Path, name: str, array: np.ndarray) -> None:

@@ -7,10 +7,9 @@ $q = \lambda k_a|q = lambda k_a$    a formula: in LaTeX for the page, in plain l
 
 from __future__ import annotations
 
-import html
 import re
 
-from headwright.check.telling.typeset import typeset
+from headwright.check.telling.typeset import lettered, typeset
 
 FORMULA = re.compile(r"\$([^$|]+)\|([^$]+)\$")
 NUMBER = re.compile(r"«([^«»@]+)(?:@(\d))?»")
@@ -43,7 +42,7 @@ def as_html(text: str, chapter: int) -> str:
     parts = FORMULA.split(text)  # words, LaTeX, plain, words, ...
     shown = []
     for words, latex in zip(parts[::3], [*parts[1::3], ""], strict=True):
-        shown.append(NUMBER.sub(lambda found: _link(found, chapter), html.escape(words, quote=False)))
+        shown.append(NUMBER.sub(lambda found: _link(found, chapter), lettered(words)))
         if latex:
             shown.append(typeset(latex))
     return "".join(shown)

@@ -90,6 +90,8 @@ def design_head(
     if not mine:
         D, k = rules.dimension, rules.dimension + rules.biases
         return Designed(space, (), np.zeros((D, k)), np.zeros((rules.width, k)), size_solver, room)
+    if _kept_evenly(rules, mine):  # nothing is smaller than 0, and rounding needs no room there
+        return replace(next(_ways(space, mine, dtype, min(MIXED))), room=room)
     unknowns = min(rules.dimension, sum(map(len, rules.sequences))) ** 2
     if minimise == "rank" and unknowns > LARGE:
         ways = (way for most in MIXED for way in _ways(space, mine, dtype, most))
@@ -117,6 +119,17 @@ def _best_way(space: Space, mine: tuple[Rule, ...], dtype: str, room: float) -> 
         if best is not None:
             return best
     return None
+
+
+def _kept_evenly(rules: Rules, mine: tuple[Rule, ...]) -> bool:
+    """Whether a head whose scores are all 0 keeps the rules, in exact numbers: none of them about an output."""
+    if rules.bias or any(rule.output is not None for rule in mine):
+        return False
+    shares = [(rule, Fraction(1, len(rules.seen(rule)))) for rule in mine]
+    return all(
+        all(p <= share for p in (rule.attend or {}).values()) and all(p >= share for p in (rule.at_most or {}).values())
+        for rule, share in shares
+    )
 
 
 def _ways(space: Space, mine: tuple[Rule, ...], dtype: str, most: int) -> Iterator[Designed]:

@@ -8,6 +8,8 @@ import pytest
 from headwright.audit.auditor import Audit, audit
 from headwright.audit.findings.heads import Head
 from headwright.audit.findings.order import order
+from headwright.audit.findings.summary import Summary
+from headwright.audit.findings.written import shares
 from tests.audit.handmade import LAYERS, Handmade, Placeless
 
 
@@ -31,6 +33,12 @@ def test_each_head_gets_its_word(found: Audit) -> None:
     assert "averages" in _roles(_head(found, "even", 0))
     assert "induction" in _roles(_head(found, "induction", 1))
     assert "dead" in _roles(_head(found, "nothing", 1))
+
+
+def test_heads_of_a_layer_that_writes_nothing_are_dead() -> None:
+    nothing = Summary({"mixed": np.ones((1, 2, 1, 1)), "writing": np.zeros((1, 2, 1, 1))})
+    shared = shares(nothing, 0)
+    assert shared is not None and shared.tolist() == [0.0, 0.0]
 
 
 def test_no_head_gets_the_word_of_another(found: Audit) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from headwright.audit.auditor import Audit, audit
+from headwright.audit.findings.heads import Quantiles
 from headwright.audit.models import load_model
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.data import data
@@ -141,3 +144,17 @@ def test_where_nothing_is_proven_the_report_says_why(found: Audit) -> None:
     assert part.every_text.missing == "the first layer was left out"
     without = audit(load_model("builtin:induction"), tokens=200, every_text=False)
     assert without.every_text.missing == "it was not asked for"
+
+
+def test_a_word_for_no_head_is_about_what_was_measured(found: Audit) -> None:
+    unmeasured = [replace(head, share=None, roles=(), means=dict.fromkeys(head.means)) for head in found.heads]
+    said = " ".join(sentences(replace(found, heads=tuple(unmeasured))))
+    assert "No head" not in said and "dead" not in said and "induction" not in said
+
+
+def test_rows_without_a_rival_are_not_told_as_a_length(found: Audit) -> None:
+    lonely = Quantiles(9, {0.1: math.inf, 0.5: math.inf, 0.9: math.inf})
+    one = [replace(head, quantiles={**head.quantiles, "ball_away": lonely}) for head in found.heads]
+    assert "see no rival of their winner" in " ".join(sentences(replace(found, heads=tuple(one))))
+    mixed = " ".join(sentences(replace(found, heads=(one[0], *found.heads[1:]))))
+    assert "which has no rival" in mixed and "inf" not in mixed

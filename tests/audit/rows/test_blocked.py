@@ -99,6 +99,16 @@ def test_scores_of_any_size_neither_overflow_nor_warn() -> None:
     assert found.entropy.tolist() == [[0.0, 0.0]]
 
 
+def test_no_weight_is_above_1_however_large_scores_are() -> None:
+    rng = np.random.default_rng(0)
+    q, k = (rng.normal(size=(2, 300, 64)).astype(np.float32) * np.float32(1e12) for _ in range(2))
+    found = row_statistics(q, k, offsets=(0, 1), received=True)  # their rounding alone is far above 700
+    assert found.received is not None
+    for weights in (found.first, found.largest, *found.offsets.values()):
+        assert np.isfinite(weights).all() and weights.max() <= 1.0
+    assert np.isfinite(found.received).all() and found.received.max() <= 300
+
+
 @pytest.mark.parametrize(
     ("queries", "keys", "how", "words"),
     [

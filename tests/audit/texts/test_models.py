@@ -39,6 +39,8 @@ TINY: dict[str, tuple[Any, Any]] = {
         **SMALL, intermediate_size=8, max_position_embeddings=8)),
     "bert": (transformers.BertModel, transformers.BertConfig(
         **SMALL, intermediate_size=8, max_position_embeddings=8)),
+    "bert decoder": (transformers.BertModel, transformers.BertConfig(
+        **SMALL, intermediate_size=8, max_position_embeddings=8, is_decoder=True)),
 }  # fmt: skip
 
 
@@ -88,6 +90,35 @@ def test_special_tokens_of_an_encoder_stand_where_they_are_and_every_place_sees_
             assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
             assert places.most.bound == pytest.approx(mass.max(), rel=1e-5)
             assert [int(token) for token in places.least.text][::4] == [2, 3]
+
+
+def test_an_encoder_that_was_made_a_decoder_looks_back_only(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]))
+    transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    model, eager = tiny("bert decoder", tmp_path)
+    texts = torch.tensor([[2, *inner, 3] for inner in product([1, 4, 5, 6], repeat=3)])
+    with torch.no_grad():
+        weights = eager(input_ids=texts, output_attentions=True).attentions[0][:, :, 3]
+    for found in every_text(model, 5):
+        for places in found.places:
+            mass = weights[:, found.head, list(places.places)].sum(-1).numpy()
+            assert places.least.bound == pytest.approx(mass.min(), rel=1e-5)
+            assert places.most.bound == pytest.approx(mass.max(), rel=1e-5)
+            row = texts.tolist().index([int(token) for token in places.most.text])
+            assert mass[row] == pytest.approx(places.most.run, rel=1e-5)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_a_network_that_does_more_than_its_family_is_refused(family: str, tmp_path: Path) -> None:
+    model, _ = tiny(family, tmp_path)
+    network = model.network  # type: ignore[attr-defined]
+    asked = network.layers[0].self_attn.q_proj if family == "llama" else network.h[0].ln_1
+    first_layer(model)
+    handle = asked.register_forward_hook(lambda _module, _given, made: made * 1.1)
+    with pytest.raises(InputError, match="from those that were read off its weights"):
+        first_layer(model)
+    handle.remove()
+    first_layer(model)
 
 
 def spelling(words: list[str], folder: Path, **special: str) -> None:

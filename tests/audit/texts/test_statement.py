@@ -84,6 +84,14 @@ def test_words_about_many_pairs_have_a_digest_of_all() -> None:
     assert words != Statement(**(vars(statement) | {"pairs": (*many[:-1], (40, 5))})).words()
 
 
+def test_a_pair_is_counted_once() -> None:
+    statement = statements()[0]
+    assert "with one pair of a token at place 5" in Statement(**(vars(statement) | {"pairs": ((4, 5),)})).words()
+    twice = written(Statement(**(vars(statement) | {"pairs": ((4, 5), (4, 6), (4, 5))})))
+    with pytest.raises(InputError, match="pairs has one of them twice"):
+        read(twice)
+
+
 def test_documents_of_the_version_before_are_read_and_say_nothing_new() -> None:
     statement = statements()[0]
     document = json.loads(written(statement))
@@ -105,8 +113,10 @@ def test_words_say_what_is_asked_of_a_token_and_of_one_text() -> None:
     text = {"text": (0, 4, 5, 6, 7, 8), "budget": 1, "places": (4,), "bound": "0.5"}
     words = Statement(**(vars(statement) | text)).words()
     assert words.startswith("in the text of 6 tokens (0 4 5 6 7 8; digest ")
-    assert "whichever 1 of its tokens are replaced but those held and at places 5 and 4, head 0" in words
+    assert "whichever 1 of its tokens (or fewer) are replaced but those held and at places 5 and 4, head 0" in words
     assert "a token is replaced by any of 47 tokens" in words
+    own = Statement(**(vars(statement) | text | {"places": (5,)})).words()
+    assert "but those held and at place 5, head 0" in own
 
 
 def test_a_document_that_is_nested_without_end_is_refused() -> None:

@@ -71,7 +71,7 @@ def by_kernel(queries: Any, keys: Any, scoring: Scoring, offsets: Sequence[int])
         seen = (key >= 0) & (key < count)
         mine = keys[:, np.where(seen, key, 0)].repeat_interleave(group, 0)
         s = (queries.float() * mine.float()).sum(-1).double().cpu().numpy() * scoring.scale
-        weights[offset] = np.where(seen, np.exp(s - found["lse"]), 0.0)
+        weights[offset] = np.where(seen, np.exp(np.minimum(s - found["lse"], 0.0)), 0.0)
     return RowStatistics(
         found["lse"], found["largest"], found["winner"].astype(np.int64), found["margin"], found["entropy"],
         found["first"], found["distance"], found["largest"] * (1 - found["largest"]) * best, weights,

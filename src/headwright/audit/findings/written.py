@@ -2,7 +2,8 @@
 
 A row's head output is c = sum alpha_j v_j, and c W_O is what it adds to the residual stream. The share of a head is its
 sum of |c W_O|^2 over that of all heads of the layer. Even shares would be 1 / heads; a head with less than a hundredth
-of that is called dead: on these rows, switching it off changes next to nothing by its own size.
+of that is called dead: on these rows, switching it off changes next to nothing by its own size. In a layer that
+writes nothing at all every share is 0.
 
 Outputs come from documents and W_O from the weights, and neither waits for the other: with C = sum c^T c over rows and
 G = W_O W_O^T, both of the size of a head, sum |c W_O|^2 = sum_ij C_ij G_ij.
@@ -34,7 +35,7 @@ def writing(kept: Layered, layer: int, circuits: Circuits) -> None:
 
 
 def shares(summary: Summary, at: int) -> Float[np.ndarray, " heads"] | None:
-    """The share of each head of a layer; None where it was not measured, or nothing is written at all.
+    """The share of each head of a layer, all of them 0 where nothing is written at all; None where it was not measured.
 
     >>> kept = Summary({"mixed": np.array([[[[3.0]], [[1.0]]]]), "writing": np.ones((1, 2, 1, 1))})
     >>> shares(kept, 0)
@@ -44,7 +45,5 @@ def shares(summary: Summary, at: int) -> Float[np.ndarray, " heads"] | None:
         return None
     squares = (summary.sums["mixed"][at] * summary.sums["writing"][at]).sum(axis=(1, 2)).clip(min=0.0)
     total = squares.sum()
-    if not total > 0:
-        return None
-    result: Float[np.ndarray, " heads"] = squares / total
+    result: Float[np.ndarray, " heads"] = squares / total if total > 0 else squares
     return result

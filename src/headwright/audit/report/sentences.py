@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ SAID = {
 def sentences(found: Audit) -> list[str]:
     """What a reader should know first; words in SAID are defined in `findings.words`."""
     lines = [line for role in SAID if (line := _role(found.heads, role)) is not None]
-    none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None]
+    none = [one for role, (one, _) in SAID.items() if _role(found.heads, role) is None and _measured(found.heads, role)]
     if none:
         lines.append(f"No head {', '.join(none[:-1])}{', and none ' if none[:-1] else ''}{none[-1]}.")
     rest = (
@@ -39,6 +40,12 @@ def sentences(found: Audit) -> list[str]:
         _places(found),
     )  # fmt: skip
     return [*lines, *(line for line in rest if line)]
+
+
+def _measured(heads: Sequence[Head], role: str) -> bool:
+    """Whether it was looked at which heads have a role: where it was not, that none has it is not known."""
+    mean = BY_MEAN.get(role)
+    return any((head.share if mean is None else head.value(mean)) is not None for head in heads)
 
 
 def _role(heads: Sequence[Head], role: str) -> str | None:
@@ -83,10 +90,14 @@ def _fragile(heads: Sequence[Head]) -> str | None:
     if found is None:
         return None
     middle, least, most = found
+    if math.isinf(middle):
+        return "In the median head, half of the rows see no rival of their winner, and keep it wherever keys move."
+    steadiest = ball(most) or 0
+    kept = "which has no rival" if math.isinf(steadiest) else f"{steadiest:.2%}"
     return (
         f"In the median head, half of the rows keep their winner for certain only while no key moves by {middle:.2%} "
         f"of the keys' mean length; the most fragile is {least.name} ({ball(least) or 0:.2%}), the steadiest "
-        f"{most.name} ({ball(most) or 0:.2%}). Rows that the first token wins are left out."
+        f"{most.name} ({kept}). Rows that the first token wins are left out."
     )
 
 

@@ -139,7 +139,7 @@ def received_mass(
             rows = slice(start, min(start + ROWS, scoring.rows))
             less = np.where(np.isfinite(lse[head, rows]), lse[head, rows], 0.0)[:, None].astype(scaled.dtype)
             for columns, s in _blocks(scaled[rows], mine, scoring, rows, room):
-                total[head, columns] += np.exp(s - less).sum(axis=0)
+                total[head, columns] += np.exp(np.minimum(s - less, 0.0)).sum(axis=0)
             if progress is not None:
                 progress((head + rows.stop / scoring.rows) / scoring.heads)
     return total
@@ -261,5 +261,7 @@ def _weights(
     s = s.astype(np.float64)
     if scoring.softcap is not None:
         s = scoring.softcap * np.tanh(s / scoring.softcap)
-    weights: Float[np.ndarray, " rows"] = np.where(seen, np.exp(np.where(seen, s - np.where(seen, lse, 0.0), 0.0)), 0.0)
+    # Scores that were summed in another order may be above what lse was made of, and a weight is never above 1.
+    logs = np.minimum(np.where(seen, s - np.where(seen, lse, 0.0), 0.0), 0.0)
+    weights: Float[np.ndarray, " rows"] = np.where(seen, np.exp(logs), 0.0)
     return weights

@@ -37,7 +37,7 @@ def pairs_statement(
         raise InputError(f"head {found.head}: no pair keeps what is asked for, so there is nothing to certify")
     return Statement(
         **_about(model, layer, found.head, found.length), places=(found.place - distance,), query=None,
-        pairs=tuple(pairs), extreme="least", bound=shown_below(least, DIGITS),
+        pairs=tuple(dict.fromkeys(pairs)), extreme="least", bound=shown_below(least, DIGITS),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Int
 
 from headwright.audit.findings.device import numbers
 from headwright.audit.models.model import Layer, Model, Tokens
+from headwright.audit.texts.agreement import sees_what_is_taken
 from headwright.audit.texts.attractors import Attractor, attractors
 from headwright.audit.texts.bands import Band, Between, band, pair_band
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
@@ -210,6 +211,7 @@ def _on_places(model: Model, layer: FirstLayer, looked: _Looked, number: int, na
 def run_weight(model: Model, head: int, ids: Tokens, texts: Texts, places: Sequence[int]) -> float:
     """The weight that the model itself gives to places of a text, from its own queries and keys."""
     layer: Layer = next(iter(model.run(ids)))
+    sees_what_is_taken(layer.scoring, texts)
     queries, keys = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys))
     mine = keys[head * len(keys) // len(queries)]
     seen = list(texts.seen)

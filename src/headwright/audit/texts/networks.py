@@ -29,6 +29,11 @@ def turning_of_network(model: Model, network: Any, index: int) -> Float[np.ndarr
     return None if family in LEARNED else _angles(model, network, index)
 
 
+def rounds_coarsely(network: Any) -> bool:
+    """Whether its numbers are narrower than float32."""
+    return network.dtype not in (torch.float32, torch.float64)
+
+
 def _covered(model: Model, network: Any) -> str:
     family = str(network.config.model_type)
     if family not in READERS:
@@ -97,7 +102,10 @@ def _gpt2(model: Model, network: Any) -> FirstLayer:
 
 
 def _bert(model: Model, network: Any) -> FirstLayer:
-    """BERT, MiniLM: learned positions and a token type, normed; [CLS] first, [SEP] last; every place sees all."""
+    """BERT, MiniLM: learned positions and a token type, normed; [CLS] first, [SEP] last; every place sees all.
+
+    A configuration that makes a decoder of it lets a place see what is before it, and itself.
+    """
     config, embeddings = network.config, network.embeddings
     attention = network.encoder.layer[0].attention.self
     if config.embedding_size if hasattr(config, "embedding_size") else False:
@@ -116,7 +124,7 @@ def _bert(model: Model, network: Any) -> FirstLayer:
                   float(embeddings.LayerNorm.eps)),
         places=_numbers(embeddings.position_embeddings.weight),
         always=_numbers(embeddings.token_type_embeddings.weight)[0],
-        only_held=only_held, opening=opening, closing=closing, causal=False,
+        only_held=only_held, opening=opening, closing=closing, causal=bool(config.is_decoder),
     )  # fmt: skip
 
 

@@ -9,12 +9,15 @@ from jaxtyping import Float
 
 from headwright.audit.models.induction import FREQUENCIES, InductionModel
 from headwright.audit.models.model import Model
+from headwright.audit.texts.agreement import COARSE, NEAR, held_against
 from headwright.audit.texts.first import FirstLayer, Projection
 from headwright.errors import InputError
 
 
 def first_layer(model: Model) -> FirstLayer:
     """What decides the scores of a model's first layer; refused by name where it is not known how they come about.
+
+    A network of a library is run on one text, and must do what was read off its weights.
 
     >>> from headwright.audit.models import load_model
     >>> layer = first_layer(load_model("builtin:induction"))
@@ -25,10 +28,11 @@ def first_layer(model: Model) -> FirstLayer:
         return replace(_induction(model), longest=model.longest)
     network = getattr(model, "network", None)
     if network is not None:
-        from headwright.audit.texts.networks import of_network
+        from headwright.audit.texts.networks import of_network, rounds_coarsely
 
         try:
-            return replace(of_network(model, network), longest=model.longest)
+            found = replace(of_network(model, network), longest=model.longest)
+            return held_against(model, found, COARSE if rounds_coarsely(network) else NEAR)
         except InputError as error:
             raise error if str(error).startswith(model.name) else InputError(f"{model.name}: {error}") from error
     raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")

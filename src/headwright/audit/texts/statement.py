@@ -71,7 +71,7 @@ class Statement:
         query = self._pairs() if self.pairs else query
         held = ", ".join(f"token {token} at place {place}" for place, token in sorted(self.held.items()))
         where = " and ".join(str(place) for place in self.places)
-        given = f"place {where}" if len(self.places) == 1 else f"places {where} together"
+        given = _places(where) if len(self.places) == 1 else f"{_places(where)} together"
         texts = f"every text of {self.length} tokens{f' with {held}' if held else ''}"
         others = f"any other place holds any of {self.choices} tokens (digest {self.tokens[:16]})"
         if self.token is not None:
@@ -80,8 +80,9 @@ class Statement:
             among = f" and {given}" if self.places else ""
             given = f"all of these that have token {self.token} together{among}"
         if self.text or self.budget is not None:
+            fixed = " and ".join(map(str, dict.fromkeys((self.place, *self.places))))
             texts = f"the text {self._text()}{f', with {held}' if held else ''}, whichever {self.budget} of its tokens "
-            texts += f"are replaced but those held and at places {self.place} and {where}"
+            texts += f"(or fewer) are replaced but those held and at {_places(fixed)}"
             query = query if self.query is not None or self.pairs else "with its token there"
             others = f"a token is replaced by any of {self.choices} tokens (digest {self.tokens[:16]})"
         return (
@@ -93,14 +94,19 @@ class Statement:
     def _pairs(self) -> str:
         """Which pairs it is about."""
         shown = _listed([f"{a} after {b}" for a, b in self.pairs], ", ", self.pairs)
+        count = "one pair" if len(self.pairs) == 1 else f"any of {len(self.pairs)} pairs"
         return (
-            f"with any of {len(self.pairs)} pairs of a token at place {self.place} and one at place "
+            f"with {count} of a token at place {self.place} and one at place "
             f"{self.places[0] if self.places else '?'} ({shown})"
         )
 
     def _text(self) -> str:
         """Which text it is about."""
         return f"of {self.length} tokens ({_listed(list(map(str, self.text)), ' ', self.text)})"
+
+
+def _places(where: str) -> str:
+    return f"places {where}" if " and " in where else f"place {where}"
 
 
 def _listed(words: Sequence[str], between: str, whole: object) -> str:
@@ -209,6 +215,8 @@ def _shaped(said: dict[str, Any]) -> None:
     pairs = said["pairs"]
     if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
         raise InputError(f"pairs is {json.dumps(pairs)[:40]}: expected a list of two tokens each")
+    if len({json.dumps(pair) for pair in pairs}) < len(pairs):  # the words say how many there are
+        raise InputError("pairs has one of them twice: expected each once")
     for name, most in (("pairs", MOST_PAIRS), ("text", MOST_TOKENS), ("places", MOST_TOKENS)):
         if len(said[name]) > most:
             raise InputError(f"{name} has {len(said[name])}: expected no more than {most}")

@@ -9,6 +9,6 @@ It shares no code with what proves: no exact algebra, no classes of keys, no z3.
 that undecided.
 """
 
-from headwright.check.replay.trying import looked_at_twice, needs, says_something
+from headwright.check.replay.trying import looked_at_twice, rules_out, says_something
 
-__all__ = ["looked_at_twice", "needs", "says_something"]
+__all__ = ["looked_at_twice", "rules_out", "says_something"]

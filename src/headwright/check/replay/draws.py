@@ -111,6 +111,8 @@ class Question:
             big, other = part.terms if part.comparisons[0] != "<<" else reversed(part.terms)
             (shrinks if isinstance(other, t.Number) and part.comparisons[0] == "->" else grows).add(_name(big))
         held = {_name(n) for one in self.conditions for n in names_in(one)}
+        if self._states_limit:
+            return frozenset(grows - shrinks - set(self.values)), frozenset(shrinks - set(self.values))
         if self.comparison not in ("=", "!="):
             grows |= self.own - held
             grows |= {name for name, known in self.exercise.parameters.items() if known.large and name not in held}
@@ -120,6 +122,13 @@ class Question:
             fixed = {name for names in spoken if names <= set(given) for name in names}  # a value of it is spoken of
             shrinks |= {name for name, known in given.items() if known.small and name not in fixed}
         return frozenset(grows - shrinks - set(self.values)), frozenset(shrinks - set(self.values))
+
+    @property
+    def _states_limit(self) -> bool:
+        """'as n grows': then n moves, what else is said to move, and nothing besides; noise vanishes anyway."""
+        said = [part for one in self.under for part in t.walk(one) if isinstance(part, t.Relation) and _tends(part)]
+        sent = [part for part in said if part.comparisons == ("->",) and _name(part.terms[0]) != VARIANCE]
+        return bool(sent) and self.comparison in ("~", "->")
 
     @property
     def comparison(self) -> str:

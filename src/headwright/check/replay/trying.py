@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from random import Random
 from typing import Literal
 
@@ -40,6 +41,7 @@ INTEGERS = 60
 MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
+MOST_LETTERS = 3  # that stand for keys in one statement about weights
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
@@ -207,8 +209,8 @@ def _met(condition: Node, world: World, question: Question) -> bool | None:
 def _in_the_end(question: Question, worlds: Sequence[World]) -> bool | None:
     """What is said of the last world of which anything is; of a sequence only if the one before agrees."""
     said = [answer for world in worlds if (answer := holds(question.node, world)) is not None]
-    if said and not said[-1] and question.comparison in ("~", "->") and _closing_in(question, worlds):
-        return None  # log(t) grows slowly: the two come closer, and it is not known where to
+    if said and question.comparison in ("~", "->") and len(worlds) > 1 and said[-1] != _closing_in(question, worlds):
+        return None  # log(t) grows slowly: the two come closer, and it is not known where to; or near, and no nearer
     if not said or (len(worlds) > 1 and len(said) == 1):
         return None
     return said[-1] if len(said) == 1 or said[-1] == said[-2] else None
@@ -219,7 +221,7 @@ def _closing_in(question: Question, worlds: Sequence[World]) -> bool:
     if len(worlds) < 2 or not isinstance(question.node, Relation):
         return False
     before, after = (distance(question.node, world) for world in worlds[-2:])
-    return before is not None and after is not None and bool(after < before * FALLS)
+    return before is not None and after is not None and bool(after < before * FALLS or after < EQUAL)
 
 
 def _noise_breaks(question: Question, one: Judged, random: Random) -> bool:
@@ -305,13 +307,36 @@ def says_something(exercise: Exercise, answer: Answer, one: Judged) -> bool:
     return any(said in fails for said in _idly(question, random))
 
 
-def needs(exercise: Exercise, answer: Answer, node: Relation, weighing: Literal["smaller", "signed"]) -> bool:
-    """Whether a true statement would fail for weights that do not sum to 1, or that may be negative."""
-    question = Question(exercise, answer, node, ())
-    for worlds in sequences(question, Random(0), IDLE):  # noqa: S311
+NO_WEIGHTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "scaled": (("1/4", "1/2"), ("1/2", "1/2", "1/100"), ("1/1000", "1/1000"), ("3/10", "3/10", "3/10"), ("2", "3")),
+    "signed": (("-1/10", "11/10"), ("3/5", "3/5", "-1/5"), ("-3", "2", "2"), ("1/2", "-1/1000", "501/1000")),
+}
+
+
+def rules_out(exercise: Exercise, answer: Answer, links: Sequence[Relation], kind: Literal["scaled", "signed"]) -> bool:
+    """Whether statements about the weights fail for all numbers of a kind that are none: of another total, or negative.
+
+    Every letter stands for each of the keys in turn.
+    """
+    for written in NO_WEIGHTS[kind]:
+        weights = tuple(map(Fraction, written))
+        if not any(_false_of(exercise, answer, link, weights) for link in links):
+            return False
+    return True
+
+
+def _false_of(exercise: Exercise, answer: Answer, link: Relation, weights: tuple[Fraction, ...]) -> bool:
+    question, setting = Question(exercise, answer, link, (), {"n": Fraction(len(weights))}), exercise.keys
+    letters = sorted(question.letters(setting) | set(() if setting is None else setting.named))
+    for worlds in sequences(question, Random(0), 1):  # noqa: S311
         world = worlds[-1]
-        if isinstance(world, KeysWorld) and holds(node, replace(world, weighing=weighing, _values={})) is False:
-            return True
+        for places in product(range(1, len(weights) + 1), repeat=min(len(letters), MOST_LETTERS)):
+            there = dict(zip(letters, places, strict=False))
+            if (
+                isinstance(world, KeysWorld)
+                and holds(link, replace(world, weights=weights, places=there, _values={})) is False
+            ):
+                return True
     return False
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal, Self
+from typing import Self
 
 from flint import arb, arb_mat, ctx
 
@@ -90,7 +90,7 @@ class KeysWorld(_Defined):
     places: Mapping[str, int] = field(default_factory=dict)
     queries: Mapping[str, arb_mat] = field(default_factory=dict)
     heads: tuple[str, ...] = ("q",)
-    weighing: Literal["softmax", "smaller", "signed"] = "softmax"  # the others are idle: see `needs`
+    weights: tuple[Fraction, ...] = ()  # in place of the softmax, where the question is idle: see `rules_out`
 
     def range_of(self, index: str) -> tuple[int, int] | None:
         """A sum without bounds runs over all keys."""
@@ -154,16 +154,15 @@ class KeysWorld(_Defined):
         return [sum(weights, arb(0)) / len(patterns) for weights in zip(*patterns, strict=True)]
 
     def _pattern(self, head: str) -> list[arb]:
+        if self.weights:
+            return [ball(weight) for weight in self.weights]
         query = self.queries.get(head)
         if query is None:
             query = self.defined(head)
         if query is None or query.nrows() != self.keys[0].nrows():
             query = arb_mat(self.keys[0].nrows(), 1)  # a written 0
         scores = [(key.transpose() * query)[0, 0] for key in self.keys]
-        if self.weighing == "signed":
-            return [score / sum(scores, arb(0)) for score in scores]
-        weights = list(softmax([scores]).entries())
-        return [weight / 2 for weight in weights] if self.weighing == "smaller" else weights
+        return list(softmax([scores]).entries())
 
 
 @dataclass

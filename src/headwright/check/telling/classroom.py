@@ -16,6 +16,7 @@ from headwright.check.verdict import Verdict, Word, worst
 
 MISSING = "-"
 MOST_FORMULAS = 3  # of an example
+FOR_A_TEACHER = {"undecided": "no verdict was reached: look at it yourself"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def classroom(checked: Sequence[Checked], files: Sequence[str] = ()) -> Classroo
 
 def _mistake(exercise: str, word: Word, what: str, same: Sequence[Checked]) -> Mistake:
     students = sorted({student_of(each.answer.file) for each in same}, key=in_order)
-    return Mistake(exercise, word, what, tuple(students), min(same, key=lambda each: len(each.answer.text)))
+    example = min(same, key=lambda each: (not each.answer.formulas, len(each.answer.text)))  # one that can be shown
+    return Mistake(exercise, word, what, tuple(students), example)
 
 
 def _kind(verdict: Verdict) -> str:
@@ -99,7 +101,9 @@ def _kind(verdict: Verdict) -> str:
         lines = [line for line in verdict.reason.split("\n") if line.strip(" ^")]
         return lines[-1 if len(lines) < 2 else 1].removeprefix("fix: ")
     if verdict.word in ("no answer", "holds", "undecided"):
-        return verdict.reason if verdict.word == "no answer" else MEANINGS[verdict.word]
+        return (
+            verdict.reason if verdict.word == "no answer" else FOR_A_TEACHER.get(verdict.word, MEANINGS[verdict.word])
+        )
     false = dict.fromkeys(
         f"{readable(part.statement)} {'is not met' if part.role == 'goal' else 'is false'}"
         for part in verdict.parts
@@ -119,7 +123,7 @@ def classroom_page(
     head = f'<thead><tr><th scope="col">student</th>{head}</tr></thead>'
     table = f'<table class="all">{head}\n<tbody>{rows}</tbody></table>'
     listed = "".join(f"<li>{_told(mistake, names)}</li>\n" for mistake in room.mistakes)
-    mistakes = f'<section><h2>Mistakes</h2><ol class="steps">{listed}</ol></section>' if listed else ""
+    mistakes = f'<section><h2>What was not proved</h2><ol class="steps">{listed}</ol></section>' if listed else ""
     body = f"""<header><h1>The class</h1></header>
 <main>
 {complaints_listed(complaints)}<section><h2>Students and exercises</h2><div class="wide">{table}</div></section>

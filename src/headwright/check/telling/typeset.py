@@ -120,11 +120,17 @@ def _text(text: str | None) -> str:
 
 
 def lettered(said: str) -> str:
-    """A sentence in plain spelling as HTML: alpha_a as a letter with its index below, >= as one sign.
+    r"""A sentence in plain spelling as HTML: alpha_a as a letter with its index below, >= as one sign.
 
     >>> lettered("alpha_{1,1} is 0.8, not <= n^2, with <k_1, q> = sqrt(epsilon) in large_lambda.md")
     'α<sub>1,1</sub> is 0.8, not ≤ n<sup>2</sup>, with ⟨k<sub>1</sub>, q⟩ = √(ε) in large_lambda.md'
+
+    What it quotes of an answer, between its marks, is lettered too.
+
+    >>> lettered(r"line 5 was not judged: $\alpha_j \ge 1$, if so")
+    'line 5 was not judged: α<sub>j</sub> ≥ 1, if so'
     """
+    said = _MARKED.sub(lambda found: readable(found[1]), said)
     for pattern, sign in _SIGNS:
         said = pattern.sub(sign, said)
     said = _GREEK.sub(lambda found: GREEK[found[1]], said)
@@ -132,6 +138,7 @@ def lettered(said: str) -> str:
     return _ABOVE.sub(lambda found: f"<sup>{found[1].strip('()')}</sup>", said)
 
 
+_MARKED = re.compile(r"\$\$?([^$\n]+)\$\$?")
 _SPELLED = [
     (re.compile(r"\\(?:operatorname|mathrm|mathbf|mathbb|text|boldsymbol|mathcal)\*?\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:left|right|big|Big|bigl|bigr|displaystyle|quad|qquad)(?![a-zA-Z])"), ""),

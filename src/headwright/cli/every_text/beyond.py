@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwright.cli.console import OUT, progress, show_json
+from headwright.cli.console import OUT, progress, show_json, show_line
 from headwright.cli.every_text.asked import Asked, alone, spelt
 from headwright.cli.every_text.telling import DIGITS, plain
 from headwright.enclosure import shown_below
@@ -43,7 +43,7 @@ def repeated(model: Model, asked: Asked, words: str) -> None:
         return
     a, b = model.words(np.array(tokens[:2]))
     kind = f"every text of {asked.length} tokens that ends in {a}, with {a} {b} once before and no other {a}"
-    OUT.print(f"{model.name}, two layers, {kind}", markup=False)
+    show_line(f"{model.name}, two layers, {kind}")
     for one in found:
         last = one.place == asked.length - 2
         before = (
@@ -51,12 +51,14 @@ def repeated(model: Model, asked: Asked, words: str) -> None:
             else f"more than 1/2 for {len(one.kept)} of {one.before} tokens before the last {a}"
         )  # fmt: skip
         words = " ".join(model.words(one.least.text))
-        OUT.print(
+        show_line(
             f"Head 1.{one.head} gives {b} at place {one.place} at least {shown_below(one.least.bound, DIGITS)}; "
-            f"{before}. {words}: {one.least.run:.4g}", markup=False, soft_wrap=True)  # fmt: skip
-    OUT.print("Proved for the weights in exact arithmetic, whatever the other tokens are. The text at the end of a "
-              "line is where the bound is lowest, with the weight that the model has on it: a bound, not attained.",
-              markup=False)  # fmt: skip
+            f"{before}. {words}: {one.least.run:.4g}"
+        )
+    show_line(
+        "Proved for the weights in exact arithmetic, whatever the other tokens are. The text at the end of a "
+        "line is where the bound is lowest, with the weight that the model has on it: a bound, not attained."
+    )
 
 
 def deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
@@ -97,10 +99,9 @@ def deeper(model: Model, asked: Asked, layers: Sequence[int]) -> None:
                 shown_below(places.lowest, DIGITS), f"{places.kept_half} of {places.rows}", places.kind,
             )  # fmt: skip
     OUT.print(table)
-    OUT.print(
+    show_line(
         "On the text: the mean over rows. Floor: the median over rows of the least weight, proved for these queries "
         "and keys as exact numbers. Held fixed: a row's query and its own key, the keys of the first place and of "
         "special tokens, and the key at the place asked about. Firm: most rows keep 1/2 whatever keys surround "
         "them; by context: most have it on the text only. Keys that the text does not have are not spoken of.",
-        markup=False,
     )

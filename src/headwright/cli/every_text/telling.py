@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import OUT
+from headwright.cli.console import OUT, show_line
 from headwright.enclosure import shown_above, shown_below
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def tell(model: Model, answered: Answered, there: str, asked_for: int | None) ->
     first = found[0]
     where = f"every text of {first.length} tokens, seen from place {first.place}"
     tokens = "token" if first.queries == 1 else "tokens"
-    OUT.print(f"{model.name}, first layer, {where}: {first.queries} {tokens} {there}", markup=False)
+    show_line(f"{model.name}, first layer, {where}: {first.queries} {tokens} {there}")
     table = Table(box=None, pad_edge=False)
     for name in ("head", "place", "least", "most", "never 1/2", "always 1/2"):
         table.add_column(name, no_wrap=True, justify="left" if name == "place" else "right")
@@ -59,32 +59,38 @@ def tell(model: Model, answered: Answered, there: str, asked_for: int | None) ->
     OUT.print(table)
     best, places = strongest(found)
     OUT.print()
-    OUT.print(f"The text that gives head 0.{best.head} least on its {places.name} place:", markup=False)
+    show_line(f"The text that gives head 0.{best.head} least on its {places.name} place:")
     _print_attained(model, places.least)
     for one in found:
         if one.guarantee is not None:
             kept = f"{one.guarantee.kept} of {one.guarantee.pairs} pairs of the text keep more than 1/2"
-            OUT.print(f"Head 0.{one.head}: {kept} on the previous token, whatever the rest is.", markup=False)
+            show_line(f"Head 0.{one.head}: {kept} on the previous token, whatever the rest is.")
             for a, b, floor in one.guarantee.broken[:3]:
                 before, after = model.words(np.array([b, a]))
-                OUT.print(f"  not {before} {after}: {shown_below(floor, DIGITS)}", markup=False)
+                show_line(f"  not {before} {after}: {shown_below(floor, DIGITS)}")
     for one in found:
         drawn = [f"{model.words(np.array([each.token]))[0]} ({each.wins / each.of:.0%})" for each in one.attractors[:3]]
         if drawn:
-            OUT.print(f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
-                      "counted in floating point.", markup=False)  # fmt: skip
+            show_line(
+                f"Head 0.{one.head}: the largest score at a place is most often that of {', '.join(drawn)}; "
+                "counted in floating point."
+            )
     _print_more(model, answered, asked_for)
     slack = max(one.slack for one in found)
-    OUT.print(f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
-              "the end for which no text, or every text, gives the place 1/2. A text holds special tokens only where "
-              "the model's tokenizer puts them.", markup=False)  # fmt: skip
+    show_line(
+        f"Proved for the weights in exact arithmetic (scores are known to {slack:.1e}). Never, always: tokens at "
+        "the end for which no text, or every text, gives the place 1/2. A text holds special tokens only where "
+        "the model's tokenizer puts them."
+    )
 
 
 def _print_attained(model: Model, found: Attained) -> None:
     cut = "... " if len(found.text) > SHOWN else ""
-    OUT.print(f"  {cut}{' '.join(model.words(found.text[-SHOWN:]))}", markup=False, soft_wrap=True)
-    OUT.print(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in {_arithmetic(model)}: "
-              f"{found.run:.8g}", markup=False, soft_wrap=True)  # fmt: skip
+    show_line(f"  {cut}{' '.join(model.words(found.text[-SHOWN:]))}")
+    show_line(
+        f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in {_arithmetic(model)}: "
+        f"{found.run:.8g}"
+    )
 
 
 def _arithmetic(model: Model) -> str:
@@ -96,34 +102,38 @@ def _arithmetic(model: Model) -> str:
 def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:
     for kept in found.pairs[:LISTED]:
         a, b = model.words(np.array([kept.pair.query, kept.pair.key]))
-        OUT.print(
+        show_line(
             f"Head 0.{kept.head}: {b}, {kept.pair.distance} before a final {a}, keeps "
             f"{shown_below(kept.least.bound, DIGITS)} to {shown_above(kept.most.bound, DIGITS)} whatever else the text "
-            "holds.", markup=False)  # fmt: skip
+            "holds."
+        )
     if len(found.pairs) > LISTED:
-        OUT.print(f"and {len(found.pairs) - LISTED} more: --json has them all")
+        show_line(f"and {len(found.pairs) - LISTED} more: --json has them all")
     for one in found.token:
         name = model.words(np.array([one.token]))[0]
-        OUT.print(
+        show_line(
             f"Head 0.{one.head}: all occurrences of {name} together, where there is one, keep at least "
             f"{shown_below(one.least.bound, DIGITS)} (run: {one.least.run:.4g}) and at most "
-            f"{shown_above(one.most, DIGITS)}.", markup=False)  # fmt: skip
+            f"{shown_above(one.most, DIGITS)}."
+        )
     for effect in found.logit:
         name = model.words(np.array([effect.token]))[0]
-        OUT.print(
+        show_line(
             f"Head 0.{effect.head}: its direct effect on the logit of {name}, before the final norm, is "
             f"{shown_below(effect.least.bound, DIGITS)} (run: {effect.least.run:.4g}) to "
-            f"{shown_above(effect.most.bound, DIGITS)} (run: {effect.most.run:.4g}).", markup=False)  # fmt: skip
+            f"{shown_above(effect.most.bound, DIGITS)} (run: {effect.most.run:.4g})."
+        )
     for spent in found.budget:
-        OUT.print(
+        show_line(
             f"Head 0.{spent.head}: the previous token at the end of the text has {spent.before.run:.4g}; with "
             f"{_others(spent.budget, asked_for)} replaced it keeps {shown_below(spent.after.bound, DIGITS)} "
-            f"(run: {spent.after.run:.4g}).", markup=False)  # fmt: skip
+            f"(run: {spent.after.run:.4g})."
+        )
     for curve in found.curves:
         points = ", ".join(
             f"{point.length}: {shown_below(point.least, 3)} to {shown_above(point.most, 3)}" for point in curve.points
         )
-        OUT.print(f"Head 0.{curve.head}, {curve.name}, by length: {points}.", markup=False)
+        show_line(f"Head 0.{curve.head}, {curve.name}, by length: {points}.")
 
 
 def _others(budget: int, asked_for: int | None) -> str:

@@ -93,7 +93,8 @@ class Problem:
             raise InputError(f"targets {self.targets.tolist()}: expected different indices from 0 to {n - 1}")
         if self.floors.shape != (m,) or self.slacks.shape != (m,):
             raise InputError(f"{m} targets, {len(self.floors)} floors and {len(self.slacks)} slacks: expected as many")
-        if not (np.all(self.slacks > 0) and np.all(np.isfinite(self.slacks))):
+        least = np.all(self.slacks >= 0) if n == 1 else np.all(self.slacks > 0)  # one key alone gets all
+        if not (least and np.all(np.isfinite(self.slacks))):
             raise InputError(f"slacks {self.slacks.tolist()}: expected numbers above 0")
         if self.spare is not None and not (self.spare.shape == (m,) and np.all(self.spare >= 0)):
             raise InputError(f"spare {self.spare.tolist()}: expected a number for each of {m} targets, none below 0")

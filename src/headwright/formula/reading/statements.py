@@ -236,6 +236,8 @@ def _limits(terms: list[t.Node], signs: list[str], limits: list[tuple[int, t.Nod
     """lim x = y says x -> y under the condition; lim x = lim y = z = w says x -> z, y -> z and z = w."""
     under = dict(limits)
     span = limits[0][1].span
+    if len(under) < len(limits):
+        refuse("a limit of a limit is not read: the order counts", span, "write \\lim_{x \\to a} y = z")
     if len(under) == 1 and len(terms) == 2 and signs[0] in ("=", "->", "~"):
         (side, condition), *_ = limits
         return [_tends(terms[side], terms[1 - side], condition, terms[-1])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,6 +25,8 @@ MOST_TEXT, MOST_ANSWERS = 200_000, 60
 SECONDS = 25.0  # for an answer
 EACH, ALL = 15.0, 90.0  # seconds for an answer of a document, and for all of them
 MOST_TYPESET = 60  # formulas of one answer
+WORDS = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{3,} [A-Za-z]{2,}")  # of a sentence: no formula has two in a row
+IN_TEXT = re.compile(r"\\(?:text|mathrm|operatorname)\*?\{[^{}]*\}")
 MARKS = ("$", "\\(", "\\[", "\\begin", "```")  # what says where a formula begins
 Id = Annotated[str, Field(min_length=1, max_length=60)]
 Number = Annotated[str, Field(min_length=1, max_length=20)]
@@ -194,9 +197,22 @@ def _as_read(one: Reading, bare: bool) -> dict[str, Any]:
     from headwright.check.telling.typeset import typeset
 
     return {
-        "line": one.line, "role": role(one), "statement": typeset(one.statement),
+        "line": one.line, "role": role(one), "statement": _set(one.statement),
         "under": [typeset(node) for node in one.under], "verdict": "" if bare else one.word, "why": one.why,
     }  # fmt: skip
+
+
+def _set(statement: str) -> str:
+    """A statement that was read as a formula; one that was not may be a sentence.
+
+    >>> _set("as it grows, nothing is left"), _set("n")
+    ('<p>as it grows, nothing is left</p>', '<math display="inline"><mrow><mi>n</mi></mrow></math>')
+    """
+    from headwright.check.telling.report import prose
+    from headwright.check.telling.typeset import typeset
+
+    words = "$" in statement or WORDS.search(IN_TEXT.sub("", statement)) is not None
+    return prose(statement).strip() if words else typeset(statement)
 
 
 def _report(checked: Sequence[Checked], sheet: Sheet) -> str:

@@ -55,12 +55,31 @@ def test_other_keys_are_not_taken_to_be_alike(claim: str) -> None:
         ([r"\alpha_i > 0"], "sum to 1"),
         ([r"\alpha_i \ge 0", r"\alpha_i \le 1"], "sum to 1"),
         ([r"\alpha_i = e^{k_i^\top q} / \sum_{j=1}^n e^{k_j^\top q}"], "sum to 1"),  # the definition again
+        ([r"\alpha_i > 0", r"\sum_i \alpha_i > \frac{1}{2}"], "sum to 1"),
+        ([r"\alpha_i > 0", r"\sum_i \alpha_i \le 1"], "sum to 1"),
+        ([r"\alpha_i > -\frac{1}{2}", r"\sum_i \alpha_i = 1"], "negative"),
+        ([r"\alpha_i^2 > 0", r"\sum_i \alpha_i = 1"], "negative"),
+        ([r"\alpha_i^2 < 1", r"\sum_i \alpha_i = 1"], "negative"),
     ],
 )
 def test_half_a_distribution_is_no_answer(formulas: list[str], missing: str) -> None:
     found = _verdict("weights-distribution", *formulas)
     assert found.word == "no answer"
     assert missing in found.reason
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        [r"\alpha_i \ge 0", r"\sum_i \alpha_i \ge 1", r"\sum_i \alpha_i \le 1"],
+        [r"|\alpha_i| = \alpha_i", r"\sum_{i=1}^n \alpha_i = 1"],
+        [r"\alpha_j \ge 0 \text{ for all } j", r"1 - \sum_{i=1}^n \alpha_i = 0"],
+        [r"\alpha_i > 0 \text{ for } i = 1, \dots, n", r"\sum_{i=1}^n \alpha_i = 1"],
+    ],
+)
+def test_a_distribution_may_be_told_in_other_words(formulas: list[str]) -> None:
+    found = _verdict("weights-distribution", *formulas)
+    assert found.word == "proved", found.reason
 
 
 def test_a_sum_that_starts_at_two_leaves_out_the_first_key() -> None:

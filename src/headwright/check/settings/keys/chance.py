@@ -393,6 +393,9 @@ def _regions(
     # What is said of other names than the random one restricts nothing here: the rest is shown for all of them.
     given = [one for one in decider.given(reader) or [] if scale in one[0].names() | one[2].names()]
     where, large = decider.where(scalars_in(value), given)
+    scored = set().union(*(s.names() for head in heads for s in scene.scores(reader.query(head)).values()))
+    if not decider.sent <= scored:
+        return None, given  # as the number of keys grows: what is found here is found for each number of them
     return chances(reader, heads, scale, random[0].normal, large, Where(where.ranges), given), given
 
 

@@ -63,7 +63,7 @@ def described(finding: Finding) -> str:
     contrast = contrasted(decision.left, sign, decision.right)
     if sign == "->":
         return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
-    text = f"{where}{what} {'tends to' if free else 'is'} {contrast}"
+    text = f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
     return text + _others(finding, values, free)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
+from typing import Literal
 
 from headwright.check.answer import MisfitError, compared, comparisons, full_name
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
@@ -116,6 +117,7 @@ def _number(node: Node) -> Fraction | None:
             return None
 
 
+ORDER = "what else goes where, and whether before or after, is not said"
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
 NAME, SCORE = closeness_name(REST), score_name(REST)
 BENT = Symbol("exponential", shown="e^(k_i^T q)")
@@ -231,6 +233,8 @@ class Decider:
     assumed: tuple[Relation, ...] = ()  # conditions on scores: on that of every other key
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
+    sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
+    moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
     def under(self, *conditions: Node) -> Decider:
         """The same under further conditions."""
@@ -302,8 +306,37 @@ class Decider:
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
         for one in meant(claim.link, claim.under, self.scene):
-            for finding in here._link(one):
+            for finding in replace(here, sent=self._sent(claim))._limits(one):
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
+
+    def _sent(self, claim: Claim) -> frozenset[str]:
+        """The names in which a claim states a limit, 'as n grows'; noise vanishes anyway."""
+        if not {"~", "->"} & set(claim.link.comparisons):
+            return frozenset()
+        links = [part for one in claim.under for part in walk(one) if isinstance(part, Relation)]
+        tending = [one for one in links if one.comparisons == ("->",) and not is_vanishing_noise(one, self.scene)]
+        return frozenset(full_name(one.terms[0]) for one in tending if isinstance(one.terms[0], Name))
+
+    def _limits(self, one: Meant) -> Iterator[Finding]:
+        """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
+
+        What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
+        what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
+        """
+        if not self.sent:
+            yield from self._link(one)
+            return
+        for place, finding in enumerate(replace(self, moving="sent")._link(one)):
+            if finding.decision.word == "proved":
+                yield finding
+                continue
+            told, free = (list(replace(self, moving=moving)._link(one))[place] for moving in ("told", "free"))
+            if told.decision.word == "proved":
+                yield told
+            elif any(other.decision.word != "refuted" for other in (finding, told, free)):
+                yield replace(finding, decision=Decision("undecided", ORDER))
+            else:
+                yield finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
@@ -427,7 +460,10 @@ class Decider:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
         (left, right), (sign,) = link.terms, link.comparisons
         moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
-        if isinstance(left, Call) and moving and not speaks_of_moments(right):
+        weighed = isinstance(left, Call) and bool(moving) and not speaks_of_moments(right)
+        if self.sent and not (weighed and self.scene.setting.scales):
+            return Decision("undecided", ORDER)  # the noise may vanish before, or after
+        if isinstance(left, Call) and weighed:
             return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
         given = self.given(Reader(self.scene, {}))
         if given is None:
@@ -450,7 +486,8 @@ class Decider:
         return self._decided(Relation((what, link.terms[1]), link.comparisons, span=link.span))
 
     def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
-        return Tending(large, self.vanishing, small, frozenset(self.scene.exercise.parameters))
+        vanishing = self.vanishing & self.sent if self.moving == "sent" else self.vanishing
+        return Tending(large, vanishing, small, frozenset(self.scene.exercise.parameters))
 
     def _leaves_to_chance(self, link: Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
@@ -468,7 +505,12 @@ class Decider:
         return found
 
     def small(self, given: Sequence[Hypothesis]) -> tuple[str, ...]:
-        """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of."""
+        """The names that go to 0 where something is 'about' so: tolerances, unless their value is spoken of.
+
+        Nor do they where a limit is stated in another name.
+        """
+        if self.sent:
+            return ()
         held = [names for x, _, y in given if (names := x.names() | y.names()) <= set(self.scene.ranges)]
         fixed: set[str] = set().union(*held)
         return tuple(name for name in self.scene.small if name not in fixed)
@@ -479,7 +521,9 @@ class Decider:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
             if any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses()):
                 break  # a condition binds them: they may not
-            found = decide(a.put(along), sign, b.put(along), where, Tending(large, small=self.scene.small))
+            found = decide(
+                a.put(along), sign, b.put(along), where, Tending(large, small=() if self.sent else self.scene.small)
+            )
             if found.word == "refuted":
                 return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
         return Decision("undecided", "how large is large enough depends on the other scores")
@@ -492,7 +536,7 @@ class Decider:
             if found is not None and found.word == "proved":
                 return found
         small = self.small(self.given(Reader(self.scene, {})) or ())
-        return decide(a, sign, b, where, Tending((), self.vanishing, small))
+        return decide(a, sign, b, where, self._tends((), small))
 
     def given(self, reader: Reader) -> list[Hypothesis] | None:
         """The hypotheses as scalars; None if one is false."""
@@ -520,9 +564,10 @@ class Decider:
                 ranges[name] = REAL
             else:
                 ranges[name] = self.scene.range_of(name)
-                if name not in self.bounded:
+                if name not in self.bounded and self.moving == "free":
                     large.add(name)
         large = (large | self.growing) & (names | set(self.scene.exercise.parameters)) - self.vanishing
+        large &= self.sent if self.moving == "sent" else large
         return Where(ranges, hints=self.scene.hints).given(*given), tuple(sorted(large))
 
 

@@ -46,7 +46,7 @@ export function axes(svg, { width = 440, height = 200, from, to, top, bottom = 0
   const y = (value) => below - ((value - bottom) / (top - bottom)) * (below - above);
   for (let k = 0; k <= 4; k++) {
     const value = bottom + ((top - bottom) * k) / 4;
-    svg.append(s("line", { class: k ? "grid" : "axis", x1: left, x2: right, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown(value, 2)));
+    svg.append(s("line", { class: k ? "grid" : "axis", x1: left, x2: right, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown(value)));
   }
   for (let k = 0; k <= ticks; k++) {
     const value = from + ((to - from) * k) / ticks;

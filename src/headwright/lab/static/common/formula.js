@@ -24,13 +24,23 @@ function built(node) {
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", lambda: "λ", mu: "μ", sigma: "σ", tau: "τ", theta: "θ", Phi: "Φ", pi: "π", infinity: "∞" };
 const LETTERS = new RegExp(`(?<![A-Za-z])(${Object.keys(GREEK).join("|")})(?![A-Za-z])`, "g");
 
+const SIGNS = { approx: "≈", ge: "≥", geq: "≥", le: "≤", leq: "≤", ne: "≠", neq: "≠", gg: "≫", ll: "≪", to: "→", infty: "∞", cdot: "·", in: "∈", top: "T" };
+
+/** What a sentence quotes of an answer, without its marks. */
+const quoted = (text) => text.replace(/\$\$?([^$\n]+)\$\$?/g, (_, formula) => formula.replace(/\\([A-Za-z]+)/g, (_, name) => SIGNS[name] ?? name));
+
 /** Plain spelling for the eye: alpha_a as a letter with its index below, >= as one sign. */
 export function lettered(text) {
-  const said = text.replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
-  return said.split(/(?<=[\p{L}|])_(\{[^{}]*\}|[A-Za-z0-9]+)/u).map((part, i) => {
-    if (i % 2 === 0) return document.createTextNode(part);
-    const low = document.createElement("sub");
-    low.textContent = part.replace(/[{}]/g, "");
-    return low;
-  });
+  const said = quoted(text).replace(LETTERS, (name) => GREEK[name]).replaceAll(">=", "≥").replaceAll("<=", "≤");
+  const parts = said.split(/(?<=[\p{L}|])(_)(\{[^{}]*\}|[A-Za-z0-9]+)|(?<=[\p{L}\p{N}|)}])(\^)(\{[^{}]*\}|\([^()]*\)|[\p{L}\p{N}]+)/u);
+  const nodes = [];
+  for (let i = 0; i < parts.length; i += 5) { // words, then what stands below or above them
+    nodes.push(document.createTextNode(parts[i]));
+    const mark = parts[i + 1] ?? parts[i + 3];
+    if (mark === undefined) continue;
+    const small = document.createElement(mark === "_" ? "sub" : "sup");
+    small.textContent = (parts[i + 2] ?? parts[i + 4]).replace(/^[{(]|[)}]$/g, "");
+    nodes.push(small);
+  }
+  return nodes;
 }

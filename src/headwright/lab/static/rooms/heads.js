@@ -3,6 +3,7 @@ import { down, h, s, shown, speak, up } from "../common/dom.js";
 import { choice, number, text } from "../common/state.js";
 import { button, choose, forgive, group, refusals, refuse, slider } from "../common/controls.js";
 import { Asker, post } from "../common/ask.js";
+import { lettered } from "../common/formula.js";
 import { Plane } from "../common/plane.js";
 import { download, here, literal } from "../common/take.js";
 import { open } from "../common/room.js";
@@ -149,11 +150,14 @@ function build(main, state) {
     };
     const said = (names) => { const all = [...new Set(names)]; return all.length > 2 ? `${all.slice(0, 2).join(", ")} and ${all.length - 2} more` : all.join(", "); };
     const [ox, oy] = plane.at([0, 0]);
-    for (const { at, names } of gathered(one.queries, (i) => ruled.has(i))) {
+    const [queries, keys] = [gathered(one.queries, (i) => ruled.has(i)), gathered(one.keys, () => true)];
+    for (const { at } of [...queries, ...keys]) taken.push([at[0] - 7, at[0] + 7, at[1] + 4]); // no name on a mark, nor on a line
+    for (const { at } of queries) for (let k = 1; k < 20; k++) { const x = ox + ((at[0] - ox) * k) / 20; taken.push([x - 4, x + 4, oy + ((at[1] - oy) * k) / 20 + 4]); }
+    for (const { at, names } of queries) {
       plane.over.append(s("line", { class: "shortest", x1: ox, y1: oy, x2: at[0], y2: at[1] }), s("circle", { class: "tip", cx: at[0], cy: at[1], r: 5 }));
       name(at, `query of ${said(names)}`, true);
     }
-    for (const { at, names } of gathered(one.keys, () => true)) { plane.over.append(s("circle", { class: "bar-key", cx: at[0], cy: at[1], r: 6 })); name(at, said(names), false); }
+    for (const { at, names } of keys) { plane.over.append(s("circle", { class: "bar-key", cx: at[0], cy: at[1], r: 6 })); name(at, said(names), false); }
     const part = one.share === 1 ? "all of it: the head has no more than two dimensions" : `the plane that shows most: ${shown(100 * one.share, 0)}%`;
     plane.caption.querySelector("span").textContent = ` a score is the inner product of a query and a key; ${part}. Floating-point`;
     plane.say(`Keys of ${one.labels.join(", ")}, and queries of ${[...ruled].map((i) => one.labels[i]).join(", ")}.`);
@@ -170,9 +174,9 @@ function build(main, state) {
     const bar = (norm) => s("svg", { class: "inline", viewBox: "0 0 120 12", "aria-hidden": "true" }, s("rect", { class: "bar-key", x: 0, y: 1, width: Math.max(1, (118 * norm) / most), height: 10, rx: 2 }));
     const comment = published ? (exact && exact.why_not === undefined ? (exact.norm < published.norm ? `At the same exactness the norm is ${shown(published.norm / exact.norm, 1)} times smaller.` : `At the same exactness its norm is larger: here the dimension was made small${published.head_dim > exact.head_dim ? `, ${exact.head_dim} in place of ${published.head_dim}` : ""}.`) : "Turning W_Q up does not make ours as exact as that here.")
       : answer.dtype !== "float64" ? "The published construction is compared in float64." : "The published construction is rebuilt for the presets as they are; these rules are others.";
-    sizes.replaceChildren(h("h2", {}, "How large it has to be"), h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Sizes" }, h("table", {}, h("thead", {}, h("tr", {}, ...["", "worst error, at most", "norm of W_K^T W_Q, at most", "", "head dimension"].map((name) => (name ? h("th", { scope: "col" }, name) : h("td", {}))))),
-      h("tbody", {}, ...rows.map(([name, error, norm, dim]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, error === null || !answer.outputs.length ? "–" : up(error, 2)), h("td", {}, up(norm, 4)), h("td", {}, bar(norm)), h("td", {}, String(dim))))))),
-      h("p", {}, comment), h("p", { class: "note" }, `${bound} Errors and norms are proven for all rows, by the same arithmetic.`));
+    sizes.replaceChildren(h("h2", {}, "How large it has to be"), h("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Sizes" }, h("table", {}, h("thead", {}, h("tr", {}, ...["", "worst error, at most", "norm of W_K^T W_Q, at most", "", "head dimension"].map((name, i) => (name ? h("th", { scope: "col" }, ...lettered(name)) : h("td", i ? { class: "drawn" } : {}))))),
+      h("tbody", {}, ...rows.map(([name, error, norm, dim]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, error === null || !answer.outputs.length ? "–" : up(error, 2)), h("td", {}, up(norm, 4)), h("td", { class: "drawn" }, bar(norm)), h("td", {}, String(dim))))))),
+      h("p", {}, comment), h("p", { class: "note" }, ...lettered(bound), ` Errors and norms are proven for all rows, by the same arithmetic.`));
   }
 
   return {

@@ -1,0 +1,106 @@
+"""A limit is one in the names that are sent somewhere: nothing else moves along with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check import check
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.verdict import Verdict
+
+EXACT = r"q = \ln(n/\epsilon)(k_a + k_b)"
+
+
+def judged(exercise: str, text: str) -> Verdict:
+    return check_answer(load_exercises()[exercise], Written(text))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\lim_{n \to \infty} (\alpha_a + \alpha_b) = 1",
+        r"\lim_{n \to \infty} \alpha_b = \frac{1}{2 + 3\epsilon}",
+        r"\lim_{\beta \to 0} \alpha_a = \frac{1}{2}",
+        r"\lim_{n \to \infty} (n - 2) \alpha_i = 0",
+    ],
+)
+def test_a_tolerance_does_not_go_to_0_where_something_else_moves(claim: str) -> None:
+    verdict = check("averaging-two", EXACT, claim)
+    assert verdict.word == "refuted", verdict.reason
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\lim_{n \to \infty} \alpha_a = \frac{1}{2 + \epsilon}",
+        r"\lim_{\epsilon \to 0} \alpha_a = \frac{1}{2}",
+        r"\lim_{n \to \infty} \alpha_i = 0",
+        r"\alpha_a \to \frac{1}{2}",
+        r"\alpha_a \approx \frac{1}{2}",
+    ],
+)
+def test_a_limit_in_the_names_it_speaks_of_is_proved(claim: str) -> None:
+    verdict = check("averaging-two", EXACT, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_what_a_side_tends_to_is_told_for_the_limit_that_was_stated() -> None:
+    verdict = check("averaging-two", EXACT, r"\lim_{n \to \infty} \alpha_a = \frac{1}{3}")
+    assert "with epsilon = 1/2: alpha_a tends to 0.4, not to 0.3333" in verdict.reason
+
+
+def test_a_limit_of_what_is_about_so_is_not_called_its_value() -> None:
+    verdict = check("averaging-two", EXACT, r"\alpha_a \approx \frac{1}{3}")
+    assert "alpha_a tends to 0.5" in verdict.reason
+
+
+def test_a_limit_that_is_missed_by_little_is_refuted_and_looked_at_twice() -> None:
+    verdict = check(
+        "averaging-three", r"q = \ln(n/\epsilon)(k_a + k_b + k_c)", r"\lim_{n \to \infty} \alpha_b = \frac{1}{3}"
+    )
+    assert verdict.word == "refuted", verdict.reason
+
+
+def test_the_order_of_two_limits_is_not_forgotten() -> None:
+    twice = r"\lim_{\lambda \to \infty} \lim_{n \to \infty} \alpha_b = \frac{1}{2}"
+    verdict = check("averaging-two", r"q = \lambda(k_a + k_b)", twice)
+    assert verdict.word == "undecided"
+    assert "a limit of a limit" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Take $q = \lambda(k_a + k_b)$ with a large $\lambda$. Then $\alpha_a \to \frac12$ as $n \to \infty$.",
+        r"Take $q = \lambda(k_a + k_b)$. As $\epsilon \to 0$, $\alpha_a \to \frac12$.",
+    ],
+)
+def test_where_a_large_name_may_grow_before_or_after_nothing_is_decided(text: str) -> None:
+    assert judged("averaging-two", text).word == "undecided"
+
+
+def test_what_holds_for_every_fixed_name_is_a_limit() -> None:
+    text = r"Take $q = \lambda(k_a + k_b)$. For fixed $n$, $\alpha_a \to \frac12$ as $\lambda \to \infty$."
+    assert judged("averaging-two", text).word == "proved"
+
+
+def test_the_spread_of_a_weight_is_not_known_as_the_number_of_keys_grows() -> None:
+    assert check("averaging-varies", r"\operatorname{Var}(\alpha_a) \to \frac{1}{4}").word == "proved"
+    assert check("averaging-varies", r"\lim_{\lambda \to \infty} \operatorname{Var}(\alpha_a) = 2").word == "refuted"
+    for end in (r"\frac{1}{4}", "0"):
+        verdict = check("averaging-varies", rf"\lim_{{n \to \infty}} \operatorname{{Var}}(\alpha_a) = {end}")
+        assert verdict.word == "undecided", verdict.reason
+
+
+def test_noise_that_vanishes_anyway_does_not_hold_the_rest_fixed() -> None:
+    text = (
+        r"$q = \lambda(\mu_a + \mu_b)$, $\lambda \to \infty$. As $n \to \infty$, $\operatorname{Var}(\alpha_a) \to 0$."
+    )
+    assert judged("averaging-gaussian", text).word == "undecided"
+
+
+def test_a_condition_that_is_met_says_nothing_of_many_keys() -> None:
+    condition = r"k_j^\top q - k_i^\top q \ge \ln((n-1)/\delta) \text{ for all } i \ne j"
+    verdict = check("copying", condition, r"\lim_{n \to \infty} \alpha_j = 1")
+    assert verdict.word == "refuted", verdict.reason

@@ -1,0 +1,56 @@
+"""What an answer assumes: an answer for some of what is given is none for all of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.verdict import Verdict
+
+EXERCISES = load_exercises()
+QUERY = r"$q = \ln(n/\epsilon)(k_a + k_b)$"
+
+
+def judged(exercise: str, text: str) -> Verdict:
+    return check_answer(EXERCISES[exercise], Written(text))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "only"),
+    [
+        ("averaging-two", rf"Let $\epsilon = \frac13$. We choose {QUERY}.", "epsilon = 1/3"),
+        ("averaging-two", rf"Let $n = 5$ and {QUERY}.", "n = 5"),
+        ("averaging-two", rf"Set $\epsilon = \frac{{2}}{{n^2}}$. Choose {QUERY}.", "epsilon = 2/n^2"),
+        ("averaging-two", r"Assume $n \ge 5$. Then $q = \lambda(k_a + k_b)$ does it for large $\lambda$.", "n >= 5"),
+        ("averaging-two", rf"For $n \le 50$ choose {QUERY}.", "n <= 50"),
+        ("averaging-two", rf"{QUERY}, where $n = 7$.", "n = 7"),
+        ("averaging-two", rf"{QUERY}. WLOG $\epsilon < \frac14$. Then $\alpha_a > \frac25$.", "epsilon < 1/4"),
+        ("averaging-many", r"Let $m = 3$. Then $q = \ln(n/\epsilon) \sum_{i=1}^m k_i$.", "m = 3"),
+        ("temperature-cold", r"Suppose $\epsilon = \frac14$. Then $\tau = 1/\ln(n/\epsilon)$.", "epsilon = 1/4"),
+        ("low-rank", r"Let $k = 2$. Then $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$.", "k = 2"),
+    ],
+)
+def test_an_object_for_some_of_what_is_given_answers_a_part_only(exercise: str, text: str, only: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "undecided", verdict.reason
+    assert f"said for {only} only" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rf"Let $0 < \epsilon < 1$ and $n \ge 2$. Take {QUERY}.",
+        rf"Let $\epsilon > 0$. Take {QUERY}.",
+        rf"For $n \ge 2$ take {QUERY}.",
+        rf"Take {QUERY}. Let $n = 2$. Then $\alpha_a = \frac12$.",
+        rf"Take {QUERY}. Suppose $\epsilon < \frac12$. Then $\alpha_a > \frac25$.",
+    ],
+)
+def test_what_restricts_nothing_or_what_follows_only_leaves_the_object_as_it_is(text: str) -> None:
+    verdict = judged("averaging-two", text)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_what_is_let_afterwards_does_not_mend_what_was_said_before() -> None:
+    assert judged("averaging-two", rf"{QUERY}. Then $\alpha_a = \frac12$. Let $n = 2$.").word == "refuted"
