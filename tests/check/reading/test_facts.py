@@ -37,7 +37,8 @@ SAID = [
     ("kth-singular-value", "Squares are never negative.", "Squares are never zero."),
     ("kth-singular-value", "Now divide both sides by $k$.", "Half of it would be enough."),
     ("relative-positions", "The common rotation $R_m$ cancels.", "The common rotation $R_t$ cancels."),
-    ("relative-positions", "The transpose of an orthogonal matrix is its inverse.", "The transpose of a matrix is its inverse."),
+    ("relative-positions", "The transpose of an orthogonal matrix is its inverse.",
+     "The transpose of a matrix is its inverse."),
     ("positions-help", r"Now the layer sees $PX + \Phi$.", r"Now the layer sees $P(X + \Phi)$."),
     ("positions-help", "The tokens move but the positions don't.", "The positions move but the tokens don't."),
     ("positions-help", "So the order of the words matters.", "So the order of the words never matters."),
@@ -59,7 +60,8 @@ def test_the_false_twin_of_a_fact_does_not_pass(exercise: str, twin: str) -> Non
     [
         ("low-rank", r"Keep the $k$ largest terms and drop the rest: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
         ("low-rank", r"Stop after $k$ terms: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
-        ("two-heads", r"One head per value: $q_1 = \lambda(\mu_a + \mu_b)$, $q_2 = 2\lambda(\mu_a + \mu_b)$, $\lambda$ large."),
+        ("two-heads", r"One head per value: $q_1 = \lambda(\mu_a+\mu_b)$, $q_2 = 2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
+        ("averaging-two", r"Sum the wanted keys: $s = k_a - k_b$. Then $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"Push the wanted keys away: $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"$q = \ln(n/\epsilon)(k_a + k_b)$. Divide by $n$."),
         ("averaging-two", r"Leave the first key alone: $q = \ln(n/\epsilon)(k_a + k_b)$."),
@@ -80,9 +82,12 @@ def test_what_describes_another_object_does_not_pass(exercise: str, text: str) -
         ("convex-hull", r"$r = \alpha_2$ and $s = \alpha_3$. Both are positive."),
         ("convex-hull", r"$r = \alpha_2$, $s = \alpha_3$, positive as exponentials are."),
         ("temperature-cold", r"$\tau = 1/\ln(n/\epsilon)$. It is positive."),
-        ("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all $i \ne j$. The output is then practically a copy."),
+        ("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all $i \ne j$. The output is nearly a copy."),
         ("averaging-all-but-one", r"$q = -\ln(1/\epsilon) k_1$, so the first key gets next to no weight."),
         ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$. The words cancel."),
+        ("averaging-three", r"Add up the wanted keys: $s = k_a + k_b + k_c$. Then $q = \ln(n/\epsilon) s$."),
+        ("averaging-all-but-one", r"Push the first key away: $q = -\ln(1/\epsilon) k_1$."),
+        ("copying-separated", r"$q = 2\ln(n/\epsilon) k_1$, which is short enough."),
     ],
 )  # fmt: skip
 def test_what_describes_the_object_as_it_is_passes(exercise: str, text: str) -> None:

@@ -375,6 +375,15 @@ class Constructs(Facts):
         self.need(names and sign in ("> 0", r"\ge 0", r"\ne 0"))
         return [f"{name} {sign}" for name in reversed(names)], "room"
 
+    def pushing(self) -> Made:
+        """'we push away from the first key': its score is negative."""
+        self.need(self.objects.asked == "q" and self.objects.heads == 1)
+        towards = self.take_from("push away from")
+        refs, guessed = self.indices()
+        self.need(towards and (towards.endswith("from") or self.take("away")))
+        self.need(not {"rest", "all", "front"} & set(refs))
+        return self.for_each(self.of_keys("score", refs, guessed), "<", "0"), "room"
+
     def winning(self) -> Made:
         """'the second key wins', of the two that are named."""
         self.need(self.objects.heads == 1 and len(self.objects.keys) == 2)

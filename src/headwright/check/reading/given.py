@@ -35,7 +35,7 @@ class Given(Values):
             self._others_counted, self._on_the_circle, self._noise_goes, self._random_length, self._no_covariance,
             self._nearly_orthonormal, self._scales_the_score, self._equivariant, self._layer_sees, self._permuted,
             self._the_same_word, self._order_matters, self._turn_cancels, self._denominator_cancels, self._cut,
-            self._a_head_each,
+            self._a_head_each, self._summed_up, self._as_asked_for,
         )  # fmt: skip
 
     def _matrix_fact(self) -> None:
@@ -215,6 +215,25 @@ class Given(Values):
         made = [one.text for one in self.tokens[self.at :] if one.kind == "formula" and _QUERIES.match(one.text)]
         keys = [{key for key in self.objects.keys if _made_from(key, text)} for text in made]
         self.need(len(made) == 2 and all(len(one) == 1 for one in keys) and keys[0] != keys[1])
+
+    def _summed_up(self) -> None:
+        """'sum the keys we want', where the sum behind it is that."""
+        self.need(self.take_from("sum the keys"))
+        sums = [one.text.partition("=")[2] for one in self.tokens[self.at :] if one.kind == "formula"][:1]
+        self.need(sums)
+        told = re.sub(r"[\s{}]", "", sums[0])
+        first = self.objects.first
+        dots = rf"k_1\+(?:k_2\+)?\\?[lc]?dots\+k_{first}|\\sum_i=1\^{first}k_i|\\sum_i\\leq?{first}k_i"
+        listed = self.objects.keys and set(told.split("+")) == {f"k_{key}" for key in self.objects.keys}
+        self.need(listed or (first and re.fullmatch(dots, told)))
+
+    def _as_asked_for(self) -> None:
+        """'which is allowed', 'it is cold enough': that the answer does what is asked, which is judged itself."""
+        self.need(self.objects.asked in ("q", "tau") and len(self.stated()) > 0)
+        told = self.take_from("the answer")
+        said = self.take_from("as asked for")
+        self.need(said and bool(told) == said.startswith("is"))
+        self.need("cold" not in said and "hot" not in said if self.objects.asked == "q" else "short" not in said)
 
     def passed(self) -> bool:
         """Pass over the token at hand."""

@@ -166,7 +166,7 @@ class _Reader(Constructs):
             self._differ, self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting,
             self.summands, self.independent, self.contributing, self.told, self.of_token, self.alone, self.acted_on,
             self.positive, self.winning, self.projecting, self.previous, self.cancelling, self.copying,
-            self.two_queries,
+            self.two_queries, self.pushing,
         )  # fmt: skip
 
     # A subject, a sign and a value.
