@@ -81,10 +81,10 @@ def float_above(number: Fraction) -> float:
 def float_below(number: Fraction) -> float:
     """The largest float that is not above a fraction.
 
-    >>> float_below(Fraction(1, 10)) < Fraction(1, 10)
-    True
+    >>> float_below(Fraction(1, 10)) < Fraction(1, 10), float_below(Fraction(0))
+    (True, 0.0)
     """
-    return -float_above(-number)
+    return 0.0 - float_above(-number)  # so that 0 is not -0.0
 
 
 def _shown(number: float, digits: int, rounding: str) -> str:

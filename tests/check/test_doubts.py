@@ -67,3 +67,75 @@ def test_the_output_is_what_it_tends_to_only_where_something_tends() -> None:
     assert limit.word == "proved"
     assert r"c \approx" in limit.read[-1].statement  # no more is told than was proved
     assert check_answer(exercise, Written(r"$q = \ln(n/\epsilon)(k_a + k_b)$." + said)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("taking-apart", "$M = A A^T$. {}"),
+        ("averaging-two", r"$q = \ln(2n/\epsilon)(k_a + k_b)$. {}"),
+        ("convex-hull", r"$r = \alpha_2$, $s = \alpha_3$. {}"),
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "It is a reflection.",
+        "Nothing shorter exists.",
+        "It is a projection.",
+        "Both of them lie.",
+        "Its square is itself.",
+    ],
+)
+def test_a_proof_does_not_pass_with_words_that_nobody_judged(exercise: str, text: str, words: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text.format("Done."))).word == "proved"
+    assert check_answer(EXERCISES[exercise], Written(text.format(words))).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("weights-distribution", r"$\alpha_i > 0$ and $\sum_i \alpha_i = 1$. Vanishing query: $\alpha_i = 1/n$."),
+        (
+            "weights-distribution",
+            r"$\alpha_i > 0$ and $\sum_i \alpha_i = 1$. A query of length zero has $\alpha_i = 1/n$.",
+        ),
+        ("relative-positions", "$M = R_t^T R_s$. Where both positions agree: $M = I$."),
+        ("averaging-two", r"$q = \ln(2n/\epsilon)(k_a + k_b)$. With two keys alone, $\alpha_a = 1/2$."),
+        ("positions-help", r"$P X + \Phi \ne P (X + \Phi)$, for equality requires $\Phi = P \Phi$."),
+        (
+            "averaging-scaled-discrete",
+            r"Too short: $\alpha_1/\alpha_2 = \sqrt{\epsilon/n}$. Too long: $\alpha_1/\alpha_2 = \sqrt{n/\epsilon}$.",
+        ),
+    ],
+)
+def test_a_formula_behind_words_that_nobody_understood_is_not_held_against_an_answer(exercise: str, text: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text)).word == "undecided"
+
+
+def test_what_is_said_to_be_implied_is_not_claimed() -> None:
+    text = r"$x_t + \phi_t \ne x_k + \phi_k$, since $x_t + \phi_t = x_k + \phi_k$ would imply $\phi_t = \phi_k$."
+    assert check_answer(EXERCISES["same-word"], Written(text)).word == "proved"
+    false = r"$x_t + \phi_t \ne x_k + \phi_k$, since $x_t + \phi_t = x_k + \phi_k$ would imply $\phi_t = 0$."
+    assert check_answer(EXERCISES["same-word"], Written(false)).word != "proved"
+
+
+@pytest.mark.parametrize("which", ["one", "half of the", "all odd", "most", "a", "every second", "all but the last"])
+def test_a_condition_for_some_indices_is_not_one_for_all(which: str) -> None:
+    said = r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for {} $i \ne j$."
+    assert check_answer(EXERCISES["copying"], Written(said.format("all"))).word == "proved"
+    assert check_answer(EXERCISES["copying"], Written(said.format(which))).word in ("undecided", "unreadable")
+
+
+def test_all_other_indices_are_those_that_were_not_named() -> None:
+    said = r"$q = \lambda(k_a + k_b)$ for a large $\lambda$: $k_a^\top q = \lambda$ and $k_i^\top q = {}$ for all other $i$."
+    assert check_answer(EXERCISES["averaging-two"], Written(said.format("0"))).word == "proved"
+    assert check_answer(EXERCISES["averaging-two"], Written(said.format(r"\lambda"))).word == "refuted"
+
+
+def test_what_follows_from_two_ranges_of_an_index_is_not_said_of_the_second_alone() -> None:
+    said = (
+        r"$q = \ln(n/\epsilon) \sum_{i=1}^{m} k_i$. For $i \le m$ the score is $\ln(n/\epsilon)$ and for $i > m$ it is 0, "
+        r"so $\alpha_i \ge \frac{1}{m + \epsilon}$."
+    )
+    assert check_answer(EXERCISES["averaging-many"], Written(said)).word == "undecided"

@@ -219,6 +219,13 @@ def test_a_class_is_seen_at_a_glance(headwright: Headwright) -> None:
     assert headwright("check", "right.md", "--class").code == 2
 
 
+def test_a_file_that_holds_a_formula_alone_is_read_where_the_exercise_is_given(headwright: Headwright) -> None:
+    Path("mine.txt").write_text("q = 2(k_a + k_b)\n")
+    ran = headwright("check", "--exercise", "averaging-two", "mine.txt")
+    assert ran.code == 1
+    assert "the direction is right, the length is not" in ran.out
+
+
 def test_nobody_of_a_class_is_passed_over_in_silence(headwright: Headwright) -> None:
     Path("class/finn").mkdir(parents=True)
     Path("class/finn/photo.jpg").write_bytes(b"")

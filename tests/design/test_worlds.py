@@ -243,3 +243,15 @@ def test_one_key_alone_gets_everything_wherever_it_is(noise: Noise, heads: int) 
         found = design(np.array([[2.0, 1.0]]), wish, world=World(others=noise), heads=heads)
         assert (found.word, found.norm) == ("designed", 0.0)
         assert found.certificate is not None and verify(found.certificate).word == "verified"
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("noise", [Noise(), Noise(spread=Ball(3.0)), Noise(scale=Between(-1.0, 2.0))])
+def test_what_even_attention_grants_exactly_needs_no_query(noise: Noise, heads: int) -> None:
+    keys = np.array([[1.0, 0.0], [2.0, 5.0], [0.3, 0.1]])
+    for wish in (at_least({0: Fraction(1, 3)}), at_least({0: "0.3", 2: Fraction(1, 3)})):
+        found = _checked(design(keys, wish, world=World(others=noise), heads=heads))
+        assert (found.word, found.norm) == ("designed", 0.0)
+        assert math.copysign(1.0, found.norm_lower_bound) == 1.0
+    more = design(keys, at_least({0: Fraction(1, 3) + Fraction(1, 10**9)}), heads=heads)
+    assert more.word == "designed" and more.norm > 0

@@ -116,6 +116,13 @@ def test_a_document_is_checked_and_leaves_a_report(room: Room, tmp_path: Path) -
     assert "Answers checked" in Path(waiting.value.path()).read_text()
 
 
+def test_a_file_that_is_no_text_is_refused_by_its_name(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "homework.pdf").write_text("%PDF-1.4")
+    page = room.enter("/check")
+    page.set_input_files("#document", tmp_path / "homework.pdf")
+    expect(page.locator("#document-verdicts .error")).to_contain_text("homework.pdf is not read: expected text")
+
+
 @pytest.mark.parametrize(
     ("exercise", "answer", "words"),
     [

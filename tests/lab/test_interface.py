@@ -45,6 +45,28 @@ def test_certificates_of_the_lab_pass_the_checker_and_tampered_ones_do_not(lab: 
     assert ask(lab, "verify", {"certificate": json.dumps(shorter)})[1]["verdict"] == "rejected"
 
 
+def test_a_certificate_about_every_text_is_looked_at_by_its_own_checker(
+    lab: str, headwright: Headwright, tmp_path: Path
+) -> None:
+    path = tmp_path / "floor.json"
+    assert headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path)).code == 0
+    document = json.loads(path.read_text())
+    found = ask(lab, "verify", {"certificate": path.read_text()})[1]
+    assert (found["verdict"], found["checker"]) == ("verified", "every text")
+    document["statement"]["bound"] = "0.999"
+    assert ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"] == "rejected"
+    document["statement"]["model"] = "another"
+    status, said = ask(lab, "verify", {"certificate": json.dumps(document)})
+    assert status == 422 and "headwright verify FILE --model another" in said["error"]
+    document["statement"]["head"] = None
+    assert ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"] == "unreadable"
+
+
+def test_a_key_that_is_named_twice_is_refused(lab: str) -> None:
+    status, said = ask(lab, "design", {"keys": KEYS, "at_least": {"0": "0.5", "00": "0.1"}})
+    assert status == 422 and "names a key twice" in said["error"]
+
+
 def test_an_impossible_wish_shows_what_the_target_is_made_of(lab: str) -> None:
     found = ask(lab, "design", {"keys": [[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]], "copy": 2})[1]
     assert found["verdict"] == "impossible"
@@ -151,3 +173,18 @@ def test_files_beside_the_pages_are_not_served(lab: str) -> None:
             urllib.request.urlopen(f"{lab}{path}")
         assert refused.value.code == 404
         refused.value.close()
+
+
+def test_whoever_reads_gets_pages_and_whoever_asks_gets_json(lab: str) -> None:
+    reads = {"accept": "text/html,application/xhtml+xml"}
+    with urllib.request.urlopen(urllib.request.Request(f"{lab}/api", headers=reads)) as page:
+        text = page.read().decode()
+    for name in CALLS:
+        assert f"POST /api/{name}</code>" in text
+    assert "&gt;&gt;&gt;" not in text  # the examples of docstrings are for Python
+    for headers, kind in ((reads, "text/html"), ({"accept": "*/*"}, "application/json")):
+        with pytest.raises(urllib.error.HTTPError) as nowhere:
+            urllib.request.urlopen(urllib.request.Request(f"{lab}/desing", headers=headers))
+        assert nowhere.value.code == 404
+        assert nowhere.value.headers["content-type"].startswith(kind)
+        assert "nothing" in nowhere.value.read().decode()

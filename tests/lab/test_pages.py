@@ -172,7 +172,7 @@ def test_what_an_address_cannot_mean_is_said_beside_its_control(room: Room) -> N
 
 
 @pytest.mark.parametrize(("width", "look"), [(1280, "light"), (390, "dark")])
-@pytest.mark.parametrize("name", ["", *NAMES])
+@pytest.mark.parametrize("name", ["", "api", *NAMES])
 def test_axe_finds_no_serious_violation(
     room: Room, name: str, width: int, look: Literal["light", "dark"]
 ) -> None:  # fmt: skip

@@ -41,7 +41,7 @@ def test_the_lab_of_a_wheel_serves_every_room_with_all_its_modules(tmp_path: Pat
         assert process.stderr is not None
         assert process.stderr.readline().startswith(str(tmp_path / "site"))  # and not the tree around these tests
         address = process.stdout.readline().strip().rstrip("/")
-        todo = ["/", *(f"/{room.name}" for room in ROOMS if room.point)]
+        todo = ["/", "/api", *(f"/{room.name}" for room in ROOMS if room.point)]
         seen: set[str] = set()
         while todo:
             path = todo.pop()

@@ -118,7 +118,7 @@ def _write_rocq(text: str, files: list[bytes], path: Path) -> None:
 def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
     from headwright.audit.models import load_model
-    from headwright.audit.texts.checker import DoubtError, check
+    from headwright.audit.texts.checker import judged
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
@@ -126,12 +126,8 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     if model is None:
         raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
     layer = first_layer(load_model(model))
-    word, words = "verified", statement.words()
     with progress("looking at every token at every place") as fraction:
-        try:
-            check(statement, layer, fraction)
-        except DoubtError as error:
-            word, words = "rejected", str(error)
+        word, words = judged(statement, layer, fraction)
     if json:
         show_json({"verdict": word, "words": words})
     else:

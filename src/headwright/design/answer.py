@@ -86,7 +86,8 @@ def attempt(question: Question, room: float = 0.0, progress: Callable[[float], N
     found = []
     for guard in guards(question) or (None,):
         problem = program(question, guard)
-        found.append(Attempt(guard, problem, solved(problem.tightened(room), progress)))
+        asked = problem if question.granted_by_nothing else problem.tightened(room)
+        found.append(Attempt(guard, problem, solved(asked, progress)))
     return min(found, key=lambda one: (one.solution.status == "impossible", math.hypot(*one.solution.query.tolist())))
 
 

@@ -67,7 +67,7 @@ def share_out(question: Question, checker: Checker, phases: Phases) -> Shared | 
     found = [(guard, heads) for guard in guards(question) or (None,) if (heads := _split(question, guard, phases))]
     for guard, heads in sorted(found, key=lambda one: _longest(_queries(one[1]))):
         queries = _queries(heads)
-        better = descended(question, guard, queries)
+        better = descended(question, guard, queries) if queries.any() else None  # nothing is shorter than 0
         for candidate in (better, queries) if better is not None else (queries,):
             shared = _certified(question, checker, guard, heads, candidate)
             if shared is not None:
@@ -97,6 +97,8 @@ def gather(question: Question, checker: Checker) -> Shared | None:
 
 def _split(question: Question, guard: Guard | None, phases: Phases) -> Heads:
     """The way of sharing with the shortest longest query; empty if there is none."""
+    if question.granted_by_nothing:
+        return [(tuple(question.wish.targets), np.zeros(question.d))] * question.heads
     known: dict[tuple[Group, Fraction], Float[np.ndarray, " d"] | None] = {}
     best: tuple[float, Heads] | None = None
     ways = list(_ways(tuple(question.wish.targets), question.heads))

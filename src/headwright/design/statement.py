@@ -83,6 +83,11 @@ class Question:
         return self.world.lists_scales and (self.heads > 1 or self.random)
 
     @property
+    def granted_by_nothing(self) -> bool:
+        """A query of length 0 grants it, exactly: it gives every key the same weight, wherever keys are."""
+        return all(p * self.n <= 1 for p in self.wish.least.values())
+
+    @property
     def random(self) -> bool:
         """Some key follows a Gaussian law, so that only a probability can be had."""
         return bool(self.random_keys)

@@ -7,7 +7,8 @@ asking    how far the questions are that are being answered
 pool      several workers; one that was stopped is replaced
 guard     who may ask: Host, Origin, token, and the headers that every reply carries
 bodies    requests read strictly, and errors as sentences
-openapi   the interface, described
+openapi   the interface, described for tools
+described the interface, described for people, as a page
 app       the pages, the static files and the interface as one application
 patience  connections that ask nothing are closed
 serving   the application on a port

@@ -21,12 +21,17 @@ from headwright import __version__, theme
 from headwright.lab import STATIC
 from headwright.lab.asking import HEADER, Board
 from headwright.lab.bodies import RefusedError, read_json, refusal, reply, sentence
+from headwright.lab.described import listed
 from headwright.lab.guard import Guard
 from headwright.lab.openapi import described
 from headwright.lab.pool import BusyError, Pool
 from headwright.lab.room import Call, Room
 from headwright.lab.rooms import ROOMS
 
+LOST = (
+    '<section class="hero"><h1>There is nothing here</h1><p class="lead">No room has this address: they are all above, '
+    'and on <a href="/">the front page</a>.</p></section>'
+)
 STATUS = {"unusable": 422, "memory": 503, "stopped": 503, "bug": 500}
 
 
@@ -50,26 +55,40 @@ def create_app(
     async def openapi(_: Request) -> Response:
         return reply(document)
 
+    async def interface(request: Request) -> Response:
+        return HTMLResponse(_shell("api", "The interface · Headwright", rooms, listed(document, str(request.base_url))))
+
+    async def nothing_here(request: Request, _: Exception) -> Response:
+        if "text/html" in request.headers.get("accept", ""):  # somebody reads it
+            return HTMLResponse(_shell("api", "Nothing here · Headwright", rooms, LOST), status_code=404)
+        return refusal(RefusedError(404, "there is nothing at this address"))
+
     async def progress(request: Request) -> Response:
         return reply(board.told(request.path_params["question"]))
 
-    pages = [Route("/", _page("front", "Headwright: the lab", rooms), methods=["GET"])]
+    front = Template((STATIC / "front.html").read_text(encoding="utf-8")).substitute(cards=_cards(rooms))
+    pages = [Route("/", _page(_shell("front", "Headwright: the lab", rooms, front)), methods=["GET"])]
     pages += [
-        Route(f"/{room.name}", _page(f"rooms/{room.name}", f"{room.title} · Headwright", rooms, room), methods=["GET"])
+        Route(
+            f"/{room.name}",
+            _page(_shell(f"rooms/{room.name}", f"{room.title} · Headwright", rooms, here=room)),
+            methods=["GET"],
+        )
         for room in rooms
         if room.point
     ]
     api = [Route(f"/api/{call.name}", _answering(call, workers, board), methods=["POST"]) for call in calls]
     return Starlette(
         routes=[
-            *pages, *api, Route("/api/openapi.json", openapi, methods=["GET"]),
+            *pages, *api, Route("/api", interface, methods=["GET"]),
+            Route("/api/openapi.json", openapi, methods=["GET"]),
             Route("/api/progress/{question}", progress, methods=["GET"]),
             Route("/static/theme.css", _theme, methods=["GET"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=list(hosts), token=token)],
         lifespan=lifespan,
-        exception_handlers={RefusedError: _refused, 404: _nothing_here, 405: _not_so, 500: _bug},
+        exception_handlers={RefusedError: _refused, 404: nothing_here, 405: _not_so, 500: _bug},
     )  # fmt: skip
 
 
@@ -111,27 +130,30 @@ async def _theme(_: Request) -> Response:
     return Response(theme.css(), media_type="text/css")
 
 
-def _page(module: str, title: str, rooms: Sequence[Room], here: Room | None = None) -> Any:
+def _shell(module: str, title: str, rooms: Sequence[Room], main: str = "", here: Room | None = None) -> str:
     """A page: the shell, with the rooms in its head and the module that fills it."""
     links = "".join(
         f'<a href="/{room.name}"{" aria-current=page" if room is here else ""}>{html.escape(room.title)}</a>'
         for room in rooms
         if room.point
     )
-    cards = "".join(
+    shell = Template((STATIC / "page.html").read_text(encoding="utf-8"))
+    return shell.substitute(
+        title=html.escape(title), module=module, links=links, version=__version__, room=here.name if here else "front",
+        main=main, name=html.escape(here.title) if here else "", point=html.escape(here.point) if here else "",
+    )  # fmt: skip
+
+
+def _cards(rooms: Sequence[Room]) -> str:
+    return "".join(
         f'<a class="card" href="/{room.name}">{_thumb(room)}'
         f"<b>{html.escape(room.title)}</b><span>{html.escape(room.point)}</span></a>"
         for room in rooms
         if room.point
     )
-    shell = Template((STATIC / "page.html").read_text(encoding="utf-8"))
-    body = (STATIC / "front.html").read_text(encoding="utf-8") if here is None else ""
-    text = shell.substitute(
-        title=html.escape(title), module=module, links=links, version=__version__, room=here.name if here else "front",
-        main=Template(body).substitute(cards=cards), name=html.escape(here.title) if here else "",
-        point=html.escape(here.point) if here else "",
-    )  # fmt: skip
 
+
+def _page(text: str) -> Any:
     async def endpoint(_: Request) -> Response:
         return HTMLResponse(text)
 
@@ -148,12 +170,8 @@ async def _refused(_: Request, error: Exception) -> Response:
     return refusal(error) if isinstance(error, RefusedError) else await _bug(_, error)
 
 
-async def _nothing_here(_: Request, __: Exception) -> Response:
-    return refusal(RefusedError(404, "there is nothing at this address"))
-
-
 async def _not_so(_: Request, __: Exception) -> Response:
-    return refusal(RefusedError(405, "this address is asked in another way: see /api/openapi.json"))
+    return refusal(RefusedError(405, "this address is asked in another way: see /api"))
 
 
 async def _bug(_: Request, __: Exception) -> Response:

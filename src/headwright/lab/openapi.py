@@ -41,8 +41,8 @@ def described(calls: Iterable[Call]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for call in calls:
         schema = call.asks.model_json_schema(ref_template=f"{SHAPES}/{{model}}")
-        shapes |= schema.pop("$defs", {})
-        shapes[call.asks.__name__] = schema
+        for name, shape in {**schema.pop("$defs", {}), call.asks.__name__: schema}.items():
+            shapes[name] = {**shape, "description": shape.get("description", "").partition("\n\n>>>")[0]}
         answer = {
             "type": "object",
             "required": list(call.returns),

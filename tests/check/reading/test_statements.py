@@ -115,7 +115,7 @@ def test_a_question_states_nothing() -> None:
 
 
 def test_a_sentence_that_denies_in_words_is_kept() -> None:
-    assert read(Written("Take $a = b$. But this fails.")).denied == "but this fails"
+    assert [one.text for one in read(Written("Take $a = b$. But this fails.")).beside] == ["but this fails"]
 
 
 @pytest.mark.parametrize(

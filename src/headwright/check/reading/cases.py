@@ -97,7 +97,8 @@ def _implied(tokens: Sequence[Token]) -> Sequence[Token]:
         start = at
         while start > 1 and tokens[start - 1].text == "and" and tokens[start - 2].kind == "formula":
             start -= 2
-        if start == 0 or tokens[start - 1].text in BEFORE:
+        begins = start == 0 and tokens[at + 1].text != "only"  # 'A only if B' is a statement of its own
+        if begins or (start > 0 and tokens[start - 1].text in BEFORE):
             line = tokens[start].line
             case = [Token("word", "for", line), *tokens[start : at + 1], Token("mark", ",", line)]
             return [*tokens[:start], *case, *tokens[at + 1 + size :]]

@@ -229,6 +229,7 @@ class _Sentence:
         self.start = len(discourse.found)
         self.supposing = False  # the clause before was 'suppose ...'
         self.around: list[_Condition] = []  # what the sentence begins with, and may be meant for
+        self.cases = 0  # how many ranges of an index came one after the other
 
     def say(self) -> None:
         if self.clauses and self.clauses[0].part in ("where", "if") and _COUNTERFACTUAL.search(self.sentence.text):
@@ -432,6 +433,8 @@ class _Sentence:
         sure, perhaps, unknown = self._in_force()
         if role == "claim" and clause.cue:
             perhaps = (*_joined(self.around), *perhaps)
+        if self.cases and clause.cue in FOLLOWING and not self.fresh:
+            unknown = unknown or clause.cue  # 'for $i \\le m$ A, for $i > m$ B, so C': in which case is not said
         follows = role == "claim" and (clause.cue in FOLLOWING or any(one.nodes for one in self.front))
         inside = remark or clause.inside or role in ("goal", "example", "unclear")
         parts = self._parsed(text)
@@ -527,6 +530,8 @@ class _Sentence:
     def _nodes(self, clause: Clause) -> tuple[Node, ...]:
         found: list[Node] = []
         for token in clause.tokens:
+            if token.kind == "term" and OTHERS & set(clause.words):
+                continue  # 'for all other $i$': of those that were not named, as a bare $i$ is
             every = clause.cue in EVERY and _letters(token.text)
             if token.kind == "formula" or (token.kind == "term" and (every or _LETTER.fullmatch(token.text))):
                 found += [node for node, _ in self._parsed(token.text) if node is not None]
@@ -573,6 +578,7 @@ class _Sentence:
             return
         if in_front:
             if not self.fresh:
+                self.cases += any(map(is_index, _joined(self.front)))
                 self.front = []
                 self.fresh = True
             if clause.closed == ":" or _names(nodes) & _names(_joined(self.all._case)):
@@ -1022,6 +1028,7 @@ def _source(node: Node | None, text: str) -> str:
     return node.span.source[node.span.start : node.span.stop].strip() or text
 
 
+OTHERS = frozenset({"other", "others", "remaining"})
 EVERY = ("for all", "for every", "for each", "for any", "over all")
 _LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")
 _LETTERS = re.compile(r"\s*(?:[a-zA-Z]|\\[a-z]+)'?(?:\s*,\s*(?:[a-zA-Z]|\\[a-z]+)'?)*\s*")

@@ -154,7 +154,8 @@ class _Reader:
     def sheet(self) -> Sheet:
         self._close(len(self._lines) + 1)
         if self._only is not None and not any(answer.formulas for answer in self._answers):
-            self._answers = self._answers[:1] or [Handed(self._file, 1, self._only, ())]
+            whole = Written("\n".join(self._lines), 1, self._form)  # a formula without marks is read from it
+            self._answers = self._answers[:1] or [Handed(self._file, 1, self._only, (), whole)]
         if not self._answers and not self._complaints:
             self._complain(1, "no answer was found: write a heading with an exercise's id, such as '## averaging-two', "
                            "and the formula below it between $ signs")  # fmt: skip

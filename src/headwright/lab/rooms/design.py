@@ -111,7 +111,10 @@ def wish_of(asked: AskedForDesign) -> Wish:
         return copy(asked.copy_, asked.eps)
     if asked.average is not None:
         return average(asked.average, asked.eps)
-    return at_least({int(key): least for key, least in (asked.at_least or {}).items()})
+    wanted = asked.at_least or {}
+    if len({int(key) for key in wanted}) < len(wanted):
+        raise InputError(f"at_least names a key twice ({', '.join(wanted)}): expected each once")
+    return at_least({int(key): least for key, least in wanted.items()})
 
 
 def _mixing(found: Design) -> dict[str, Any] | None:

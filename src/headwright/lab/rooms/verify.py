@@ -1,4 +1,4 @@
-"""Certificates that are dropped on a page, checked by the trusted checker."""
+"""Certificates that are dropped on a page: checked by the trusted checker, those about every text by that of texts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import Any
 
 from pydantic import Field
 
+from headwright.errors import InputError
 from headwright.lab.asking import Tell
 from headwright.lab.room import Asked, Call, Room
 
 MOST_CHARACTERS = 3_000_000
+BUILT_IN = "builtin:induction"
 
 
 class AskedToVerify(Asked):
-    """A certificate that holds its keys.
+    """A certificate that holds its keys, or is about every text of the model that is built in.
 
     >>> AskedToVerify(certificate="{}").certificate
     '{}'
@@ -23,15 +25,35 @@ class AskedToVerify(Asked):
 
 
 def verify(asked: AskedToVerify, progress: Tell | None = None) -> dict[str, Any]:
-    """The trusted checker's verdict, as `headwright verify --json` says it.
+    """The checker's verdict, as `headwright verify --json` says it.
 
     >>> verify(AskedToVerify(certificate="{}"))["verdict"]
     'unreadable'
     """
+    from headwright.audit.texts.statement import FORMAT
     from headwright.trusted.verify import verify as trusted
 
+    if FORMAT in asked.certificate:
+        return _every_text(asked.certificate, progress)
     found = trusted(asked.certificate, progress=progress)
     return {"verdict": found.word, "words": found.words, "checker": "trusted"}
+
+
+def _every_text(text: str, progress: Tell | None) -> dict[str, Any]:
+    from headwright.audit.models import load_model
+    from headwright.audit.texts.checker import judged
+    from headwright.audit.texts.reading import first_layer
+    from headwright.audit.texts.statement import read
+
+    try:
+        statement = read(text)
+    except InputError as error:
+        return {"verdict": "unreadable", "words": str(error), "checker": "every text"}
+    if statement.model != BUILT_IN:
+        raise InputError(f"certificate: it is about every text of {statement.model}, and a page has {BUILT_IN} alone; "
+                         f"headwright verify FILE --model {statement.model} looks at it")  # fmt: skip
+    word, words = judged(statement, first_layer(load_model(BUILT_IN)), progress)
+    return {"verdict": word, "words": words, "checker": "every text"}
 
 
 ROOM = Room(
@@ -40,13 +62,13 @@ ROOM = Room(
     calls=(
         Call(
             "verify",
-            "Check a certificate with the trusted checker.",
+            "Check a certificate with the trusted checker, or one about every text with that of texts.",
             AskedToVerify,
             verify,
             {
                 "verdict": "verified, rejected or unreadable",
                 "words": "what was proved, or why nothing was",
-                "checker": "always 'trusted'",
+                "checker": "'trusted', or 'every text' where the certificate is about every text",
             },
             seconds=60.0,
             tells=True,

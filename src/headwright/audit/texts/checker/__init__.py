@@ -11,6 +11,6 @@ looking    the table of contents: fast for all query tokens, closer for those th
 """
 
 from headwright.audit.texts.checker.known import DoubtError
-from headwright.audit.texts.checker.looking import check
+from headwright.audit.texts.checker.looking import check, judged
 
-__all__ = ["DoubtError", "check"]
+__all__ = ["DoubtError", "check", "judged"]

@@ -60,6 +60,27 @@ def check(statement: Statement, layer: FirstLayer, progress: Progress | None = N
             look.at(part, told)
 
 
+def judged(statement: Statement, layer: FirstLayer, progress: Progress | None = None) -> tuple[str, str]:
+    """'verified' and all that the statement says, or 'rejected' and why.
+
+    >>> from dataclasses import replace
+    >>> from headwright.audit.models import load_model
+    >>> from headwright.audit.texts.certificate import statement_of
+    >>> from headwright.audit.texts.every_text import every_text
+    >>> from headwright.audit.texts.reading import first_layer
+    >>> model = load_model("builtin:induction")
+    >>> found = every_text(model, 8)[0]
+    >>> statement = statement_of(model.name, first_layer(model), found, found.places[1], "least")
+    >>> judged(replace(statement, bound="0.99"), first_layer(model))
+    ('rejected', 'for one query token the weight may be less than 0.99')
+    """
+    try:
+        check(statement, layer, progress)
+    except DoubtError as error:
+        return "rejected", str(error)
+    return "verified", statement.words()
+
+
 @contextmanager
 def _threads() -> Iterator[ThreadPoolExecutor]:
     """One for each processor, with matrix products of one thread; what has not begun is dropped on an interruption."""

@@ -1,4 +1,4 @@
-// A certificate that is dropped on a page, or chosen, goes to the trusted checker.
+// A certificate that is dropped on a page, or chosen, goes to the trusted checker; one about every text, to that of these.
 import { h } from "./dom.js";
 import { post } from "./ask.js";
 
@@ -10,7 +10,7 @@ export async function checkFile(file, place) {
     const found = await post("verify", { certificate: await file.text() });
     const good = found.verdict === "verified";
     card.replaceChildren(h("p", {}, h("b", { class: `badge ${good ? "proved" : "refuted"}` }, good ? "Verified" : found.verdict === "rejected" ? "Rejected" : "Unreadable"),
-      ` ${file.name}, by the trusted checker`), h("p", { class: "words" }, found.words), close(card));
+      ` ${file.name}, by the ${found.checker === "trusted" ? "trusted checker" : "checker of every text"}`), h("p", { class: "words" }, found.words), close(card));
   } catch (error) {
     card.replaceChildren(h("p", { class: "error" }, error.message), close(card));
   }

@@ -260,11 +260,11 @@ function build(main, state) {
   file.addEventListener("change", async () => {
     const chosen = file.files[0];
     file.value = "";
-    if (chosen) whole(chosen.name, chosen.size > 200_000 ? "" : await chosen.text(), chosen.name.endsWith(".tex"), chosen.size);
+    if (chosen) whole(chosen.name, chosen.size > 200_000 ? "" : await chosen.text(), chosen.name.endsWith(".tex"), chosen.size, /\.(md|markdown|tex|txt)$/i.test(chosen.name));
   });
 
   /** All answers of a text. */
-  async function whole(name, given, latex, size = given.length) {
+  async function whole(name, given, latex, size = given.length, text = true) {
     working?.abort();
     working = new AbortController();
     papers.hidden = false;
@@ -272,6 +272,7 @@ function build(main, state) {
     papers.replaceChildren(h("h2", {}, name), h("p", { class: "busy" }, "Each answer is checked in a process of its own."), far, button("Cancel", () => working.abort()));
     try {
       if (size > 200_000) throw new Error(`${name} has ${size} bytes: expected at most 200000 here; the command line takes more`);
+      if (!text) throw new Error(`${name} is not read: expected text, Markdown or LaTeX (.md, .markdown, .tex, .txt)`);
       if (!given.trim()) throw new Error(`${name} is empty`);
       const answer = await post("document", { text: given, exercise: null, hints: state.values.hints, latex, report: true }, working.signal, ({ state: how, done }) => { if (how !== "unknown") far.textContent = how === "waiting" ? "It waits for a free worker." : done === null ? "" : `${Math.floor(100 * done)}% of the answers are judged.`; });
       drawPapers(name, answer);
@@ -284,9 +285,9 @@ function build(main, state) {
     const count = Object.entries(answer.counts).filter(([, many]) => many).map(([word, many]) => `${many} ${word}`).join(", ");
     const { report, ...rest } = answer;
     papers.replaceChildren(h("h2", {}, name), h("p", { class: "headline" }, count || "Nothing was judged."),
-      h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "why"].map((head) => h("th", { scope: "col" }, head)))),
+      !answer.answers.length ? "" : h("div", { class: "scroll tables", tabindex: 0, role: "region", "aria-label": "All answers" }, h("table", {}, h("thead", {}, h("tr", {}, ...["line", "exercise", "verdict", "why"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...answer.answers.map((one) => h("tr", {}, h("td", {}, String(one.line)), h("td", {}, button(one.exercise, () => { state.set({ exercise: one.exercise, answer: one.answer.split("\n").map((line) => `$${line}$`).join("\n").slice(0, 8000) }); scrollTo({ top: 0 }); }, { class: "quiet", title: "Look at its formulas above" })), h("td", {}, badge(one.verdict, one.shown.word)), h("td", { class: "why" }, because(one.reason))))))),
-      ...[...answer.complaints, ...answer.notes].map((note) => h("p", { class: "note" }, `line ${note.line}: ${note.sentence}`)),
+      ...[...answer.complaints, ...answer.notes].map((note) => h("p", { class: "note" }, note.line ? `line ${note.line}: ` : "", ...lettered(note.sentence))),
       h("div", { class: "row-of" }, button("Download the report", () => download("headwright-report.html", report, "text/html"), { class: "primary" }), button("Download JSON", () => download("headwright-document.json", JSON.stringify(rest, null, 2)))));
     speak(`${name}: ${count || "nothing was judged"}`);
     papers.scrollIntoView({ block: "nearest" });
