@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from headwright.errors import InputError
+from headwright.weights import build, parse_rules
 from headwright.weights.export import write_huggingface
 from headwright.weights.export.huggingface import EPS, hidden_shape, to_hidden
 from headwright.weights.export.rounding import float_error
@@ -116,3 +117,17 @@ def test_refuses_a_token_longer_than_the_model_was_made_for() -> None:
     shape = hidden_shape(layer, np.ones((1, 5)))
     with pytest.raises(InputError, match="longer than the longest"):
         to_hidden(100 * np.ones((1, 5)), shape, "float32")
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype"),
+    [(1e-10, "float32"), (1e-6, "float32"), (1e-30, "float64"), (1e30, "float32"), (1e30, "bfloat16")],
+)
+def test_refuses_tokens_that_layer_norm_would_lose_or_overflow(size: float, dtype: str, tmp_path: Path) -> None:
+    size = 2.0 ** round(np.log2(size))
+    text = f"tokens = [[{size!r}, 0.0], [0.0, {size!r}]]\nrule = [{{ token = 0, copy = 1 }}]"
+    layer = build(parse_rules(text), dtype=dtype).layer
+    assert layer is not None
+    with pytest.raises(InputError, match="may move the pattern"):
+        write_huggingface(layer, tmp_path, [size * np.eye(2)])
+    assert not list(tmp_path.iterdir())

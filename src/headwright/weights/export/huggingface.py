@@ -26,6 +26,7 @@ from safetensors.numpy import save
 from headwright.errors import InputError
 from headwright.files import write_whole
 from headwright.weights.export.numbers import holds, rounded_down, runs_in, stored, width_of_head
+from headwright.weights.export.rounding import float_error
 from headwright.weights.head import HeadLayer
 
 FOLDER = "huggingface"
@@ -33,6 +34,7 @@ EPS = 1e-5  # of torch's nn.LayerNorm, which OPT does not set
 FILL = 4  # how many numbers make the lengths equal: each takes the rest of the one before, also in bfloat16
 LEAST_POWER = -7  # 4^-7 is still well above EPS
 LONGEST = 128  # positions, unless a sequence is longer
+MOVED = 0.01  # of a pattern: where the library's own arithmetic may move more, the layer is not what would run
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,10 @@ def write_huggingface(layer: HeadLayer, directory: str | Path, sequences: Sequen
     table = table.astype(np.float32).astype(np.float64) if dtype == "float32" else table
     shape, positions = hidden_shape(layer, table), max(LONGEST, *(len(X) for X in sequences))
     ends = np.cumsum([len(X) for X in sequences])[:-1]
+    parts = np.split(ids.reshape(-1), ends)
+    _check_rounding(layer, [table[part] for part in parts], shape)
     about = {
-        "input_ids": [part.tolist() for part in np.split(ids.reshape(-1), ends)],
+        "input_ids": [part.tolist() for part in parts],
         "output": [shape.first_output, shape.first_output + shape.outputs],
         "layer_norm_multiplies_by": 2.0**-shape.power,
     }
@@ -126,6 +130,18 @@ def write_huggingface(layer: HeadLayer, directory: str | Path, sequences: Sequen
     write_whole(folder / "config.json", (json.dumps(config, indent=2) + "\n").encode())
     write_whole(folder / "headwright.json", (json.dumps(about, indent=2) + "\n").encode())
     return folder
+
+
+def _check_rounding(layer: HeadLayer, sequences: Sequence[Float[np.ndarray, "T D"]], shape: HiddenShape) -> None:
+    """Refuse tokens that LayerNorm would lose, or overflow: the pattern would be another one."""
+    dtype = runs_in(layer.dtype)
+    moved = max(float_error(layer, X, dtype, softmax="float32", hidden=shape).pattern for X in sequences)
+    if not moved <= MOVED:
+        at_most = f"by up to {moved:.2g}" if moved < 1 else "to anything"
+        raise InputError(
+            f"OPT's LayerNorm in {dtype} takes tokens beside numbers of size {2.0**shape.power:.2g}, and may move the "
+            f"pattern {at_most}: expected tokens and scores nearer to 1, or float64; torch and onnx need no LayerNorm"
+        )
 
 
 def _length(hidden: int, power: int) -> float:
