@@ -54,3 +54,38 @@ def test_what_restricts_nothing_or_what_follows_only_leaves_the_object_as_it_is(
 
 def test_what_is_let_afterwards_does_not_mend_what_was_said_before() -> None:
     assert judged("averaging-two", rf"{QUERY}. Then $\alpha_a = \frac12$. Let $n = 2$.").word == "refuted"
+
+
+CONDITION = r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for all $i \ne j$. "
+
+
+def test_that_a_condition_is_necessary_does_not_follow_from_the_condition() -> None:
+    text = CONDITION + r"$\alpha_j \ge 1 - \delta \implies k_j^\top q - k_i^\top q \ge \ln(n/\delta)$."
+    assert judged("copying", text).word == "refuted"
+
+
+@pytest.mark.parametrize("said", [r"with $\lambda \ge \ln(n/\epsilon)$", r"with a large $\lambda$", ""])
+def test_that_a_bound_is_necessary_is_not_concluded_from_the_bound(said: str) -> None:
+    claim = r"$\alpha_b \ge \frac{1}{2+\epsilon} \implies \lambda \ge \ln(n/\epsilon)$"
+    assert judged("averaging-two", rf"$q = \lambda(k_a + k_b)$ {said}. {claim}.").word == "undecided"
+
+
+def test_what_follows_without_it_is_proved() -> None:
+    claim = r"$\alpha_a = \alpha_b \implies k_a^\top q = k_b^\top q$"
+    assert judged("averaging-two", rf"$q = \lambda(k_a + k_b)$. {claim}.").word == "proved"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for every $i$.",
+        r"$k_i^\top q < 0$ for all $i$ and $k_j^\top q \ge \ln(2n/\delta)$.",
+        r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for all $i \ne j$ with $k_i^\top q < 0$.",
+    ],
+)
+def test_a_condition_that_no_scores_meet_or_that_leaves_out_keys_proves_nothing(condition: str) -> None:
+    assert judged("copying", condition).word == "undecided"
+
+
+def test_a_condition_on_all_other_keys_is_one() -> None:
+    assert judged("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all other $i$.").word == "proved"

@@ -16,8 +16,10 @@ from headwright.formula.tree import (
     Call,
     Listing,
     Name,
+    Negative,
     Node,
     Number,
+    Quotient,
     Relation,
     walk,
 )
@@ -180,6 +182,24 @@ def named(full: str) -> Name:
     if not index:
         return Name(base.rstrip("'"), primes=base.count("'"))
     return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))
+
+
+def number_of(node: Node) -> Fraction | None:
+    """The number that is written out; None where something else is written.
+
+    >>> number_of(Negative(Quotient(Number(Fraction(1)), Number(Fraction(2)))))
+    Fraction(-1, 2)
+    """
+    match node:
+        case Number(value):
+            return value
+        case Negative(body):
+            inner = number_of(body)
+            return None if inner is None else -inner
+        case Quotient(Number(over), Number(under)) if under != 0:
+            return over / under
+        case _:
+            return None
 
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:

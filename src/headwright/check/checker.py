@@ -77,7 +77,7 @@ def _checked(exercise: Exercise, as_read: Read, seed: int) -> Verdict:
             setting = _setting(exercise)
             answer = read_answer(exercise, as_read, setting.gives)
             court = setting.opened(answer)
-            judgements = held(exercise, heard(Bench(exercise, setting, seed), answer, court), answer, as_read)
+            judgements = held(exercise, heard(Bench(exercise, setting, seed, _setting), answer, court), answer, as_read)
             verdict = earned(exercise, answer, court, composed(judgements), judgements)
             if not any(variant.definitions != answer.definitions for variant in answer.variants if answer.by_cases):
                 verdict = court.advised(verdict, judgements)

@@ -157,7 +157,8 @@ def _left_open(verdict: Verdict, one: Unread) -> Verdict:
         why = f"{where} cannot be read:\n{one.error}"
     else:
         why = f"{where} was not judged, {one.why}: {_quoted(one.statement)}"
-    return replace(verdict, word="undecided", reason=_so_far(verdict) + why, counterexample=None)
+    so_far = "" if one.decides else _so_far(verdict)  # what is said there may change what was judged
+    return replace(verdict, word="undecided", reason=so_far + why, counterexample=None)
 
 
 def _so_far(verdict: Verdict) -> str:

@@ -7,7 +7,7 @@ counts; what is open then is set aside as not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,7 +21,9 @@ from headwright.check.answer import (
     WrongKindError,
     about_parameters,
     about_the_given,
+    comparisons,
     flips,
+    full_name,
 )
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
@@ -31,9 +33,11 @@ from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
+from headwright.check.settings.matrices.known import names_in
+from headwright.check.widening import widened
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation
+from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
 
 ZERO = Number(Fraction(0))
 
@@ -45,6 +49,7 @@ class Bench:
     exercise: Exercise
     setting: Setting
     seed: int
+    setting_of: Callable[[Exercise], Setting]  # where more is spoken of than is given
 
     def decided(self, court: Court, answer: Answer, asked: Iterable[Claim]) -> list[Judged]:
         """Claims decided, and looked at twice."""
@@ -255,6 +260,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
     found = bench.decided(court, there, bench.claims(said.node, role, said))
+    if not any(one.decision.word == "refuted" for one in found):
+        found = _beyond_the_given(bench, said, there, role, found)
+    if _is_converse(said.node) and not any(one.decision.word == "refuted" for one in found):
+        found = _by_itself(bench, said, there, role, found)
     if said.statement is not None and said.statement.tentative:
         if any(one.decision.word == "refuted" for one in found):
             _set_aside(answer, said, "what is called a contradiction is none")
@@ -288,6 +297,56 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
             return []
         return again
     return found
+
+
+def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:
+    """'for all epsilon > 0', where epsilon < 1 is given: what is said must hold there too, or it is left open."""
+    assumed = [one.node for one in answer.assumptions]
+    conditions = said.node.conditions if isinstance(said.node, Quantified) else ()
+    stated = [
+        link for one in conditions if isinstance(one, Relation) and one not in assumed for link in comparisons(one)
+    ]
+    sentence = "" if said.statement is None else said.statement.sentence
+    wider = widened(bench.exercise, stated, sentence)
+    if wider is None:
+        return found
+    if wider.exercise is not None:
+        there = Bench(wider.exercise, bench.setting_of(wider.exercise), bench.seed, bench.setting_of)
+        again = there.decided(there.setting.opened(answer), answer, there.claims(said.node, role, said))
+        if again and all(one.decision.word == "proved" for one in again):
+            return found
+    return [_left_undecided(one, f"it is said for {wider.words}, which is more than is given") for one in found]
+
+
+def _is_converse(node: Node) -> bool:
+    """Whether something of weights or outputs is said to imply what is not about them: a condition is necessary."""
+    match node:
+        case Logic("implies", (condition, conclusion)):
+            return _weighs(condition) and not _weighs(conclusion)
+        case Quantified(body, conditions):
+            return any(map(_weighs, conditions)) and not _weighs(body)
+        case _:
+            return False
+
+
+def _weighs(node: Node) -> bool:
+    return any(isinstance(part, Name) and part.base in ("alpha", "c") for part in walk(node))
+
+
+def _by_itself(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:
+    """That a condition is necessary must not be concluded from the condition itself: what is found without it."""
+    if bench.exercise.keys is None:
+        return found
+    if bench.exercise.condition:
+        alone = Answer(dict(answer.definitions), list(answer.conditions), [said])
+        return bench.decided(bench.setting.opened(alone), alone, bench.claims(said.node, role, said))
+    known = {*answer.definitions, "e", "pi"}
+    names = {name for one in found for name in names_in(one.link) if full_name(name) not in known}
+    own = [name for name in names if not bench.setting.gives(name)]
+    return [_left_undecided(one, CIRCULAR) for one in found] if own else found
+
+
+CIRCULAR = "it is not known whether that follows, or is only what the answer assumes"
 
 
 def _in_a_limit(exercise: Exercise, answer: Answer, said: Said) -> bool:

@@ -413,6 +413,9 @@ class _Sorter:
             else:
                 self._set_aside_said(said, "it is said of some of the integers only", decides=True)
             return
+        if role == "where" and self._picks_keys(node):
+            self._set_aside_said(said, "it leaves out some of the keys", decides=True)
+            return
         if role == "where" and not under:
             if is_index(node) and self._last is not None and self._last in self.answer.claims:
                 self.answer.claims[self.answer.claims.index(self._last)] = self._under(self._last, (node,))
@@ -452,6 +455,16 @@ class _Sorter:
         said = self._under(said, (*self._order, *self._with_witnesses(node, under)))
         (self.answer.elsewhere[-1][1] if self.answer.elsewhere else self.answer.claims).append(said)
         self._last = said
+
+    def _picks_keys(self, node: Node) -> bool:
+        """'k_j^T q > ... for all i != j with k_i^T q > 0': for which keys a condition on scores is meant."""
+        last = self._last.node if self._last is not None else None
+        if not self.exercise.condition or not isinstance(last, Quantified) or isinstance(node, Quantified):
+            return False
+        letters = {part.index.base for part in walk(node) if isinstance(part, Name) and isinstance(part.index, Name)}
+        ranging = {part.base for one in last.conditions for part in walk(one) if isinstance(part, Name)}
+        named = set() if self.exercise.keys is None else set(self.exercise.keys.named)
+        return _speaks_of(node, "q") and bool((letters & ranging) - named)
 
     def _restricts(self, node: Node) -> bool:
         """'let t = 0', 'let t < t'': a choice among the given integers, and no claim about all of them."""

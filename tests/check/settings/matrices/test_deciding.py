@@ -516,3 +516,17 @@ def test_a_norm_may_be_that_of_nothing(bound: str, word: str) -> None:
     """For k = d nothing is left of A - U_k S_k V_k^T."""
     (part,) = check("energy", rf"\|A - U_k S_k V_k^\top\|_2 \le {bound}").parts
     assert part.word == word, part.reason
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"A - B = \sum_{i=k}^{n} \sigma_i u_i v_i^\top",
+        r"\|A\|_F^2 = \sum_{i=1}^{n} \sigma_i^2",
+        r"\sum_{i=1}^n \sigma_i \ge 0",
+    ],
+)
+def test_a_sum_over_more_terms_than_there_are_is_not_passed(claim: str) -> None:
+    found = check("low-rank", r"B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top", claim)
+    assert found.word == "undecided"
+    assert "exist for n <= d only" in found.reason

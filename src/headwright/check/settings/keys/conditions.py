@@ -9,6 +9,7 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,7 +21,7 @@ from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, 
 from headwright.check.scalars.instances import allowed, choices
 from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import Parameter
-from headwright.check.scalars.where import MIRRORED, checked
+from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
 from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
 from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
@@ -193,6 +194,8 @@ def assuming(
                 continue
             decider, reading = _assumed(decider, relation)
             readings += [reading] if reading else []
+    for said in claims:
+        doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", Name("q"))
     return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
@@ -287,6 +290,41 @@ def _left_out(node: Node, decider: Decider) -> list[str]:
         named = decider.scene.classes.named
         found += [y for x, y in apart(conditions, decider.scene) if x not in named and y not in named]
     return found
+
+
+OF_ITSELF = "for all keys, it is said of the key itself too: no scores meet that"
+
+
+_OTHERS = re.compile(r"\b(?:others?|else|rest|remaining|different|distinct)\b")
+
+
+def _of_the_named_key(said: Said, decider: Decider) -> Iterator[Relation]:
+    """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that no scores meet then."""
+    scene = decider.scene
+    if said.statement is not None and _OTHERS.search(said.statement.sentence):
+        return  # for all other i
+    for part in [one for one in walk(said.node) if isinstance(one, Quantified)]:
+        letters = [one.base for one in part.conditions if isinstance(one, Name)]
+        different = {letter for pair in apart(part.conditions, scene) for letter in pair}
+        for letter in letters:
+            for relation in _score_relations(part.body) if letter not in different else ():
+                there = renamed(relation, {letter: scene.classes.named[0]})
+                if isinstance(there, Relation) and there != relation and _never_met(there, decider):
+                    yield relation
+
+
+def _never_met(relation: Relation, decider: Decider) -> bool:
+    """Whether it is proved that no scores meet a relation, beside all that is assumed."""
+    (a, b), (sign,) = relation.terms, relation.comparisons
+    reader = Reader(decider.scene, {})
+    try:
+        left, right = reader.scalar(a), reader.scalar(b)
+    except (MisfitError, UndeterminedError):
+        return False
+    if sign in (">>", "<<"):
+        return left == right
+    where, _ = decider.where([left, right], decider.solved)
+    return prove(left, OPPOSITE[checked(sign)], right, where) is not None
 
 
 def _can_be_met(decider: Decider) -> bool:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Literal
 
-from headwright.check.answer import MisfitError, compared, comparisons, full_name
+from headwright.check.answer import MisfitError, compared, comparisons, full_name, number_of
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
@@ -71,7 +71,7 @@ from headwright.check.settings.keys.scene import (
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Negative, Node, Number, Quotient, Relation, walk
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Relation, walk
 
 
 def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
@@ -80,7 +80,7 @@ def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
         if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
-        value, name = _number(other), full_name(one)
+        value, name = number_of(other), full_name(one)
         if value is not None:
             before = scene.own.get(name, REAL)
             try:
@@ -101,20 +101,6 @@ def _cut(known: Range, sign: str, value: Fraction) -> Range:
         if not isinstance(high, Fraction) or value < high or (value == high and opened):
             known = replace(known, upper=value, upper_open=opened)
     return known
-
-
-def _number(node: Node) -> Fraction | None:
-    match node:
-        case Number(value):
-            return value
-        case Negative(Number(value)):
-            return -value
-        case Quotient(Number(over), Number(under)) if under != 0:
-            return over / under
-        case Negative(Quotient(Number(over), Number(under))) if under != 0:
-            return -over / under
-        case _:
-            return None
 
 
 ORDER = "what else goes where, and whether before or after, is not said"

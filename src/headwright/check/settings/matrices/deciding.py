@@ -68,7 +68,8 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     r"""Whether one comparison holds for all matrices that satisfy what is given.
 
     FormulaError where shapes do not fit; of a chain, decide each link by itself. It is about sizes for which all
-    members that it speaks of exist; NoMember where it is strict and these are not all sizes.
+    members that it speaks of exist; NoMember where it is strict and these are not all sizes, or where they are not
+    all matrices.
 
     >>> from headwright.formula.parse import parse
     >>> from headwright.formula.shapes import SCALAR, Shape
@@ -82,8 +83,9 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     """
     case = _case(statement, given)
     found = case.decided()
-    if strict and case.known.doubts and found.word != "refuted":
-        raise NoMember(case.known.doubts[0])
+    doubts = case.known.shrunk or (case.known.doubts if strict else [])
+    if doubts and found.word != "refuted":
+        raise NoMember(doubts[0])
     return found
 
 

@@ -304,6 +304,9 @@ class Sizes:
             if self.below(high, low):
                 raise NoForm("it speaks of a column or singular value that never exists")
             self.known.doubts.append("it speaks of a column or singular value that does not exist for all sizes")
+            sides = low.names() - high.names(), high.names() - low.names()
+            if all(sides) and sides[0] | sides[1] <= set(self.known.dimensions):  # and not only a few columns
+                self.known.shrunk.append(f"it speaks of columns or singular values that exist for {low} <= {high} only")
         self.assume(low, high)
 
     def at_most(self, low: Scalar, high: Scalar) -> bool:

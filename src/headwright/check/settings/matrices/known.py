@@ -79,6 +79,7 @@ class Known:
     _definitions: dict[str, Node] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
+    shrunk: list[str] = field(default_factory=list)  # where that leaves out matrices: a sum up to n of d terms
 
     def __post_init__(self) -> None:
         """Look at everything once: words that nobody knows would be silently ignored."""

@@ -1,0 +1,51 @@
+"""What is said for more than is given must hold there, or it is left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
+from headwright.check.verdict import Verdict
+
+EXERCISES = load_exercises()
+QUERY = r"$q = \ln(n/\epsilon)(k_a + k_b)$"
+ENERGY = r"$\|A\|_F^2 = \sum_{i=1}^d \sigma_i^2 \ge \sum_{i=1}^k \sigma_i^2 \ge k \sigma_k^2$"
+
+
+def judged(exercise: str, text: str) -> Verdict:
+    return check_answer(EXERCISES[exercise], Written(text))
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "said"),
+    [
+        ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for every $\epsilon > 0$.", "epsilon > 0"),
+        ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for $0 < \epsilon < 5$.", "epsilon < 5"),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for any real $t \ne t'$.", "real numbers"),
+        (
+            "positions-unique",
+            r"$\Phi_t \ne \Phi_{t'}$, as $\cos t \ne \cos t'$ for all integers $t \ne t'$.",
+            "all integers",
+        ),
+        ("kth-singular-value", rf"{ENERGY} for every $k \le n$.", "k <= n"),
+    ],
+)
+def test_what_is_said_for_more_than_is_given_is_left_open(exercise: str, text: str, said: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "undecided", verdict.reason
+    assert said in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("averaging-two", rf"{QUERY}. Then $\alpha_a \ge \frac{{1}}{{2+\epsilon}}$ for every $\epsilon > 0$."),
+        ("averaging-two", rf"{QUERY}. Then $\alpha_a > \frac{{1}}{{3}}$, since $0 < \epsilon < 1$."),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for all integers $t \ne t'$."),
+        ("kth-singular-value", rf"{ENERGY} for every $k \le d$."),
+    ],
+)
+def test_what_holds_there_too_is_proved(exercise: str, text: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "proved", verdict.reason
