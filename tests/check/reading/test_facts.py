@@ -60,7 +60,7 @@ def test_the_false_twin_of_a_fact_does_not_pass(exercise: str, twin: str) -> Non
     [
         ("low-rank", r"Keep the $k$ largest terms and drop the rest: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
         ("low-rank", r"Stop after $k$ terms: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
-        ("two-heads", r"One head per value: $q_1 = \lambda(\mu_a+\mu_b)$, $q_2 = 2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
+        ("two-heads", r"One head each: $q_1 = \lambda(\mu_a+\mu_b)$, $q_2 = 2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
         ("averaging-two", r"Sum the wanted keys: $s = k_a - k_b$. Then $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"Push the wanted keys away: $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"$q = \ln(n/\epsilon)(k_a + k_b)$. Divide by $n$."),
@@ -92,3 +92,37 @@ def test_what_describes_another_object_does_not_pass(exercise: str, text: str) -
 )  # fmt: skip
 def test_what_describes_the_object_as_it_is_passes(exercise: str, text: str) -> None:
     assert check_answer(EXERCISES[exercise], Written(text)).word == "proved"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "words"),
+    [
+        ("averaging-two", "They are sorted."),
+        ("averaging-two", "It is constant."),
+        ("averaging-two", "It is an arbitrary scalar."),
+        ("averaging-two", "This is needed."),
+        ("averaging-two", "It is not zero at $k_a$."),
+        ("averaging-two", "Divide everything by $n$."),
+        ("kth-singular-value", "Divide by $0$."),
+        ("relative-positions", "The matrix is fixed."),
+    ],
+)
+def test_words_that_say_what_something_is_do_not_pass(exercise: str, words: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(ANSWERS[exercise] + words)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("taking-apart", r"$M = A A^\top$. It is the projection onto the first subspace and the second."),
+        ("averaging-varies", r"$\operatorname{Var}(\alpha_a) \to 1/4$. This is a fair coin with variance $1/2$."),
+        ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$. The words cancel and so do the positions."),
+        ("temperature-cold", r"$\tau = 1/\ln(n/\epsilon)$. It is hot enough."),
+        (
+            "averaging-gaussian",
+            r"$q = \lambda(\mu_a+\mu_b)$, $\lambda$ large. The output is $\frac12(v_a+v_b)$ exactly.",
+        ),
+    ],
+)
+def test_what_is_added_to_a_clause_is_not_lost(exercise: str, text: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text)).word in ("undecided", "refuted")

@@ -290,11 +290,12 @@ class Constructs(Facts):
             self.at = back
         self.need(projects or self.take_from("projection"))
         if not self.take("onto", "on", "to"):
-            self.need(not projects)
+            self.need(not projects and self.closed())
             return [rf"{name}^\top = {name}", f"{name} {name} - {name} = 0"], "room"
         complement = self.take("the orthogonal complement of", "the complement of")
         space = self._subspace()
         image = rf"(I - {space} {space}^\top)" if complement else rf"{space} {space}^\top"
+        self.need(self.closed())
         return [f"{image} - {name} = 0"], "room"
 
     def acted_on(self) -> Made:
@@ -345,6 +346,7 @@ class Constructs(Facts):
             term = self.next("term")
         self.need(_WEIGHT.fullmatch(term) and self.take_from("being"))
         self.need(self.take_from("a fair coin"))
+        self.need(self.closed())
         return [rf"\mathbb{{E}}[{term}] \to \frac12", rf"\operatorname{{Var}}({term}) \to \frac14"], "room"
 
     # What is said of things that were just named.
@@ -373,6 +375,7 @@ class Constructs(Facts):
         if not names and sign == r"\ne 0" and _EQUATION.fullmatch("".join(self.stated()[-1:])):
             names = equal[-1:]  # 'a = b. It is not zero': either side
         self.need(names and sign in ("> 0", r"\ge 0", r"\ne 0"))
+        self.need(self.closed())
         return [f"{name} {sign}" for name in reversed(names)], "room"
 
     def pushing(self) -> Made:
@@ -405,6 +408,7 @@ class Constructs(Facts):
         first, second = self.objects.pair or ("", "")
         left, right = first.partition(" + "), second.partition(" + ")
         self.need(left[2] and right[2])
+        self.need(self.closed())
         return [f"({first}) - ({second}) = {left[2]} - {right[2]}"], "room"
 
     def copying(self) -> Made:
@@ -417,6 +421,7 @@ class Constructs(Facts):
         if self.kind() == "term":
             value = self.next("term")
             self.need(self.tokens[self.at - 2].text == "of")
+        self.need(self.closed())
         return [rf"c \approx {value}"], "room"
 
     def two_queries(self) -> Made:
@@ -429,6 +434,7 @@ class Constructs(Facts):
         self.skip("adverbs")
         self.take("obviously", "clearly")
         self.need(self.phrase(lexicon().of_twos) == r"\ne")
+        self.need(self.closed())
         return [rf"{self.objects.queries[0]} \ne {self.objects.queries[1]}"], "room"
 
 

@@ -63,11 +63,12 @@ class Facts(Given):
     def _scaling(self) -> None:
         """'divide by $k$', of a relation that was stated; of the object that is asked for, it would be another one."""
         self.need(self.take("divide", "dividing", "multiply", "multiplying"))
-        if not self.take("both sides", "everything", "the inequality", "the equation"):
+        if not self.take("both sides", "the inequality", "the equation"):
+            self.take("everything")
             stated = [*self.before, *(one.text for one in self.out if one.kind == "formula")][-1:]
             self.need(stated and self.objects.asked not in (sides(stated[0])[0], sides(stated[0])[0].lstrip("\\")))
         self.need(self.take("by", "with"))
-        self.next("term")
+        self.need(self.next("term") != "0")
         self.take("from the left", "from the right", "on both sides")
 
     def _inserting(self) -> None:

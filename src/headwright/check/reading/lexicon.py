@@ -43,6 +43,7 @@ class Lexicon:
     neutral: frozenset[tuple[str, ...]]
     beside: frozenset[tuple[str, ...]]
     things: frozenset[tuple[str, ...]]
+    kinds: frozenset[tuple[str, ...]]
     claiming: frozenset[tuple[str, ...]]
     facts: frozenset[str]
     before: frozenset[str]
@@ -161,7 +162,8 @@ class Lexicon:
         >>> lexicon().leads_in("we get for the score".split()), lexicon().leads_in("a longer query has".split())
         (True, False)
         """
-        known = self.neutral | self.beside | self.things | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        known = self.neutral | self.beside | self.things | self.kinds
+        known = known | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
         at = 0
         while at < len(words):
             rest = words[at:]
@@ -178,7 +180,9 @@ class Lexicon:
         >>> lexicon().claims_nothing("this works".split()), lexicon().claims_nothing("half works".split())
         (True, False)
         """
-        known = self.beside if _somewhere(words, self.claiming) else self.beside | self.things
+        claims = _somewhere(words, self.claiming)
+        known = self.beside if claims else self.beside | self.things
+        known = known | self.kinds if beside_a_term or not claims else known
         at = 0
         while at < len(words):
             rest = words[at:]
@@ -235,6 +239,7 @@ def lexicon() -> Lexicon:
         neutral=frozenset(_table({"": [*given["neutral"]["words"], *given["neutral"]["phrases"]]})),
         beside=frozenset(_table({"": [*given["beside"]["words"], *given["beside"]["phrases"]]})),
         things=frozenset(_table({"": given["beside"]["things"]})),
+        kinds=frozenset(_table({"": given["beside"]["kinds"]})),
         claiming=frozenset(_table({"": given["beside"]["verbs"]})),
         facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),

@@ -142,6 +142,13 @@ class Cursor:
         self.skip("trailing")
         return self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("ends")
 
+    def closed(self) -> bool:
+        """Whether a clause ends here and nothing is added to it: neither a case, nor 'and the second'."""
+        self.skip("trailing")
+        if self.word() == "and":
+            return self.word(1) not in ("the", "so", "also", "both", "as")
+        return self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("closes")
+
     def mention(self, kind: str, refs: Iterable[str]) -> None:
         """Remember which keys were named."""
         self.named.setdefault(kind, []).extend(ref for ref in refs if ref not in (REST, ALL, FRONT))
