@@ -154,6 +154,7 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
         holds_on_average(question.node, worlds[0], setting, variance)
         for worlds in sequences(replace(question, values={}), random, MOMENTS)
         if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
+        if all(_met(condition, worlds[0], question) is True for condition in question.conditions)
         for variance in (Fraction(1, 7), Fraction(1, 1000))
     ]
     return _weighed(one, said, one.decision.word == "proved")
