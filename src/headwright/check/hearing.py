@@ -198,6 +198,8 @@ def _made_for(assumed: Said, thing: Said) -> bool:
     one, other = assumed.statement, thing.statement
     if one is None or other is None or one.role == "where" or one.number < other.number:
         return True
+    if one.sentence == other.sentence and one.line == other.line:
+        return True
     return _WITHOUT_LOSS.search(one.sentence) is not None  # that would be for the question as a whole
 
 
