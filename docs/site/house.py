@@ -3,7 +3,7 @@
     python docs/site/house.py     draw it anew
 
 An arrow that follows from two others is left out, so that what is drawn is what one has to know. A room stands one
-floor above the highest room that it knows.
+floor above the highest room that it knows; a floor of many rooms is drawn as two rows.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "headwright"
 DRAWING = ROOT / "docs" / "house.svg"
 TELLS = {
-    "cli": "arguments, printing, exit codes",
+    "cli": "the command line",
     "widgets": "the lab in a notebook",
     "lab": "a page on this machine",
     "tour": "the story of make demo",
     "check": "answers, proved or refuted",
     "weights": "rules to whole heads",
     "audit": "what trained heads do",
-    "design": "wish to query to certificate",
+    "design": "wish, query, certificate",
     "fast": "the second checker",
     "pictures": "results as charts",
     "layer": "self-attention, order",
@@ -46,12 +46,13 @@ TELLS = {
     "verb": "packages one can call",
     "theme": "colours and type, once",
 }
-WIDE, HIGH, GAP, LIFT, EDGE = 176, 44, 28, 46, 20
+WIDE, HIGH, GAP, LIFT, EDGE = 192, 52, 22, 44, 14
+MOST = 5  # rooms beside each other: more, and nobody could read them on a page
 STYLE = f"""
 :root {{{theme.properties(theme.LIGHT)} }}
 @media (prefers-color-scheme: dark) {{ :root {{{theme.properties(theme.DARK)} }} }}
-text {{ font: 600 14px var(--font); fill: var(--ink); text-anchor: middle }}
-.tell {{ font-weight: 400; font-size: 11px; fill: var(--quiet) }}
+text {{ font: 600 17px var(--font); fill: var(--ink); text-anchor: middle }}
+.tell {{ font-weight: 400; font-size: 13px; fill: var(--quiet) }}
 rect {{ fill: var(--code); stroke: var(--key) }}
 .trusted rect {{ stroke: var(--target-deep); stroke-width: 3 }}
 path {{ fill: none; stroke: var(--quiet); stroke-width: 1; marker-end: url(#tip) }}
@@ -134,12 +135,11 @@ def floors(known: dict[str, set[str]]) -> list[list[str]]:
 def drawing() -> str:
     """The house as SVG."""
     known = imports(rooms())
-    rows = floors(known)
-    widest = max(map(len, rows))
-    width = 2 * EDGE + widest * WIDE + (widest - 1) * GAP
+    rows = [row for floor in floors(known) for row in _narrow(floor)]
+    width = 2 * EDGE + MOST * WIDE + (MOST - 1) * GAP
     place = {}
-    for floor, row in enumerate(rows):
-        left = (width - len(row) * WIDE - (len(row) - 1) * GAP) / 2
+    for floor, (row, aside) in enumerate(rows):
+        left = (width - len(row) * WIDE - (len(row) - 1) * GAP) / 2 + aside
         for number, room in enumerate(row):
             place[room] = (left + number * (WIDE + GAP), EDGE + floor * (HIGH + LIFT))
     lines = [_arrow(place[a], place[b]) for a, b in arrows(known)]
@@ -158,6 +158,14 @@ def drawing() -> str:
     )
 
 
+def _narrow(floor: list[str]) -> list[tuple[list[str], float]]:
+    """A floor in one row, or in two that stand between each other's rooms; and how far to the right of the middle."""
+    if len(floor) <= MOST:
+        return [(floor, 0.0)]
+    step = (WIDE + GAP) / 4 if len(floor) % 2 == 0 else 0.0
+    return [(floor[::2], -step), (floor[1::2], step)]
+
+
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
     (x, y), (u, v) = (start[0] + WIDE / 2, start[1] + HIGH), (end[0] + WIDE / 2, end[1])
     bend = min(60, (v - y) / 2)
@@ -173,8 +181,8 @@ def _box(room: str, x: float, y: float, knows: set[str]) -> str:
     return (
         f'<g class="{room}"><title>{escape(said)}</title>'
         f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="6"/>'
-        f'<text x="{middle:g}" y="{y + 19:g}">{room}</text>'
-        f'<text class="tell" x="{middle:g}" y="{y + 35:g}">{escape(TELLS.get(room, ""))}</text></g>'
+        f'<text x="{middle:g}" y="{y + 22:g}">{room}</text>'
+        f'<text class="tell" x="{middle:g}" y="{y + 41:g}">{escape(TELLS.get(room, ""))}</text></g>'
     )
 
 
