@@ -163,7 +163,8 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
-        for said, line in said_in_words(found) if not sentence.heading else ():
+        heading = sentence.heading and not any(word in VERBS for clause in found for word in clause.words)
+        for said, line in said_in_words(found) if not heading else ():
             self.beside.append(
                 Statement(
                     "unclear",
@@ -289,6 +290,9 @@ class _Sentence:
         }:  # 'by part (a), $a = b$': it is all that is said
             self.all._chain = len(self.all.found) - 1
         if self.front and self.start == len(self.all.found):
+            every = any(clause.cue in EVERY and clause.formulas for clause in self.clauses)
+            if every or "only" in re.findall(r"[a-z]+", self.sentence.text):  # 'it works for $n > 2$ only'
+                self._unclear("for what it is said was not understood", self.sentence.line)
             for unknown in (
                 one.unknown for one in self.front if one.unknown.startswith(EVERY)
             ):  # 'it works for any $lambda$'
