@@ -82,10 +82,26 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """For notebooks: the word, the reason, and what was found of each part."""
-        found = [(part.statement, f"{part.role}: {part.word}") for part in self.parts]
-        told = [("threshold", self.threshold)] if self.threshold else []
-        against = [(f"counterexample: {name}", str(value)) for name, value in (self.counterexample or {}).items()]
-        return card(self.word, self.reason, [*told, *against, *found])
+        found = [(_spelt(part.statement), f"{part.role}: {part.word}") for part in self.parts]
+        sides = {"left": "left side", "right": "right side"}
+        against = ", ".join(
+            f"{sides.get(one, one)} = {number}"
+            for name, value in (self.counterexample or {}).items()
+            for one, number in (value.items() if isinstance(value, Mapping) else [(name, value)])
+        )
+        told = (("counterexample", against), ("works from", self.threshold), ("suggestion", self.suggestion))
+        return card(self.word, self.reason, [*((name, said) for name, said in told if said), *found])
+
+
+def _spelt(statement: str) -> str:
+    """A statement in plain letters, where it can be read: a notebook's card holds no formulas."""
+    from headwright.formula import FormulaError, parse
+    from headwright.formula.show import plain
+
+    try:
+        return plain(parse(statement))
+    except FormulaError:
+        return statement
 
 
 def worst(words: list[Word]) -> Word:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from headwright.check.reading.given import Given
+from headwright.check.reading.facts import Facts
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
 from headwright.check.reading.things import ALL, Subject, UnfitError, sides
@@ -18,7 +18,7 @@ Made = tuple[list[str], Loose]
 ACTS = "acts"  # in place of a sign: what was said last is what a matrix does
 
 
-class Constructs(Given):
+class Constructs(Facts):
     """Reads clauses that are no subject with a sign and a value."""
 
     def functional(self) -> Made:
@@ -244,8 +244,10 @@ class Constructs(Given):
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
-        self.take("every", "each", "all", "all the", "the")
-        found = [self.next("term")]
+        found = self._in_subspace()
+        if not found:
+            self.take("every", "each", "all", "all the", "the")
+            found = [self.next("term")]
         while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
             self.at += 1
             found.append(self.next("term"))
@@ -258,6 +260,42 @@ class Constructs(Given):
         self.need(all(map(_NAME.fullmatch, found)))
         self.sign = ACTS
         return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], "room"
+
+    def _in_subspace(self) -> list[str]:
+        """'the part in the second subspace', where there are two, with $v_a$ and $v_b$ in them."""
+        if not self.take_from("the part in"):
+            return []
+        return [f"v_{'ab'[self._subspace() == 'B']}"]
+
+    def _subspace(self) -> str:
+        """'the first subspace', 'the span of the $a_i$', 'the columns of $A$': the matrix whose columns span it."""
+        self.need("orthogonal ranges" in self.objects.facts.get("A,B", ()))
+        said = self.take_from("first subspace")
+        self.need(said)
+        if said.endswith(("subspace", "space", "one")):
+            return "B" if "second" in said else "A"
+        found = _OF_COLUMNS.fullmatch(self.next("term"))
+        self.need(found)
+        return found[1][0].upper() if found else ""
+
+    def projecting(self) -> Made:
+        """'it is the orthogonal projection onto the first subspace', of the matrix that is asked for."""
+        name = self.objects.asked
+        self.need(name == "M" and self.objects.matrices)
+        back = self.at
+        told = self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self.passed())
+        projects = bool(told and self.take("projects"))
+        if told and not projects and not self.take("is", "is just", "is then"):
+            self.need(self.tokens[back].text == "the")  # 'the projection' itself
+            self.at = back
+        self.need(projects or self.take_from("projection"))
+        if not self.take("onto", "on", "to"):
+            self.need(not projects)
+            return [rf"{name}^\top = {name}", f"{name} {name} - {name} = 0"], "room"
+        complement = self.take("the orthogonal complement of", "the complement of")
+        space = self._subspace()
+        image = rf"(I - {space} {space}^\top)" if complement else rf"{space} {space}^\top"
+        return [f"{image} - {name} = 0"], "room"
 
     def acted_on(self) -> Made:
         """'$v_a$ stays the same', '$v_b$ is mapped to zero': by the matrix that is asked for."""
@@ -299,11 +337,99 @@ class Constructs(Given):
 
     def told(self) -> Made:
         """'$alpha_a$ is a fair coin': it is 0 or 1, each with probability one half, and so has these two moments."""
-        self.need(self.objects.scaled and self.kind() == "term")
-        term = self.next("term")
+        self.need(len(self.objects.scaled) == 1 and self.objects.heads == 1)
+        if self.take("this", "it", "the weight", "this weight"):  # of the weight that was spoken of
+            term = rf"\alpha_{next(iter(self.objects.scaled.values()))}"
+            self.need(any(term in text.replace("{", "").replace("}", "") for text in self.stated()[-3:]))
+        else:
+            term = self.next("term")
         self.need(_WEIGHT.fullmatch(term) and self.take_from("being"))
         self.need(self.take_from("a fair coin"))
         return [rf"\mathbb{{E}}[{term}] \to \frac12", rf"\operatorname{{Var}}({term}) \to \frac14"], "room"
+
+    # What is said of things that were just named.
+
+    def positive(self) -> Made:
+        """'$r = a$, $s = b$. Both are positive': of all names that just got a value; 'it' is the last of them."""
+        said = self.take_from("defined")
+        names: list[str] = []
+        for text in reversed(self.stated()):
+            found = _DEFINED.match(text)
+            if found is None:
+                break
+            names.append(found[1])
+        here = sum(one.kind == "formula" for one in self.out)
+        if not said:  # '$r = a$, $s = b$, positive since ...'
+            self.need(here and self.out[-1].text == ",")
+            self.need(len(names) >= here)
+            names = names[:here]
+        elif said.startswith(("it", "this")):
+            names = names[:1]
+        else:
+            self.need(len(names) > 1)
+        self.skip("adverbs")
+        sign = r"\ne 0" if self.take("not zero", "never zero") else self.phrase(lexicon().of_ones)
+        equal = sides(self.stated()[-1]) if said.startswith(("it", "this")) and self.stated() else []
+        if not names and sign == r"\ne 0" and _EQUATION.fullmatch("".join(self.stated()[-1:])):
+            names = equal[-1:]  # 'a = b. It is not zero': either side
+        self.need(names and sign in ("> 0", r"\ge 0", r"\ne 0"))
+        return [f"{name} {sign}" for name in reversed(names)], "room"
+
+    def pushing(self) -> Made:
+        """'we push away from the first key': its score is negative."""
+        self.need(self.objects.asked == "q" and self.objects.heads == 1)
+        towards = self.take_from("push away from")
+        refs, guessed = self.indices()
+        self.need(towards and (towards.endswith("from") or self.take("away")))
+        self.need(not {"rest", "all", "front"} & set(refs))
+        return self.for_each(self.of_keys("score", refs, guessed), "<", "0"), "room"
+
+    def winning(self) -> Made:
+        """'the second key wins', of the two that are named."""
+        self.need(self.objects.heads == 1 and len(self.objects.keys) == 2)
+        refs, _ = self.indices()
+        self.need(len(refs) == 1 and refs[0] in self.objects.keys and self.take_from("wins"))
+        other = next(key for key in self.objects.keys if key != refs[0])
+        return [rf"\alpha_{refs[0]} > \alpha_{other}"], "room"
+
+    def previous(self) -> Made:
+        """'each query points at the token before it': all but the first, which has none before it."""
+        self.need(self.objects.tokens and self.take_from("each token"))
+        self.need(self.take_from("points at") and self.take_from("token before"))
+        return [rf"\alpha_{{{at},{at - 1}}} \approx 1" for at in range(2, self.objects.tokens + 1)], "room"
+
+    def cancelling(self) -> Made:
+        """'the words cancel', in the difference of two words with their positions."""
+        self.need(self.objects.pair is not None and self.take("the words", "the same words", "the word"))
+        self.need(self.take_from("cancels"))
+        first, second = self.objects.pair or ("", "")
+        left, right = first.partition(" + "), second.partition(" + ")
+        self.need(left[2] and right[2])
+        return [f"({first}) - ({second}) = {left[2]} - {right[2]}"], "room"
+
+    def copying(self) -> Made:
+        """'the output is almost a copy of the value', where one is wanted."""
+        self.need(self.objects.heads == 1 and len(self.objects.keys) == 1)
+        self.need(self.take("the output", "it", "the result") and self.take_from("being"))
+        self.skip("adverbs")
+        self.need(self.take_from("almost") and self.take_from("a copy"))
+        value = f"v_{self.objects.keys[0]}"
+        if self.kind() == "term":
+            value = self.next("term")
+            self.need(self.tokens[self.at - 2].text == "of")
+        return [rf"c \approx {value}"], "room"
+
+    def two_queries(self) -> Made:
+        """'they are different', of the two queries, where these were the last to be given a value."""
+        self.need(self.objects.heads == 2 and self.take("they", "the queries", "the two queries", "these", "these two"))
+        said = self.tokens[self.at - 1].text == "queries"
+        given = [found[1] for text in self.before for found in (_QUERY_SET.match(text),) if found]
+        self.need(said or given == ["1", "2"])
+        self.need(self.take_from("being"))
+        self.skip("adverbs")
+        self.take("obviously", "clearly")
+        self.need(self.phrase(lexicon().of_twos) == r"\ne")
+        return [rf"{self.objects.queries[0]} \ne {self.objects.queries[1]}"], "room"
 
 
 _SUM = re.compile(
@@ -313,6 +439,10 @@ _DOTS = re.compile(
     r"(?P<base>\\?[a-zA-Z]+)_(?:1|\{1\})(?P<power>\^\w|\^\{\w\})?\s*\+.*\\?(?:dots|ldots|cdots|\.\.\.)\s*\+\s*"
     r"(?P=base)_(?P<upper>\w|\{\w\})(?P=power)?"
 )
+_DEFINED = re.compile(r"\s*(\\?(?:tau|lambda|gamma|beta|[rstzZL])(?![a-zA-Z_]))\s*=")
+_EQUATION = re.compile(r"(?:[^<>≤≥≈≠!]|\\(?!leq?|geq?|neq?|approx|to|gg|ll))*=(?:[^<>≤≥≈≠!])*")
+_OF_COLUMNS = re.compile(r"\s*([AB]|[ab]_(?:\w|\{\w\}))\s*")
+_QUERY_SET = re.compile(r"\s*q_\{?(\d)\}?\s*=")
 _NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
 _GONE = frozenset({"killed", "removed", "vanishes", "out", "disappears", "annihilated", "eliminated", "deleted"})
 _WEIGHT = re.compile(r"\\?alpha_(?:\w|\{\w\})")

@@ -33,7 +33,9 @@ class Given(Values):
         return (
             self._not_negative, self._sorted, self._symmetric, self._apart, self._matrix_fact, self._even_chance,
             self._others_counted, self._on_the_circle, self._noise_goes, self._random_length, self._no_covariance,
-            self._nearly_orthonormal, self._scales_the_score,
+            self._nearly_orthonormal, self._scales_the_score, self._equivariant, self._layer_sees, self._permuted,
+            self._the_same_word, self._order_matters, self._turn_cancels, self._denominator_cancels, self._cut,
+            self._a_head_each, self._summed_up, self._as_asked_for,
         )  # fmt: skip
 
     def _matrix_fact(self) -> None:
@@ -143,6 +145,96 @@ class Given(Values):
         if self.tokens[self.at - 1].text == "to":
             self.need(self.take("zero") or (self.text() == "0" and self.passed()))
 
+    # Words that move, and positions that do not.
+
+    def _is_permuted(self) -> bool:
+        return any("permutation" in facts for facts in self.objects.facts.values())
+
+    def _equivariant(self) -> None:
+        self.need(self._is_permuted() and self.take_from("the attention part") and self.take_from("equivariant"))
+
+    def _layer_sees(self) -> None:
+        r"""'after permuting the words the layer sees $PX + \Phi$'."""
+        self.need(self._is_permuted())
+        self.take_from("words are permuted")
+        self.at += self.text() == ","
+        self.need(self.take_from("the layer sees"))
+        self.need(_SEEN.fullmatch(re.sub(r"[\s{}]", "", self.next("term"))))
+
+    def _permuted(self) -> None:
+        self.need(self._is_permuted() and (self.take_from("words move") or self.take_from("positions stay")))
+
+    def _order_matters(self) -> None:
+        """A conclusion from two inputs that differ, where that was stated."""
+        self.need(self._is_permuted() and self.take_from("the order matters"))
+        self.need(any("Phi" in text and re.search(r"\\ne|!=|≠", text) for text in self.stated()))
+
+    def _the_same_word(self) -> None:
+        self.need(self.objects.pair and self.objects.pair[0].startswith("x") and self.take_from("the same word"))
+
+    def stated(self) -> list[str]:
+        """The formulas before this place, in this sentence and those before it."""
+        return [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+
+    # What cancels, what is cut off.
+
+    def _turn_cancels(self) -> None:
+        """'the common turn $R_m$ cancels': both vectors are turned by it."""
+        self.need("orthogonal" in self.objects.facts.get("R_m", ()))
+        if self.take_from("turn") and self.take("by"):
+            self.need(self.take("m") or self.next("term") == "m")
+        else:
+            self.need(self.next("term") in ("R_m", "R_{m}"))
+        self.need(self.take_from("cancels"))
+
+    def _denominator_cancels(self) -> None:
+        """It does in a quotient of weights."""
+        self.need(self.take_from("the denominator") and self.take_from("cancels"))
+        self.need(any(len(_WEIGHTS.findall(text)) > 1 and ("frac" in text or "/" in text) for text in self.stated()))
+
+    def _cut(self) -> None:
+        r"""'keep the $k - 1$ largest singular values and drop the others', where the sum goes that far."""
+        self.need(self.objects.asked == "B" and self.objects.matrices)
+        if self.take_from("cut the sum"):
+            many = self.next("term")
+            self.take("terms", "summands")
+        else:
+            self.need(self.take_from("keep the"))
+            self.take("first", "largest", "leading")
+            many = self.next("term")
+            self.need(self.take_from("largest values"))
+        if self.word() == "and":
+            self.at += 1
+            self.need(self.take_from("drop the others"))
+        sums = [found for one in self.tokens[self.at :] for found in _CUT.findall(one.text) if one.kind == "formula"]
+        self.need(len(sums) == 1 and sums[0].strip("{}").replace(" ", "") == many.replace(" ", ""))
+
+    def _a_head_each(self) -> None:
+        """'one head per value', where the two queries behind it are made from one key each."""
+        self.need(self.objects.heads == len(self.objects.keys) == 2 and self.take_from("one head each"))
+        made = [one.text for one in self.tokens[self.at :] if one.kind == "formula" and _QUERIES.match(one.text)]
+        keys = [{key for key in self.objects.keys if _made_from(key, text)} for text in made]
+        self.need(len(made) == 2 and all(len(one) == 1 for one in keys) and keys[0] != keys[1])
+
+    def _summed_up(self) -> None:
+        """'sum the keys we want', where the sum behind it is that."""
+        self.need(self.take_from("sum the keys"))
+        sums = [one.text.partition("=")[2] for one in self.tokens[self.at :] if one.kind == "formula"][:1]
+        self.need(sums)
+        told = re.sub(r"[\s{}]", "", sums[0])
+        first = self.objects.first
+        dots = rf"k_1\+(?:k_2\+)?\\?[lc]?dots\+k_{first}|\\sum_i=1\^{first}k_i|\\sum_i\\leq?{first}k_i"
+        listed = self.objects.keys and set(told.split("+")) == {f"k_{key}" for key in self.objects.keys}
+        self.need(listed or (first and re.fullmatch(dots, told)))
+
+    def _as_asked_for(self) -> None:
+        """'which is allowed', 'it is cold enough': that the answer does what is asked, which is judged itself."""
+        self.need(self.objects.asked in ("q", "tau") and len(self.stated()) > 0)
+        told = self.take_from("the answer")
+        said = self.take_from("as asked for")
+        self.need(said and bool(told) == said.startswith("is"))
+        self.need("cold" not in said and "hot" not in said if self.objects.asked == "q" else "short" not in said)
+
     def passed(self) -> bool:
         """Pass over the token at hand."""
         self.at += 1
@@ -150,3 +242,14 @@ class Given(Values):
 
 
 _CIRCLE = re.compile(r"\(\\?sin(?P<at>\(?[a-z]'?\)?),\\?cos(?P=at)\)")
+_SEEN = re.compile(r"PX\+\\?Phi|\\?Phi\+PX")
+_WEIGHTS = re.compile(r"alpha_")
+_CUT = re.compile(r"B\s*=\s*\\sum_\{[ij]\s*=\s*1\}\s*\^\s*(\{[^{}]*\}|\w)\s*\\sigma_")
+_QUERIES = re.compile(r"\s*q_\{?[12]\}?\s*=")
+
+
+def _made_from(key: str, text: str) -> bool:
+    """Whether a query has a key, or its mean, in it; the direction u is that of key 1."""
+    right = text.partition("=")[2]
+    direction = key == "1" and re.search(r"(?<![a-zA-Z\\])u(?![a-zA-Z_])", right) is not None
+    return direction or re.search(rf"(?:k|mu)_\{{?{key}\}}?", right) is not None

@@ -46,7 +46,7 @@ class _Reader(Constructs):
     def read(self) -> list[Token]:
         while self.at < len(self.tokens):
             said = self._try() if self._may_begin() else None
-            if said is None and (self._fact() or self._introduced() or (self._may_begin() and self.is_given())):
+            if said is None and (self._introduced() or self._passed_over()):
                 continue
             if said and self.out and self.out[-1].kind in ("formula", "term"):
                 self.out.append(Token("mark", ",", said[0].line))  # 'for $g > 1$ the output is ...'
@@ -134,17 +134,9 @@ class _Reader(Constructs):
             self.at = start
         return self.at > start
 
-    def _fact(self) -> bool:
-        """What is so in every exercise is passed over: 'the exponential is positive'."""
-        told = [f"${one.text}$" if one.kind == "term" else one.text for one in self.tokens[self.at : self.at + 12]]
-        for fact in lexicon().facts if self._may_begin() else ():
-            words = fact.split()
-            if told[: len(words)] == words:
-                back, self.at = self.at, self.at + len(words)
-                if self.ends():
-                    return True
-                self.at = back
-        return False
+    def _passed_over(self) -> bool:
+        """What claims nothing of the answer, where a clause may begin: a fact, a step, what the exercise gives."""
+        return self._may_begin() and (self.is_fact() or self.is_step() or self.is_given())
 
     def _try(self) -> list[Token] | None:
         start, line = self.at, self.tokens[self.at].line
@@ -173,6 +165,8 @@ class _Reader(Constructs):
             self._clause, self._halving, self._head_clause, self._having, self._property, self._ellipsis, self._case,
             self._differ, self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting,
             self.summands, self.independent, self.contributing, self.told, self.of_token, self.alone, self.acted_on,
+            self.positive, self.winning, self.projecting, self.previous, self.cancelling, self.copying,
+            self.two_queries, self.pushing,
         )  # fmt: skip
 
     # A subject, a sign and a value.
@@ -203,13 +197,13 @@ class _Reader(Constructs):
         if verb:
             one = self.phrase(table.of_ones, closed=True)
             if one:
-                self.need(one in PREDICATES and self.text() != "(")
+                self.need(one in PREDICATES and self.text() != "(" and not (strict and "approx" in one))
                 return one, strict
             two = self.phrase(table.of_twos, closed=True) if len(subject.terms) > 1 else ""
             if two:
                 return f"each {two}", strict
         elif self.take("vanishes", "vanish"):
-            return r"\approx 0", False
+            return ("= 0", True) if self.take_from("exactly") else (r"\approx 0", False)
         sign = self.sign_said()
         self.need(sign or verb)
         strict = strict or bool(self.take("exactly", "precisely"))
@@ -355,7 +349,9 @@ class _Reader(Constructs):
             self.at = back
             refs, guessed = self.indices()
         if refs and self.take("is orthogonal to", "are orthogonal to", "is perpendicular to", "are perpendicular to"):
-            self.need(self.text() in self.objects.queries and self.next("term"))
+            stated = [text for text in self.stated() if not _SIZE.match(text)][-1:]
+            just = self.objects.asked == "q" and any(_ASKED.match(text) for text in stated)
+            self.need((self.text() in self.objects.queries and self.next("term")) or (just and self.take("it")))
             subject = self.of_keys("score", refs, guessed)
             self.last, self.sign = subject, "="
             return self.for_each(subject, self.is_said(subject), "0"), "room"
@@ -363,6 +359,10 @@ class _Reader(Constructs):
         scoring = "score" if refs and self.take_from("scoring") else ""  # 'the three keys score $x$ each'
         self.need(scoring or self.take_from("having"))
         self.skip("adverbs", "articles")
+        if refs and (self.take_from("almost no") or self.take("no")):  # 'the first value gets almost no weight'
+            sign = "=" if self.tokens[self.at - 2].text in lexicon().table("having") else r"\approx"
+            self.need(self.take("weight", "attention"))
+            return self.for_each(self.of_keys("weight", refs, guessed), sign, "0"), "room"
         sign = self.sign_said()
         if refs and self.take_from("exponential"):  # 'the wanted keys have exponentials $x$ each'
             self.take("of")
@@ -410,5 +410,7 @@ class _Reader(Constructs):
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
+_ASKED = re.compile(r"\s*q\s*=")
+_SIZE = re.compile(r"\s*\\?(?:lambda|gamma|beta|[tL])(?![a-zA-Z_])")
 _QUERY = re.compile(r"\s*(?:Q\s*)?[qx]_\{?(\d)")
 _VALUE = re.compile(r"(?<![a-zA-Z])[vu]_\w")

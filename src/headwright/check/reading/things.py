@@ -166,7 +166,7 @@ class Things(Cursor):
             return (FRONT,), True
         self.skip("a key")
         for number, ordinal in enumerate(ORDINALS[1:], 1):
-            if self.take(f"{ordinal} key", f"{ordinal} token", f"{ordinal} one", ordinal):
+            if self.take(f"{ordinal} key", f"{ordinal} token", f"{ordinal} one", f"{ordinal} value", ordinal):
                 return (self.ordinal(number),), True
         found = self.labels()
         while self.text() in ("and", ",") and self.kind() in ("word", "mark"):

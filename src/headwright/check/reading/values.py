@@ -35,7 +35,7 @@ class Values(Things):
         if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
             text = self.next("formula")
             self.need(bool(sign) != leads_on(text))
-            return self.for_each(subject, sign, text), loose
+            return self.for_each(subject, self.exactly(sign), text), loose
         if self.word() in lexicon().table("compared") and subject.terms:
             return self._compared(subject, sign, loose)
         values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
@@ -50,11 +50,19 @@ class Values(Things):
         else:
             self.at = back
         self.last = subject
+        sign = self.exactly(sign)
         loose = "room" if subject.guessed else loose
         if len(values) == 1:
             return self.for_each(subject, sign, values[0]), loose
         self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
         return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
+
+    def exactly(self, sign: str) -> str:
+        """What 'exactly' behind a value makes of a sign: an equation, also where 'is' alone says 'nearly'."""
+        if not self.take_from("exactly"):
+            return sign
+        self.need(sign in ("=", r"\approx"))
+        return "="
 
     def _compared(self, subject: Subject, sign: str, loose: Loose) -> tuple[list[str], Loose]:
         """'the score of a is larger than that of b', 'than all other scores'."""

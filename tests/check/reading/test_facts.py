@@ -1,0 +1,94 @@
+"""Facts and steps in words claim nothing of the answer and leave a verdict as it is; their false twins do not pass."""
+
+import pytest
+
+from headwright.check.checker import Written, check_answer
+from headwright.check.exercise import load_exercises
+
+EXERCISES = load_exercises()
+ANSWERS = {
+    "averaging-two": r"$q = \ln(n/\epsilon)(k_a + k_b)$. ",
+    "averaging-scaled-discrete": r"$\alpha_1/\alpha_2 = e^{(c-1)t}$. ",
+    "energy": r"$\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(S^\top S) = \sum_i \sigma_i^2$. ",
+    "kth-singular-value": r"$\|A\|_F^2 = \sum_{i=1}^d \sigma_i^2 \ge \sum_{i=1}^k \sigma_i^2 \ge k\sigma_k^2$. ",
+    "permutation": r"$H_p = \operatorname{softmax}(P Q K^\top P^\top/\sqrt{d}) P V = P H$, so $Z_p = P Z$. ",
+    "positions-help": r"$PX + \Phi \ne P(X + \Phi)$. ",
+    "relative-positions": r"$M = R_t^\top R_s$. ",
+    "score-varies": r"$\operatorname{Var}(k_a^\top q) = \lambda^2 (2a + \frac12)$. ",
+    "weights-distribution": r"$\alpha_i > 0$ for all $i$ and $\sum_{i=1}^n \alpha_i = 1$. ",
+}
+# An exercise, what is so whatever was answered, and a twin that is not.
+SAID = [
+    ("permutation", "Relu operates on every entry.", "Relu operates on every row."),
+    ("permutation", "Note that the relu is computed element by element.", "Note that the relu is linear."),
+    ("permutation", "The softmax is taken along the rows.", "The softmax is taken along the columns."),
+    ("permutation", "Attention is permutation equivariant.", "Attention is invariant."),
+    ("energy", "Rotations preserve the Frobenius norm.", "Projections preserve the Frobenius norm."),
+    ("energy", "The Frobenius norm is invariant under orthogonal maps.", "The trace is invariant under all maps."),
+    ("energy", "The trace is invariant under cyclic shifts.", "The trace is invariant under shifts."),
+    ("energy", "Plug in the SVD.", "Plug in a smaller $S$."),
+    ("score-varies", "Linear functions of Gaussians are normal.", "Products of Gaussians are normal."),
+    ("weights-distribution", "All exponentials are strictly positive.", "All exponentials are larger than one."),
+    ("weights-distribution", "The numerators add up to the denominator.", "The numerators add up to zero."),
+    ("weights-distribution", "A softmax is shift invariant.", "A softmax is scale invariant."),
+    ("averaging-two", "Adding a constant to all scores has no effect on the weights.",
+     "Adding a constant to one score has no effect on the weights."),
+    ("averaging-scaled-discrete", "The common denominator drops out.", "The numerator drops out."),
+    ("kth-singular-value", "Squares are never negative.", "Squares are never zero."),
+    ("kth-singular-value", "Now divide both sides by $k$.", "Half of it would be enough."),
+    ("relative-positions", "The common rotation $R_m$ cancels.", "The common rotation $R_t$ cancels."),
+    ("relative-positions", "The transpose of an orthogonal matrix is its inverse.",
+     "The transpose of a matrix is its inverse."),
+    ("positions-help", r"Now the layer sees $PX + \Phi$.", r"Now the layer sees $P(X + \Phi)$."),
+    ("positions-help", "The tokens move but the positions don't.", "The positions move but the tokens don't."),
+    ("positions-help", "So the order of the words matters.", "So the order of the words never matters."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "fact"), [(one, fact) for one, fact, _ in SAID])
+def test_a_fact_or_a_step_leaves_the_verdict_as_it_is(exercise: str, fact: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(ANSWERS[exercise] + fact)).word == "proved"
+
+
+@pytest.mark.parametrize(("exercise", "twin"), [(one, twin) for one, _, twin in SAID])
+def test_the_false_twin_of_a_fact_does_not_pass(exercise: str, twin: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(ANSWERS[exercise] + twin)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("low-rank", r"Keep the $k$ largest terms and drop the rest: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
+        ("low-rank", r"Stop after $k$ terms: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
+        ("two-heads", r"One head per value: $q_1 = \lambda(\mu_a+\mu_b)$, $q_2 = 2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
+        ("averaging-two", r"Sum the wanted keys: $s = k_a - k_b$. Then $q = \ln(n/\epsilon)(k_a + k_b)$."),
+        ("averaging-two", r"Push the wanted keys away: $q = \ln(n/\epsilon)(k_a + k_b)$."),
+        ("averaging-two", r"$q = \ln(n/\epsilon)(k_a + k_b)$. Divide by $n$."),
+        ("averaging-two", r"Leave the first key alone: $q = \ln(n/\epsilon)(k_a + k_b)$."),
+        ("taking-apart", r"Project onto the second subspace: $M = A A^\top$."),
+    ],
+)  # fmt: skip
+def test_what_describes_another_object_does_not_pass(exercise: str, text: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("low-rank", r"Keep the $k-1$ largest terms and drop the rest: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
+        ("low-rank", r"Stop the sum after $k - 1$ terms: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
+        ("two-heads", r"One head per key: $q_1 = \lambda\mu_b$, $q_2 = \lambda\mu_a$, $\lambda$ large."),
+        ("taking-apart", r"Project onto the first subspace: $M = A A^\top$."),
+        ("convex-hull", r"$r = \alpha_2$ and $s = \alpha_3$. Both are positive."),
+        ("convex-hull", r"$r = \alpha_2$, $s = \alpha_3$, positive as exponentials are."),
+        ("temperature-cold", r"$\tau = 1/\ln(n/\epsilon)$. It is positive."),
+        ("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all $i \ne j$. The output is nearly a copy."),
+        ("averaging-all-but-one", r"$q = -\ln(1/\epsilon) k_1$, so the first key gets next to no weight."),
+        ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$. The words cancel."),
+        ("averaging-three", r"Add up the wanted keys: $s = k_a + k_b + k_c$. Then $q = \ln(n/\epsilon) s$."),
+        ("averaging-all-but-one", r"Push the first key away: $q = -\ln(1/\epsilon) k_1$."),
+        ("copying-separated", r"$q = 2\ln(n/\epsilon) k_1$, which is short enough."),
+    ],
+)  # fmt: skip
+def test_what_describes_the_object_as_it_is_passes(exercise: str, text: str) -> None:
+    assert check_answer(EXERCISES[exercise], Written(text)).word == "proved"
