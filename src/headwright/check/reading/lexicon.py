@@ -162,6 +162,7 @@ class Lexicon:
         (True, False)
         """
         known = self.neutral | self.beside | self.things | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        known -= {(word,) for word in self.grammar["selecting"]}  # 'all keys have', 'the second head has'
         at = 0
         while at < len(words):
             rest = words[at:]
