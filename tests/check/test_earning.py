@@ -177,6 +177,7 @@ ENERGY = r"\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(S^\top S)
         ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for $t \ne t'$ if $T \le 3$.", "T <= 3"),
         ("positions-unique", r"Let $T = 4$. Then $\Phi_t \ne \Phi_{t'}$.", "T = 4"),
         ("energy", rf"If $n = d$, ${ENERGY}$.", "n = d"),
+        ("permutation", r"For $T = 3$: $Z_p = \operatorname{relu}(P H W_1 + 1 b_1) W_2 + 1 b_2 = P Z$.", "T = 3"),
     ],
 )
 def test_what_is_said_for_some_of_what_is_given_is_said_for_these_only(exercise: str, text: str, only: str) -> None:

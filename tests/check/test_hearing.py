@@ -25,6 +25,8 @@ def judged(exercise: str, text: str) -> Verdict:
         ("averaging-two", r"Assume $n \ge 5$. Then $q = \lambda(k_a + k_b)$ does it for large $\lambda$.", "n >= 5"),
         ("averaging-two", rf"For $n \le 50$ choose {QUERY}.", "n <= 50"),
         ("averaging-two", rf"{QUERY}, where $n = 7$.", "n = 7"),
+        ("averaging-two", rf"{QUERY}, assuming $n \le 30$.", "n <= 30"),
+        ("taking-apart", r"Let $d = 3$. Then $M = A A^\top$.", "d = 3"),
         ("averaging-two", rf"{QUERY}. WLOG $\epsilon < \frac14$. Then $\alpha_a > \frac25$.", "epsilon < 1/4"),
         ("averaging-many", r"Let $m = 3$. Then $q = \ln(n/\epsilon) \sum_{i=1}^m k_i$.", "m = 3"),
         ("temperature-cold", r"Suppose $\epsilon = \frac14$. Then $\tau = 1/\ln(n/\epsilon)$.", "epsilon = 1/4"),
@@ -81,6 +83,7 @@ def test_what_follows_without_it_is_proved() -> None:
         r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for every $i$.",
         r"$k_i^\top q < 0$ for all $i$ and $k_j^\top q \ge \ln(2n/\delta)$.",
         r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for all $i \ne j$ with $k_i^\top q < 0$.",
+        r"$k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ whenever $k_i^\top q > 1$.",
     ],
 )
 def test_a_condition_that_no_scores_meet_or_that_leaves_out_keys_proves_nothing(condition: str) -> None:

@@ -53,6 +53,7 @@ def test_a_given_number_in_terms_of_a_new_name_says_what_that_name_is(text: str)
     "text",
     [
         r"Let $\epsilon = 1/m$. Then $q = \ln(n m)(k_a + k_b)$.",  # m looks like an integer
+        r"Let $n = 2x$. Then $q = \ln(2x/\epsilon)(k_a + k_b)$.",  # and here x does
         r"Let $\epsilon = x^2 - 3$. Then $q = \ln(n/(x^2 - 3))(k_a + k_b)$.",
     ],
 )

@@ -204,8 +204,14 @@ def number_of(node: Node) -> Fraction | None:
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
     """Whether a condition restricts the parameters of the exercise, and nothing else: n >= 3."""
-    names = [part for part in walk(node) if isinstance(part, Name)]
-    return bool(names) and all(full_name(name) in exercise.parameters for name in names)
+    names, given = [part for part in walk(node) if isinstance(part, Name)], given_numbers(exercise)
+    return bool(names) and all(full_name(name) in given for name in names)
+
+
+def given_numbers(exercise: Exercise) -> set[str]:
+    """The numbers that an exercise leaves open: its parameters, and the sizes of its matrices."""
+    shapes = () if exercise.matrices is None else exercise.matrices.shapes.values()
+    return {*exercise.parameters, *(size for shape in shapes for size in shape if isinstance(size, str))}
 
 
 def about_the_given(node: Node, exercise: Exercise) -> bool:
@@ -213,11 +219,10 @@ def about_the_given(node: Node, exercise: Exercise) -> bool:
     names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
     if any(isinstance(part, Call) and part.function in ("E", "Var", "Cov") for part in walk(node)):
         return False  # a moment is the same in all cases
-    given = set(exercise.parameters)
+    given = given_numbers(exercise)
     if exercise.keys is not None:
         given |= {scale.name for scale in exercise.keys.scales.values()}
     if exercise.matrices is not None:
-        given |= {size for shape in exercise.matrices.shapes.values() for size in shape if isinstance(size, str)}
         given |= {full_name(part) for source in exercise.matrices.assume for part in walk(parsed(source))
                   if isinstance(part, Name)}  # fmt: skip
     return bool(names) and names <= given

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from headwright.check.answer import Answer, MisfitError, comparisons, full_name, named
+from headwright.check.answer import Answer, MisfitError, comparisons, full_name, given_numbers, named
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Court, Judged
 from headwright.check.replay import rules_out, says_something
@@ -108,7 +108,7 @@ def _narrowing(under: Sequence[Node], exercise: Exercise, court: Court) -> list[
 
 def _restricts(node: Relation, exercise: Exercise) -> bool:
     """Whether a condition speaks of given numbers alone, and does more than to tell one of two apart from the other."""
-    given = {*exercise.parameters, "pi"}
+    given = {*given_numbers(exercise), "pi"}
     if exercise.integers is not None:
         given |= {name for pair in exercise.integers.different for name in pair}
         pairs = [{named(one), named(other)} for one, other in exercise.integers.different]

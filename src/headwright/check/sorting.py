@@ -440,6 +440,9 @@ class _Sorter:
             return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
+            if _speaks_of(node, "q") and any(self._letters(part) & self._letters(node) for part in conditions):
+                self._set_aside_said(said, "it leaves out some of the keys", decides=True)
+                return
             for part in conditions:
                 firm = None if said.statement is None else replace(said.statement, follows=False)
                 stated = Said(part, said.formula, statement=firm)
@@ -461,10 +464,13 @@ class _Sorter:
         last = self._last.node if self._last is not None else None
         if not self.exercise.condition or not isinstance(last, Quantified) or isinstance(node, Quantified):
             return False
-        letters = {part.index.base for part in walk(node) if isinstance(part, Name) and isinstance(part.index, Name)}
         ranging = {part.base for one in last.conditions for part in walk(one) if isinstance(part, Name)}
-        named = set() if self.exercise.keys is None else set(self.exercise.keys.named)
-        return _speaks_of(node, "q") and bool((letters & ranging) - named)
+        return _speaks_of(node, "q") and bool(self._letters(node) & ranging)
+
+    def _letters(self, node: Node) -> set[str]:
+        """The letters that stand for keys without a name."""
+        found = {part.index.base for part in walk(node) if isinstance(part, Name) and isinstance(part.index, Name)}
+        return found - set(() if self.exercise.keys is None else self.exercise.keys.named)
 
     def _restricts(self, node: Node) -> bool:
         """'let t = 0', 'let t < t'': a choice among the given integers, and no claim about all of them."""
@@ -635,7 +641,9 @@ class _Sorter:
         """delta = epsilon/2 is what 'let epsilon = 2 delta' says, if delta may be any number."""
         own = self._renames(node)
         left, right = node.terms if _mentions(node.terms[1], own) else reversed(node.terms)
-        value = None if own in COUNTS else _solved(right, own, left)
+        whole = any(_is_parameter(term, self.exercise) and self.exercise.parameters[full_name(term)].integer
+                    for term in node.terms if isinstance(term, Name))  # fmt: skip
+        value = None if own in COUNTS or whole else _solved(right, own, left)  # 'let n = 2r' is about even ones
         if value is None:
             self._set_aside_said(said, "it ties a name to what is given in a way that is not understood", decides=True)
         else:

@@ -120,7 +120,7 @@ def test_words_that_say_what_something_is_do_not_pass(exercise: str, words: str)
         ("temperature-cold", r"$\tau = 1/\ln(n/\epsilon)$. It is hot enough."),
         (
             "averaging-gaussian",
-            r"$q = \lambda(\mu_a+\mu_b)$, $\lambda$ large. The output is $\frac12(v_a+v_b)$ exactly.",
+            r"$q = \lambda(\mu_a+\mu_b)$, $\lambda \gg 1$. The output is $\frac12(v_a+v_b)$ exactly.",
         ),
     ],
 )

@@ -163,7 +163,8 @@ class Lexicon:
         (True, False)
         """
         known = self.neutral | self.beside | self.things | self.kinds
-        known = known | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        known |= {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        known -= {(word,) for word in self.grammar["selecting"]}  # 'all keys have', 'the second head has'
         at = 0
         while at < len(words):
             rest = words[at:]
@@ -183,6 +184,9 @@ class Lexicon:
         claims = _somewhere(words, self.claiming)
         known = self.beside if claims else self.beside | self.things
         known = known | self.kinds if beside_a_term or not claims else known
+        sized = [self.adjective(words[at:]) for at in range(len(words))] if beside_a_term else []
+        if any(one is not None and one.part == "large" for one in sized):
+            known = known | {("any",), ("every",)}  # 'any $t$ that is large enough' says no more than 'a large $t$'
         at = 0
         while at < len(words):
             rest = words[at:]

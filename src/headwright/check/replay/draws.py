@@ -13,7 +13,7 @@ from random import Random
 
 from flint import arb, arb_mat
 
-from headwright.check.answer import Answer, full_name, label, redefined
+from headwright.check.answer import Answer, full_name, label, number_of, redefined
 from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
 from headwright.check.replay.saying import World
@@ -76,6 +76,17 @@ class Question:
             and self.exercise.keys is not None
             and all(isinstance(x, t.Number) or (isinstance(x, t.Name) and x.index is None) for x in node.terms)
         )
+
+    @cached_property
+    def pinned(self) -> dict[str, Fraction]:
+        """The names that are said to be one number: 'let lambda = 1'."""
+        found: dict[str, Fraction] = {}
+        for node in self.conditions:
+            match node:
+                case t.Relation((t.Name() as name, other), ("=",)):
+                    value = number_of(other)
+                    found |= {} if value is None or name.index is not None else {full_name(name): value}
+        return found
 
     @cached_property
     def falling(self) -> frozenset[str]:
@@ -230,7 +241,7 @@ def _world(
         numbers[name] = random.choice((far, 1 / far, -far))
     for name in question.falling:
         numbers[name] = -Fraction(10 ** (1 + 2 * stage))
-    numbers |= question.values
+    numbers |= question.pinned | dict(question.values)
     numbers |= {name: path.times * numbers[path.lead] ** path.power for name, path in question.along.items()}
     if exercise.keys is not None:
         for scale in exercise.keys.scales.values():  # one after the other: what is said for one length only is seen too

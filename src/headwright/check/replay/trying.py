@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import permutations
 from random import Random
 from typing import Literal
 
@@ -41,7 +41,6 @@ INTEGERS = 60
 MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
-MOST_LETTERS = 3  # that stand for keys in one statement about weights
 REACH = 8  # how far such an integer is looked for
 BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
@@ -154,6 +153,7 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
         holds_on_average(question.node, worlds[0], setting, variance)
         for worlds in sequences(replace(question, values={}), random, MOMENTS)
         if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
+        if all(_met(condition, worlds[0], question) is True for condition in question.conditions)
         for variance in (Fraction(1, 7), Fraction(1, 1000))
     ]
     return _weighed(one, said, one.decision.word == "proved")
@@ -316,7 +316,7 @@ NO_WEIGHTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 def rules_out(exercise: Exercise, answer: Answer, links: Sequence[Relation], kind: Literal["scaled", "signed"]) -> bool:
     """Whether statements about the weights fail for all numbers of a kind that are none: of another total, or negative.
 
-    Every letter stands for each of the keys in turn.
+    Every letter stands for each of the keys in turn, and two letters for two keys.
     """
     for written in NO_WEIGHTS[kind]:
         weights = tuple(map(Fraction, written))
@@ -330,7 +330,7 @@ def _false_of(exercise: Exercise, answer: Answer, link: Relation, weights: tuple
     letters = sorted(question.letters(setting) | set(() if setting is None else setting.named))
     for worlds in sequences(question, Random(0), 1):  # noqa: S311
         world = worlds[-1]
-        for places in product(range(1, len(weights) + 1), repeat=min(len(letters), MOST_LETTERS)):
+        for places in permutations(range(1, len(weights) + 1), min(len(letters), len(weights))):
             there = dict(zip(letters, places, strict=False))
             if (
                 isinstance(world, KeysWorld)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwright.check import check
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises, parse_exercise, parsed
 from headwright.check.settings.keys.meaning import Reader
@@ -123,3 +124,18 @@ def test_where_only_the_length_is_wrong_that_is_told() -> None:
     found = _verdict(r"q = \sum_{i=1}^{m} k_i")
     assert found.hint == "the direction is right, the length is not"
     assert "lambda (the sum of k_1, ..., k_m) works from lambda >= ln((n - m)/epsilon)" in (found.suggestion or "")
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        (r"q = \ln(n/\epsilon) \sum_{i=1}^m i k_i",),
+        (r"q = \sum_{i=1}^m \ln(n i/\epsilon) k_i",),
+        (r"q = \ln(n/\epsilon) \sum_{i=1}^m k_i", r"\alpha_i \le \frac{1}{i} \text{ for all } i \le m"),
+    ],
+)
+def test_the_number_of_a_key_is_not_a_number_of_ones_own(formulas: tuple[str, ...]) -> None:
+    # i was taken for a large number, the same for all keys; only the second look saw that
+    verdict = check("averaging-many", *formulas)
+    assert verdict.word == "undecided"
+    assert "the number of a key" in verdict.reason

@@ -162,3 +162,10 @@ def test_both_sides_are_told_without_the_noise_where_keys_are_noisy() -> None:
 def test_the_equality_of_vectors_is_not_told_by_one_coordinate() -> None:
     parts = check("causal-mask", "c_1 = u_a").parts
     assert [part.reason for part in parts] == ["both sides are equal, part by part"]
+
+
+@pytest.mark.parametrize(("length", "word"), [("1", "proved"), ("2", "refuted")])
+def test_a_moment_for_one_length_is_looked_at_again_for_that_length(length: str, word: str) -> None:
+    claim = rf"\operatorname{{Var}}(k_a^\top q) = 2a + \frac{{1}}{{2}} \text{{ if }} \lambda = {length}"
+    verdict = check("score-varies", r"\operatorname{Var}(k_a^\top q) = \lambda^2 (2a + \frac{1}{2})", claim)
+    assert verdict.word == word, verdict.reason

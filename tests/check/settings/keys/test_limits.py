@@ -104,3 +104,15 @@ def test_a_condition_that_is_met_says_nothing_of_many_keys() -> None:
     condition = r"k_j^\top q - k_i^\top q \ge \ln((n-1)/\delta) \text{ for all } i \ne j"
     verdict = check("copying", condition, r"\lim_{n \to \infty} \alpha_j = 1")
     assert verdict.word == "refuted", verdict.reason
+
+
+def test_a_name_that_goes_to_0_is_not_called_large() -> None:
+    verdict = judged("averaging-two", r"$q = \frac{1}{\tau}(k_a + k_b)$. As $\tau \to 0$, $c \to v_a$.")
+    assert verdict.word == "refuted"
+    assert "tau as small as one likes: the weight of v_a in c tends to 0.5, not to 1" in verdict.reason
+
+
+def test_the_output_has_a_limit_as_the_tolerance_goes_to_0() -> None:
+    assert check("averaging-two", EXACT, r"\lim_{\epsilon \to 0} c = \frac{1}{2}(v_a + v_b)").word == "proved"
+    assert check("averaging-two", EXACT, r"\lim_{\epsilon \to 0} c = \frac{1}{3}(2 v_a + v_b)").word == "refuted"
+    assert check("averaging-two", EXACT, r"\lim_{n \to \infty} c = \frac{1}{2}(v_a + v_b)").word == "refuted"

@@ -59,6 +59,7 @@ def test_other_keys_are_not_taken_to_be_alike(claim: str) -> None:
         ([r"\alpha_i > 0", r"\sum_i \alpha_i \le 1"], "sum to 1"),
         ([r"\alpha_i > -\frac{1}{2}", r"\sum_i \alpha_i = 1"], "negative"),
         ([r"\alpha_i^2 > 0", r"\sum_i \alpha_i = 1"], "negative"),
+        ([r"\alpha_i + \alpha_j > 0", r"\sum_i \alpha_i = 1"], "negative"),
         ([r"\alpha_i^2 < 1", r"\sum_i \alpha_i = 1"], "negative"),
     ],
 )

@@ -50,14 +50,14 @@ def described(finding: Finding) -> str:
     there = explicit(finding, values) | {name: str(path) for name, path in decision.along.items()}
     where = f"with {at(there)}: " if there else ""
     if free and decision.left is not None:
-        growing = " and ".join(dict.fromkeys(free)) if finding.scene.setting.are != "any" else "the difference"
-        where = f"with {at(there)}, and {growing} as large as one likes: " if there else ""
+        growing = _how_far(finding, free) if finding.scene.setting.are != "any" else f"the difference {LIKED}"
+        where = f"with {at(there)}, and {growing}: " if there else ""
         if decision.along:
-            where = f"with {at(there)}, and {free[0]} as large as one likes: "
+            where = f"with {at(there)}, and {free[0]} {LIKED}: "
     if decision.left is None or decision.right is None:
         reason = decision.reason.replace("the two are", f"{' and '.join(map(plain, link.terms))} are")
-        large = f" for large {' and '.join(dict.fromkeys(free))}" if free else ""
-        return where + (reason or f"{plain(link)} is false{large}")
+        large = [name for name in dict.fromkeys(free) if name not in finding.vanishing]
+        return where + (reason or f"{plain(link)} is false{' for large ' if large else ''}{' and '.join(large)}")
     (left, _), (sign,) = link.terms, link.comparisons
     what = f"{decision.about} in {plain(left)}" if decision.about else plain(left)
     contrast = contrasted(decision.left, sign, decision.right)
@@ -65,6 +65,18 @@ def described(finding: Finding) -> str:
         return f"{where}{what} tends to {contrast.replace('not close to', 'not to')}"
     text = f"{where}{what} {'is' if _spoken(finding) <= set(values) else 'tends to'} {contrast}"
     return text + _others(finding, values, free)
+
+
+LIKED = "as large as one likes"
+
+
+def _how_far(finding: Finding, free: list[str]) -> str:
+    """Where names are in a counterexample that go somewhere."""
+    names = list(dict.fromkeys(free))
+    large = [name for name in names if name not in finding.vanishing]
+    small = [name for name in names if name in finding.vanishing]
+    ways = ((large, LIKED), (small, "as small as one likes"))
+    return " and ".join(f"{' and '.join(some)} {how}" for some, how in ways if some)
 
 
 def explicit(finding: Finding, values: Mapping[str, Fraction]) -> dict[str, Fraction | str]:

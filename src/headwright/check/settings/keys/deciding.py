@@ -200,6 +200,7 @@ class Finding:
     link: Relation
     decision: Decision
     scene: Scene
+    vanishing: frozenset[str] = frozenset()  # names that go to 0
 
     @property
     def case(self) -> dict[str, Fraction]:
@@ -319,7 +320,7 @@ class Decider:
             told, free = (list(replace(self, moving=moving)._link(one))[place] for moving in ("told", "free"))
             if told.decision.word == "proved":
                 yield told
-            elif any(other.decision.word != "refuted" for other in (finding, told, free)):
+            elif finding.decision.word == "refuted" and {told.decision.word, free.decision.word} != {"refuted"}:
                 yield replace(finding, decision=Decision("undecided", ORDER))
             else:
                 yield finding
@@ -334,7 +335,8 @@ class Decider:
                 here = here._bound(index)
             decision = here._decided(link)
             if decision is not None:
-                yield Finding(link, here._cautious(link, here._near_the_means(link, decision)), here.scene)
+                found = here._cautious(link, here._near_the_means(link, decision))
+                yield Finding(link, found, here.scene, self.vanishing)
 
     def _bound(self, index: str) -> Decider:
         """The conditions on scores hold for a key that was picked, too."""
@@ -433,8 +435,6 @@ class Decider:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
         if isinstance(a, Vec) or isinstance(b, Vec):
-            if self.vanishing:
-                return Decision("undecided", "limits of vectors are found for large names only")
             return decide_vectors(self.scene, link, (a, b), where, self._tends(large, self.small(given)))
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)

@@ -87,6 +87,8 @@ class Reader:
     def name(self, node: t.Name) -> Value:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
+        if full in self.bound or full in scene.classes.picked:
+            return self._place(self.bound.get(full, full))
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
             vector = scene.vectors[full]
             picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
@@ -106,6 +108,12 @@ class Reader:
             if value is not None:
                 return value
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
+
+    def _place(self, which: str) -> Scalar:
+        """The number of a key, where i k_i is written: keys of a class are alike in all but that."""
+        if which.isdigit():
+            return number(int(which))
+        raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
 
     def _which(self, node: t.Name) -> str:
         index = label(node.index)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name
+from headwright.check.answer import Answer, MissingError, Said, comparisons, full_name, given_numbers
 from headwright.check.decision import EMPTY, Decision, Example
 from headwright.check.exercise import Exercise, Matrices, parsed
 from headwright.check.judging import Claim, Judged, judged
@@ -320,7 +320,7 @@ class MatricesSetting:
     def gives(self, name: Name) -> bool:
         """Whether the exercise gives this name."""
         full = full_name(name)
-        given = {*self.exercise.definitions, *self.setting.shapes, *self.exercise.parameters, *self.exercise.answer}
+        given = {*self.exercise.definitions, *self.setting.shapes, *given_numbers(self.exercise), *self.exercise.answer}
         return full in given or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
 
     def opened(self, answer: Answer) -> MatricesCourt:
