@@ -147,7 +147,9 @@ class Cursor:
         self.skip("trailing")
         if self.word() == "and":
             return self.word(1) not in ("the", "so", "also", "both", "as")
-        return self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("closes")
+        behind = self.tokens[self.at + 1].kind if self.at + 1 < len(self.tokens) else ""
+        given = self.word() == "with" and behind == "formula"
+        return given or self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("closes")
 
     def mention(self, kind: str, refs: Iterable[str]) -> None:
         """Remember which keys were named."""
