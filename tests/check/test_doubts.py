@@ -139,3 +139,17 @@ def test_what_follows_from_two_ranges_of_an_index_is_not_said_of_the_second_alon
         r"so $\alpha_i \ge \frac{1}{m + \epsilon}$."
     )
     assert check_answer(EXERCISES["averaging-many"], Written(said)).word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        (r"Any $\lambda$ that is large enough:", "proved"),
+        (r"Every large enough $\lambda$ works:", "proved"),
+        (r"Any $\lambda$ works:", "undecided"),
+        (r"Any $\lambda$ that is small enough:", "undecided"),
+        (r"Any large $\lambda$ fails:", "undecided"),
+    ],
+)
+def test_any_that_is_large_enough_says_no_more_than_a_large_one(said: str, word: str) -> None:
+    assert check_answer(EXERCISES["averaging-two"], Written(f"{said}\n\n$$q = \\lambda(k_a + k_b)$$")).word == word

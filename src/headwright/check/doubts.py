@@ -35,7 +35,7 @@ def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found
     kept: list[Judged] = []
     for one in judgements:
         said = one.claim.said.statement if one.claim.said is not None else None
-        behind = None if one.decision.word != "refuted" else next(_behind(one, answer, doubts), None)
+        behind = next(_behind(one, answer, doubts), None) if one.decision.word == "refuted" or _led(said) else None
         if behind is not None:
             answer.unread.append(Unread(behind, MAY_CHANGE) if said is None else Unread(said, NOT_HELD))
         elif said is not None and one.decision.word == "refuted" and _of_equal_ones(one, said, exercise):
@@ -45,6 +45,10 @@ def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found
         else:
             kept.append(one)
     return kept
+
+
+def _led(said: Statement | None) -> bool:
+    return said is not None and bool(said.after)
 
 
 def _of_equal_ones(one: Judged, said: Statement, exercise: Exercise) -> bool:
@@ -65,9 +69,11 @@ def _never_so(said: Statement, supposed: Collection[str], exercise: Exercise) ->
     apart = {frozenset(plain(parsed(side)) for side in pair) for pair in given}
     cases = [case for case in said.under if isinstance(case, Relation) and plain(case) not in supposed]
     return bool(apart) and any(
-        (frozenset(map(plain, case.terms)) in apart) == (case.comparisons == ("=",))
+        all(map(_is_position, case.terms)) or frozenset(map(plain, case.terms)) in apart
+        if case.comparisons == ("=",)
+        else not all(map(_is_position, case.terms)) and frozenset(map(plain, case.terms)) not in apart
         for case in cases
-        if case.comparisons in (("=",), ("!=",)) and not all(map(_is_position, case.terms))
+        if case.comparisons in (("=",), ("!=",))
     )
 
 

@@ -28,7 +28,7 @@ from headwright.check.answer import (
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
-from headwright.check.reading.statements import Statement, flipped
+from headwright.check.reading.statements import EVERY, Statement, flipped
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
@@ -274,6 +274,12 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     if said.granted and any(one.decision.word != "proved" for one in found):
         _set_aside(answer, said, "it says for which case something is meant")
         return []
+    if said.unknown.startswith(EVERY):  # 'for all keys', 'for every matrix $P$': that is more than was looked at
+        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        return []
+    if _of_what_is_set(said.node, there):
+        _set_aside(answer, said, "it is said for all values of something that has one")
+        return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
     if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
@@ -350,6 +356,12 @@ def _by_itself(bench: Bench, said: Said, answer: Answer, role: Role, found: list
 
 
 CIRCULAR = "it is not known whether that follows, or is only what the answer assumes"
+
+
+def _of_what_is_set(node: Node, answer: Answer) -> bool:
+    """'q = t k for any t', where t was set to something."""
+    conditions = node.conditions if isinstance(node, Quantified) else ()
+    return any(isinstance(part, Name) and full_name(part) in answer.definitions for part in conditions)
 
 
 def _in_a_limit(exercise: Exercise, answer: Answer, said: Said) -> bool:

@@ -162,6 +162,7 @@ class Lexicon:
         (True, False)
         """
         known = self.neutral | self.beside | self.things | {tuple(phrase.split()) for phrase in self.grammar["leading"]}
+        known -= {(word,) for word in self.grammar["selecting"]}  # 'all keys have', 'the second head has'
         at = 0
         while at < len(words):
             rest = words[at:]
@@ -179,6 +180,9 @@ class Lexicon:
         (True, False)
         """
         known = self.beside if _somewhere(words, self.claiming) else self.beside | self.things
+        sized = [self.adjective(words[at:]) for at in range(len(words))] if beside_a_term else []
+        if any(one is not None and one.part == "large" for one in sized):
+            known = known | {("any",), ("every",)}  # 'any $t$ that is large enough' says no more than 'a large $t$'
         at = 0
         while at < len(words):
             rest = words[at:]

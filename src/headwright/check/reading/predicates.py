@@ -259,7 +259,8 @@ def leading(tokens: Sequence[Token], formula: Token) -> str:
         elif token.kind == "term":
             del stretch[len(stretch) - _described(stretch) :]
     words = [*kept, *stretch]
-    return "" if lexicon().leads_in(words) else " ".join(words)
+    misnamed = bool({"weight", "weights"} & set(words)) and not re.search(r"alpha|α|softmax|a_", formula.text)
+    return "" if lexicon().leads_in(words) and not misnamed else " ".join(words)
 
 
 def _previous(tokens: Sequence[Token], at: int) -> int:

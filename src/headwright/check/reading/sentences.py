@@ -193,13 +193,36 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         at = line + text.count("\n", done, piece.start)
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
         loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
-        yield Token("term" if not compares(piece.text) else "formula", piece.text, at, display, loose)
+        yield from _set(piece.text, at, display, loose)
         ended = piece.text.endswith(".") and not _GOES_ON.match(text, stop)  # '$$q = k_a.$$ Then ...'
         if ended or (display and _ANEW.match(text, stop)):
             yield Token("mark", ".", at + piece.text.count("\n"))
         line += text.count("\n", done, stop)
         done = stop
     yield from _words(text[done:], line, typed=not pieces)
+
+
+_PROSE = re.compile(r"\\(?:text|textrm|mbox|textit|textbf)\{([^{}$]*)\}(?![_^(\[])")
+
+
+def _set(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
+    r"""A formula; prose that is set in one, before what it compares or around a term, is prose.
+
+    >>> [(one.kind, one.text) for one in _set(r"\text{all weights are } \frac12", 1, True, "")]
+    [('word', 'all'), ('word', 'weights'), ('word', 'are'), ('term', '\\frac12')]
+    """
+    done = 0
+    for found in _PROSE.finditer(text):
+        opens = not text[done : found.start()].strip()
+        if (compares(text) and not opens) or not re.search(r"[a-zA-Z]+\s", found[1]):
+            break  # a name, \text{softmax}, or words within a comparison, which the parser reads
+        if not opens:
+            yield Token("term", text[done : found.start()].strip(), line, display, loose)
+        yield from _words(found[1], line, typed=False)
+        done = found.end()
+    rest = text[done:].strip() if done else text
+    if rest:
+        yield Token("formula" if compares(rest) else "term", rest, line, display, loose)
 
 
 def _labelled(tokens: Iterable[Token]) -> Iterator[Token]:

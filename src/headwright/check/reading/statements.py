@@ -33,10 +33,23 @@ Role = Literal["definition", "claim", "reason", "where", "assumption", "conditio
 MOST_STATEMENTS = 400
 BESIDE = -1  # the number of what is said in words alone: it has no place among the statements
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
+STATING = frozenset({"sum", "add", "vanish", "differ", "commute", "coincide", "agree", "depend", "depends"})
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
 FOLLOWING = frozenset(
-    {"then", "so", "so that", "hence", "thus", "therefore", "consequently", "it follows", "implies", "gives"}
+    {
+        "then",
+        "so",
+        "so that",
+        "hence",
+        "thus",
+        "therefore",
+        "consequently",
+        "it follows",
+        "implies",
+        "gives",
+        "in particular",
+    }
 )
 FLIPPED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 INFINITY, ZERO = Name("infinity"), Number(0)  # type: ignore[arg-type]
@@ -163,7 +176,9 @@ class _Discourse:
             self._case = []
         if sentence.item or sentence.heading:
             self._recent = []
-        for said, line in said_in_words(found) if not sentence.heading else ():
+        spoken = {word for clause in found for word in clause.words}
+        heading = sentence.heading and not spoken & (VERBS | STATING)
+        for said, line in said_in_words(found) if not heading else ():
             self.beside.append(
                 Statement(
                     "unclear",
@@ -289,6 +304,9 @@ class _Sentence:
         }:  # 'by part (a), $a = b$': it is all that is said
             self.all._chain = len(self.all.found) - 1
         if self.front and self.start == len(self.all.found):
+            every = any(clause.cue in EVERY and clause.formulas for clause in self.clauses)
+            if every or LIMITING & set(re.findall(r"[a-z]+", self.sentence.text)):  # 'it works for $n > 2$ only'
+                self._unclear("for what it is said was not understood", self.sentence.line)
             for unknown in (
                 one.unknown for one in self.front if one.unknown.startswith(EVERY)
             ):  # 'it works for any $lambda$'
@@ -1028,6 +1046,7 @@ def _source(node: Node | None, text: str) -> str:
     return node.span.source[node.span.start : node.span.stop].strip() or text
 
 
+LIMITING = frozenset({"only", "no", "alone", "just", "exactly", "precisely", "exclusively"})
 OTHERS = frozenset({"other", "others", "remaining"})
 EVERY = ("for all", "for every", "for each", "for any", "over all")
 _LETTER = re.compile(r"\s*[ijlm]\s*(?:,\s*[ijlm]\s*)*")

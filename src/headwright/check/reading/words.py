@@ -75,7 +75,7 @@ def _claims_something(stretch: Sequence[Token], cue: str = "") -> bool:
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
-    predicate = cue.split() if cue == "it is" else []  # 'it is' with 'a projection' behind it says something
+    predicate = cue.split() if cue == "it is" or cue.startswith(("so do", "and so do", "so would")) else []
     return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds)
 
 
