@@ -108,7 +108,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         r"\Phi_t \ne \Phi_{t'}",
         r"t - t' = 2\pi k \Rightarrow k = 0",
         r"\sin t = \sin t', \cos t = \cos t' \Rightarrow t = t' + 2\pi k",
-        r"T \le 2\pi \cdot 10000^{1-2/d} \Rightarrow \Phi_t \ne \Phi_{t'}",
         r"t = t' + 2 \pi k \Rightarrow t = t'",
     ),
     "energy": (

@@ -22,13 +22,23 @@ def judged(exercise: str, text: str) -> Verdict:
     [
         ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for every $\epsilon > 0$.", "epsilon > 0"),
         ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for $0 < \epsilon < 5$.", "epsilon < 5"),
-        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for any real $t \ne t'$.", "real numbers"),
+        ("averaging-two", rf"{QUERY}. For all $\epsilon > 0$: $\alpha_b > \frac{{1}}{{3}}$.", "epsilon > 0"),
+        ("averaging-two", rf"{QUERY}. For fixed $\epsilon$ we have $\alpha_b \to \frac{{1}}{{2}}$.", "a fixed epsilon"),
+        ("temperature-hot", r"$\tau = 2/\epsilon$. This works for all $\epsilon > 0$.", "more than is given"),
+        (
+            "low-rank",
+            r"$B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$, and $\sigma_i \ge 0$ for all $i \le n$.",
+            "i <= n",
+        ),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ if $t$ is even.", "some of the integers"),
+        ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for any real $t \ne t'$.", "no integers"),
         (
             "positions-unique",
             r"$\Phi_t \ne \Phi_{t'}$, as $\cos t \ne \cos t'$ for all integers $t \ne t'$.",
             "all integers",
         ),
         ("kth-singular-value", rf"{ENERGY} for every $k \le n$.", "k <= n"),
+        ("kth-singular-value", rf"{ENERGY} for $k = 1, \dots, n$.", "k <= n"),
     ],
 )
 def test_what_is_said_for_more_than_is_given_is_left_open(exercise: str, text: str, said: str) -> None:
@@ -42,6 +52,8 @@ def test_what_is_said_for_more_than_is_given_is_left_open(exercise: str, text: s
     [
         ("averaging-two", rf"{QUERY}. Then $\alpha_a \ge \frac{{1}}{{2+\epsilon}}$ for every $\epsilon > 0$."),
         ("averaging-two", rf"{QUERY}. Then $\alpha_a > \frac{{1}}{{3}}$, since $0 < \epsilon < 1$."),
+        ("averaging-two", rf"{QUERY}. For fixed $n$ we have $\alpha_b \to \frac{{1}}{{2}}$."),
+        ("low-rank", r"$B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$, and $\sigma_i \ge 0$ for all $i \le d$."),
         ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for all integers $t \ne t'$."),
         ("kth-singular-value", rf"{ENERGY} for every $k \le d$."),
     ],

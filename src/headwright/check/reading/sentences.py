@@ -205,12 +205,22 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
 _PROSE = re.compile(r"\\(?:text|textrm|mbox|textit|textbf)\{([^{}$]*)\}(?![_^(\[])")
 
 
+_JOINED = re.compile(r"[,;.]?\s*\\q?quad\s*\\text\{\s*(so|hence|thus|therefore|then)\s*,?\s*\}")
+
+
 def _set(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
     r"""A formula; prose that is set in one, before what it compares or around a term, is prose.
 
     >>> [(one.kind, one.text) for one in _set(r"\text{all weights are } \frac12", 1, True, "")]
     [('word', 'all'), ('word', 'weights'), ('word', 'are'), ('term', '\\frac12')]
     """
+    joined = _JOINED.search(text)
+    if joined is not None and compares(text[: joined.start()]):
+        yield from _set(text[: joined.start()], line, display, loose)
+        yield Token("mark", ",", line)
+        yield Token("word", joined[1], line + text.count("\n", 0, joined.start()))
+        yield from _set(text[joined.end() :], line + text.count("\n", 0, joined.end()), display, loose)
+        return
     done = 0
     for found in _PROSE.finditer(text):
         opens = not text[done : found.start()].strip()
