@@ -87,6 +87,9 @@ def test_what_describes_another_object_does_not_pass(exercise: str, text: str) -
         ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$. The words cancel."),
         ("averaging-three", r"Add up the wanted keys: $s = k_a + k_b + k_c$. Then $q = \ln(n/\epsilon) s$."),
         ("averaging-all-but-one", r"Push the first key away: $q = -\ln(1/\epsilon) k_1$."),
+        ("causal-mask", r"$c_1 = u_a$, because there is only one key left after masking."),
+        ("averaging-two-bounded", r"$q = \ln(n/\epsilon)(k_1+k_2)$. Here $k_1 \perp k_2$ and both are unit vectors."),
+        ("relative-positions", r"$M = R_t^\top R_s$. First, $q^\top M k = q^\top R_t^\top R_s k$. Second, $R_m^\top R_m = I$."),
         ("copying-separated", r"$q = 2\ln(n/\epsilon) k_1$, which is short enough."),
     ],
 )  # fmt: skip
@@ -98,6 +101,8 @@ def test_what_describes_the_object_as_it_is_passes(exercise: str, text: str) -> 
     ("exercise", "words"),
     [
         ("averaging-two", "They are sorted."),
+        ("averaging-two", "There is only one key left."),
+        ("averaging-two", "Both are unit vectors."),
         ("averaging-two", "It is constant."),
         ("averaging-two", "It is an arbitrary scalar."),
         ("averaging-two", "This is needed."),
@@ -118,6 +123,7 @@ def test_words_that_say_what_something_is_do_not_pass(exercise: str, words: str)
         ("averaging-varies", r"$\operatorname{Var}(\alpha_a) \to 1/4$. This is a fair coin with variance $1/2$."),
         ("same-word", r"$x_t + \phi_t \ne x_k + \phi_k$. The words cancel and so do the positions."),
         ("temperature-cold", r"$\tau = 1/\ln(n/\epsilon)$. It is hot enough."),
+        ("causal-previous", r"$K = I$, $Q = u_a u_b^\top + u_b u_c^\top$. There is only one key left."),
         (
             "averaging-gaussian",
             r"$q = \lambda(\mu_a+\mu_b)$, $\lambda \gg 1$. The output is $\frac12(v_a+v_b)$ exactly.",

@@ -215,6 +215,10 @@ class Constructs(Facts):
     def alone(self) -> Made:
         """'the first token can only see itself'."""
         self.need(self.objects.tokens)
+        if self.take_from("one key left"):  # of the token that has only one: the first
+            said = [one.text for one in (*self.out, *self.tokens[self.at :]) if one.kind == "formula"]
+            self.need(said and all(_OF_FIRST.match(text) for text in said))
+            return [r"\alpha_{1,1} = 1"], "room"
         head = self.head_named()
         self.need(self.take_from("only itself"))
         self.head = head
@@ -447,6 +451,7 @@ _DOTS = re.compile(
 )
 _DEFINED = re.compile(r"\s*(\\?(?:tau|lambda|gamma|beta|[rstzZL])(?![a-zA-Z_]))\s*=")
 _EQUATION = re.compile(r"(?:[^<>≤≥≈≠!]|\\(?!leq?|geq?|neq?|approx|to|gg|ll))*=(?:[^<>≤≥≈≠!])*")
+_OF_FIRST = re.compile(r"\s*(?:c_\{?1\}?|\\?alpha_\{?1,?1\}?)(?!\d)")
 _OF_COLUMNS = re.compile(r"\s*([AB]|[ab]_(?:\w|\{\w\}))\s*")
 _QUERY_SET = re.compile(r"\s*q_\{?(\d)\}?\s*=")
 _NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")

@@ -17,6 +17,7 @@ from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subjec
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
+COUNTS = ("first", "firstly", "second", "secondly", "third", "next", "finally")
 # After a formula, without a comma.
 BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose")
 
@@ -28,7 +29,13 @@ def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = 
     >>> [one.text for one in in_words(said, Objects(keys=("a", "b"), queries=("q",)))]
     ['k_{i}^\\top q = 0 \\text{ for all } i \\ne a, b']
     """
-    return tuple(_Reader(_without_contrast(tokens), objects, before).read())
+    return tuple(_Reader(_without_contrast(_without_number(tokens)), objects, before).read())
+
+
+def _without_number(tokens: Sequence[Token]) -> Sequence[Token]:
+    """'First, ...' without the word that counts; 'the first ...' and 'first we ...' stay as they are."""
+    counts = len(tokens) > 2 and tokens[0].text in COUNTS and tokens[1].text == "," and tokens[2].kind == "formula"
+    return tokens[2:] if counts and tokens[0].kind == "word" else tokens
 
 
 def _without_contrast(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -387,7 +394,12 @@ class _Reader(Constructs):
 
     def _property(self) -> tuple[list[str], Loose]:
         """'the keys are orthonormal', 'the weights sum to one'."""
-        if self.take_from("the keys"):
+        pair = (
+            self.out[-1:]
+            and self.out[-1].text == "and"
+            and any(_TWO_KEYS.fullmatch(one.text) for one in self.out[-2:-1])
+        )
+        if self.take_from("the keys") or (pair and self.take("both")):
             self.need(self.objects.keys or self.objects.first)
             self.take("are", "all have", "have")
             self.skip("adverbs")
@@ -410,6 +422,7 @@ class _Reader(Constructs):
 
 _KEYS = {"orthogonal": r"k_i^\top k_j = 0 \text{ for all } i \ne j", "unit": r"\|k_i\| = 1"}
 _MATRIX = re.compile(r"[A-Z](?:_(?:\w|\{\w+\}))?")
+_TWO_KEYS = re.compile(r"\s*k_\w\s*\\perp\s*k_\w\s*")
 _ASKED = re.compile(r"\s*q\s*=")
 _SIZE = re.compile(r"\s*\\?(?:lambda|gamma|beta|[tL])(?![a-zA-Z_])")
 _QUERY = re.compile(r"\s*(?:Q\s*)?[qx]_\{?(\d)")
