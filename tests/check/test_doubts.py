@@ -128,15 +128,16 @@ def test_a_condition_for_some_indices_is_not_one_for_all(which: str) -> None:
 
 
 def test_all_other_indices_are_those_that_were_not_named() -> None:
-    said = r"$q = \lambda(k_a + k_b)$ for a large $\lambda$: $k_a^\top q = \lambda$ and $k_i^\top q = {}$ for all other $i$."
+    scores = r"$k_a^\top q = \lambda$ and $k_i^\top q = {}$ for all other $i$."
+    said = rf"$q = \lambda(k_a + k_b)$ for a large $\lambda$: {scores}"
     assert check_answer(EXERCISES["averaging-two"], Written(said.format("0"))).word == "proved"
     assert check_answer(EXERCISES["averaging-two"], Written(said.format(r"\lambda"))).word == "refuted"
 
 
 def test_what_follows_from_two_ranges_of_an_index_is_not_said_of_the_second_alone() -> None:
     said = (
-        r"$q = \ln(n/\epsilon) \sum_{i=1}^{m} k_i$. For $i \le m$ the score is $\ln(n/\epsilon)$ and for $i > m$ it is 0, "
-        r"so $\alpha_i \ge \frac{1}{m + \epsilon}$."
+        r"$q = \ln(n/\epsilon) \sum_{i=1}^{m} k_i$. For $i \le m$ the score is $\ln(n/\epsilon)$ "
+        r"and for $i > m$ it is 0, so $\alpha_i \ge \frac{1}{m + \epsilon}$."
     )
     assert check_answer(EXERCISES["averaging-many"], Written(said)).word == "undecided"
 

@@ -24,6 +24,7 @@ RIGHT = [
     ("averaging-two", r"To make $c \approx \frac12(v_a + v_b)$, set $q = 2\ln(n/\epsilon)(k_a + k_b)$."),
     ("averaging-two", Q + r". For example, $q = 3\ln(n/\epsilon)(k_a + k_b)$ works."),
     ("averaging-two", r"When $n = 2$, $q = 7(k_a + k_b)$ would do. In general " + Q + r" with large $\lambda$."),
+    ("averaging-two", r"Assume $n \ge 5$. Then " + Q + r" does it for large $\lambda$."),
     ("averaging-two", r"Write $z_i = k_i^\top q$. With " + Q + r" we get $z_a = \lambda$ and $z_i = 0$ otherwise."),
     ("averaging-two", Q + r". If $n = 2$ then $\alpha_a = \frac12$."),
     ("averaging-two", r"~~$q = k_a$~~ No: " + Q),

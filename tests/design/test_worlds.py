@@ -255,3 +255,10 @@ def test_what_even_attention_grants_exactly_needs_no_query(noise: Noise, heads: 
         assert math.copysign(1.0, found.norm_lower_bound) == 1.0
     more = design(keys, at_least({0: Fraction(1, 3) + Fraction(1, 10**9)}), heads=heads)
     assert more.word == "designed" and more.norm > 0
+
+
+def test_what_is_undecided_is_not_told_in_the_words_of_a_verdict() -> None:
+    twins = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    found = design(twins, at_least({0: Fraction(1, 2)}))  # queries come as near as one likes, and none reaches it
+    assert found.word == "undecided"
+    assert "in floating point there seems to be none" in found.words and "impossible" not in found.words

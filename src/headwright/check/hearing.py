@@ -34,7 +34,7 @@ from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
-from headwright.check.widening import widened
+from headwright.check.widening import leaves_out_few, widened
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
@@ -210,7 +210,8 @@ def _for_some_only(
     bench: Bench, answer: Answer, court: Court, found: list[Judged], assumed: Sequence[Node]
 ) -> list[Judged]:
     """What is right, and said under something that is not always so, answers a part of the question only."""
-    only = [node for node in assumed if not _always(bench, answer, court, node)]
+    more = [node for node in assumed if not leaves_out_few(node, bench.exercise)]
+    only = [node for node in more if not _always(bench, answer, court, node)]
     if not only:
         return found
     reason = f"it is right, but said for {' and '.join(map(plain, only))} only, and more is asked for"
@@ -323,7 +324,7 @@ def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, foun
         again = there.decided(there.setting.opened(answer), answer, there.claims(said.node, role, said))
         if again and all(one.decision.word == "proved" for one in again):
             return found
-    return [_left_undecided(one, f"it is said for {wider.words}, which is more than is given") for one in found]
+    return [_left_undecided(one, f"it is said for {wider.words}: that is not proved") for one in found]
 
 
 def _is_converse(node: Node) -> bool:

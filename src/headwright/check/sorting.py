@@ -26,6 +26,7 @@ from headwright.check.answer import (
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.statements import Read, Statement, flipped, is_index, with_index
 from headwright.check.reading.written import MOST_FORMULAS, Formula
+from headwright.check.widening import widened
 from headwright.formula import FormulaError, parse_lines
 from headwright.formula.show import plain
 from headwright.formula.tree import (
@@ -307,6 +308,8 @@ class _Sorter:
 
     def take(self, one: Statement) -> None:
         if one.role in ("goal", "condition") and not self._states_condition(one):
+            if one.role == "condition" and self._reaches_beyond(one):
+                self._set_aside(replace(one, why="it is said for more than is given"))
             return
         one = replace(one, why="") if one.role == "goal" else one
         if one.why or one.node is None:
@@ -322,6 +325,12 @@ class _Sorter:
             self._example(said, self._case(one.under))
         else:
             self._sort(said, one.under, one.role)
+
+    def _reaches_beyond(self, one: Statement) -> bool:
+        """'this works for all epsilon > 0', where epsilon < 1 is given."""
+        links = list(comparisons(one.node)) if isinstance(one.node, Relation) else []
+        every = _EVERY.search(one.sentence) is not None
+        return every and self.exercise.integers is None and widened(self.exercise, links, "") is not None
 
     def _states_condition(self, one: Statement) -> bool:
         """Where one is asked for, 'when $k_j^T q > ...$' or 'we need $k_j^T q > ...$' is the answer."""
@@ -828,6 +837,7 @@ class _Sorter:
         return bool(asked) and _RANGES.search(sentence) is not None
 
 
+_EVERY = re.compile(r"\bfor (?:all|any|every|each|arbitrary)\b|\\forall")
 _ANY = re.compile(r"\b(?:any|every|all|each|whenever|as soon as|once)(?: \w+)?\s*$")
 
 

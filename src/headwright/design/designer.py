@@ -35,6 +35,11 @@ LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
     "alone: with several heads, or random keys, give the scenarios themselves"
 )
+SEEMS = {  # what floating point makes of it is no verdict, and is not told in the words of one
+    "solved": "there is one, which the checker does not take",
+    "impossible": "there seems to be none",
+    "stalled": "the search stalled",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +214,8 @@ def _without(question: Question, checker: Checker, found: Answer) -> Design:
         best = best_eps(question, checker, found.attempt)
         return Design(question, "impossible", proof.words, proof.certificate, norm_lower_bound=math.inf, best_eps=best)
     longer = prove_longer(question, checker, found.attempt)
-    why = f"neither a query nor a proof that there is none was found (the solver says: {found.attempt.solution.status})"
+    seems = SEEMS[found.attempt.solution.status]
+    why = f"neither a query nor a proof that there is none was found (in floating point {seems})"
     if longer is None:
         return Design(question, "undecided", why)
     if longer.useless:

@@ -60,7 +60,7 @@ def test_the_false_twin_of_a_fact_does_not_pass(exercise: str, twin: str) -> Non
     [
         ("low-rank", r"Keep the $k$ largest terms and drop the rest: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
         ("low-rank", r"Stop after $k$ terms: $B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$."),
-        ("two-heads", r"One head per value: $q_1 = \lambda(\mu_a+\mu_b)$, $q_2 = 2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
+        ("two-heads", r"One head per value: $q_1=\lambda(\mu_a+\mu_b)$, $q_2=2\lambda(\mu_a+\mu_b)$, $\lambda \gg 1$."),
         ("averaging-two", r"Sum the wanted keys: $s = k_a - k_b$. Then $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"Push the wanted keys away: $q = \ln(n/\epsilon)(k_a + k_b)$."),
         ("averaging-two", r"$q = \ln(n/\epsilon)(k_a + k_b)$. Divide by $n$."),
