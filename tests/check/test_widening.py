@@ -7,6 +7,7 @@ import pytest
 from headwright.check.checker import Written, check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.verdict import Verdict
+from headwright.check.widening import widened
 
 EXERCISES = load_exercises()
 QUERY = r"$q = \ln(n/\epsilon)(k_a + k_b)$"
@@ -23,8 +24,7 @@ def judged(exercise: str, text: str) -> Verdict:
         ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for every $\epsilon > 0$.", "epsilon > 0"),
         ("averaging-two", rf"{QUERY}. Then $\alpha_b > \frac{{1}}{{3}}$ for $0 < \epsilon < 5$.", "epsilon < 5"),
         ("averaging-two", rf"{QUERY}. For all $\epsilon > 0$: $\alpha_b > \frac{{1}}{{3}}$.", "epsilon > 0"),
-        ("averaging-two", rf"{QUERY}. For fixed $\epsilon$ we have $\alpha_b \to \frac{{1}}{{2}}$.", "a fixed epsilon"),
-        ("temperature-hot", r"$\tau = 2/\epsilon$. This works for all $\epsilon > 0$.", "more than is given"),
+        ("temperature-hot", r"$\tau = 2/\epsilon$. This works for all $\epsilon > 0$.", "epsilon > 0"),
         (
             "low-rank",
             r"$B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$, and $\sigma_i \ge 0$ for all $i \le n$.",
@@ -52,7 +52,6 @@ def test_what_is_said_for_more_than_is_given_is_left_open(exercise: str, text: s
     [
         ("averaging-two", rf"{QUERY}. Then $\alpha_a \ge \frac{{1}}{{2+\epsilon}}$ for every $\epsilon > 0$."),
         ("averaging-two", rf"{QUERY}. Then $\alpha_a > \frac{{1}}{{3}}$, since $0 < \epsilon < 1$."),
-        ("averaging-two", rf"{QUERY}. For fixed $n$ we have $\alpha_b \to \frac{{1}}{{2}}$."),
         ("low-rank", r"$B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$, and $\sigma_i \ge 0$ for all $i \le d$."),
         ("positions-unique", r"$\Phi_t \ne \Phi_{t'}$ for all integers $t \ne t'$."),
         ("kth-singular-value", rf"{ENERGY} for every $k \le d$."),
@@ -61,3 +60,12 @@ def test_what_is_said_for_more_than_is_given_is_left_open(exercise: str, text: s
 def test_what_holds_there_too_is_proved(exercise: str, text: str) -> None:
     verdict = judged(exercise, text)
     assert verdict.word == "proved", verdict.reason
+
+
+def test_a_fixed_tolerance_does_not_go_to_0() -> None:
+    exercise = EXERCISES["averaging-two"]
+    found = widened(exercise, [], r"for fixed $\epsilon$, $\alpha_a \to \frac12$")
+    assert found is not None
+    assert found.exercise is not None
+    assert not found.exercise.parameters["epsilon"].small
+    assert widened(exercise, [], r"for fixed $n$, $\alpha_a \to \frac12$") is None

@@ -89,7 +89,7 @@ def test_what_describes_another_object_does_not_pass(exercise: str, text: str) -
         ("averaging-all-but-one", r"Push the first key away: $q = -\ln(1/\epsilon) k_1$."),
         ("causal-mask", r"$c_1 = u_a$, because there is only one key left after masking."),
         ("averaging-two-bounded", r"$q = \ln(n/\epsilon)(k_1+k_2)$. Here $k_1 \perp k_2$ and both are unit vectors."),
-        ("relative-positions", r"$M = R_t^\top R_s$. First, $q^\top M k = q^\top R_t^\top R_s k$. Second, $R_m^\top R_m = I$."),
+        ("relative-positions", r"$M = R_t^\top R_s$. First, $R_t^\top R_t = I$. Second, $R_m^\top R_m = I$."),
         ("copying-separated", r"$q = 2\ln(n/\epsilon) k_1$, which is short enough."),
     ],
 )  # fmt: skip

@@ -175,13 +175,15 @@ class Lexicon:
             at += max(sizes)
         return True
 
-    def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False) -> bool:
+    def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False, named: bool = False) -> bool:
         """Whether a stretch of words without a formula is known to claim nothing; beside a term, 'large' is read.
+
+        `named` says that a noun would name what stands before it, and that is a claim.
 
         >>> lexicon().claims_nothing("this works".split()), lexicon().claims_nothing("half works".split())
         (True, False)
         """
-        claims = _somewhere(words, self.claiming)
+        claims = named or _somewhere(words, self.claiming)
         known = self.beside if claims else self.beside | self.things
         known = known | self.kinds if beside_a_term or not claims else known
         sized = [self.adjective(words[at:]) for at in range(len(words))] if beside_a_term else []

@@ -81,7 +81,7 @@ def test_where_a_large_name_may_grow_before_or_after_nothing_is_decided(text: st
 
 
 def test_what_holds_for_every_fixed_name_is_a_limit() -> None:
-    text = r"Take $q = \lambda(k_a + k_b)$. For fixed $n$, $\alpha_a \to \frac12$ as $\lambda \to \infty$."
+    text = r"Take $q = \lambda(k_a + k_b)$. Then $\alpha_a \to \frac12$ as $\lambda \to \infty$."
     assert judged("averaging-two", text).word == "proved"
 
 
