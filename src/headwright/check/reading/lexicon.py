@@ -173,13 +173,15 @@ class Lexicon:
             at += max(sizes)
         return True
 
-    def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False) -> bool:
+    def claims_nothing(self, words: Sequence[str], *, beside_a_term: bool = False, named: bool = False) -> bool:
         """Whether a stretch of words without a formula is known to claim nothing; beside a term, 'large' is read.
+
+        `named` says that a noun would name what stands before it, and that is a claim.
 
         >>> lexicon().claims_nothing("this works".split()), lexicon().claims_nothing("half works".split())
         (True, False)
         """
-        known = self.beside if _somewhere(words, self.claiming) else self.beside | self.things
+        known = self.beside if named or _somewhere(words, self.claiming) else self.beside | self.things
         sized = [self.adjective(words[at:]) for at in range(len(words))] if beside_a_term else []
         if any(one is not None and one.part == "large" for one in sized):
             known = known | {("any",), ("every",)}  # 'any $t$ that is large enough' says no more than 'a large $t$'

@@ -259,8 +259,23 @@ def leading(tokens: Sequence[Token], formula: Token) -> str:
         elif token.kind == "term":
             del stretch[len(stretch) - _described(stretch) :]
     words = [*kept, *stretch]
-    misnamed = bool({"weight", "weights"} & set(words)) and not re.search(r"alpha|α|softmax|a_", formula.text)
-    return "" if lexicon().leads_in(words) and not misnamed else " ".join(words)
+    return "" if lexicon().leads_in(words) and not _misnamed(words, formula.text) else " ".join(words)
+
+
+def _misnamed(words: Sequence[str], formula: str) -> bool:
+    """'The weights are $k_a^T q = t$': a score is none."""
+    weighs = re.search(r"alpha|α|softmax", formula) is not None
+    varies = re.search(r"Var|variance", formula) is not None
+    return any(
+        (word in ("weight", "weights") and not weighs)
+        or (
+            word in ("score", "scores", "logit", "logits", "key", "keys")
+            and weighs
+            and not re.search("q|[kx]_", formula)
+        )
+        or (word in ("mean", "average") and varies)
+        for word in words
+    )
 
 
 def _previous(tokens: Sequence[Token], at: int) -> int:

@@ -27,6 +27,7 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
     [('a smaller $q$ would do as well', 1)]
     """
     wordy = not any(clause.formulas for clause in clauses)
+    behind = False  # a formula: then a noun is said of it, '$c = u_a$, the first token'
     for clause in clauses:
         if clause.part == "if" and not wordy:
             continue  # a condition that is not understood goes with what is said under it
@@ -38,8 +39,9 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
             if clause.part == "goal" and number == 0:
                 continue
             cue = clause.cue if number == 0 else ""
-            if _claims_something(stretch, cue):
+            if _claims_something(stretch, cue, named=behind):
                 yield f"{cue} {_shown(stretch)}".lstrip(), stretch[0].line
+            behind = behind or any(token.kind == "formula" for token in stretch)
 
 
 def ends_in_words(clause: Clause) -> bool:
@@ -65,7 +67,7 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     yield held
 
 
-def _claims_something(stretch: Sequence[Token], cue: str = "") -> bool:
+def _claims_something(stretch: Sequence[Token], cue: str = "", *, named: bool = False) -> bool:
     kinds = {token.kind for token in stretch}
     if "word" not in kinds or "formula" in kinds:
         return False
@@ -75,8 +77,8 @@ def _claims_something(stretch: Sequence[Token], cue: str = "") -> bool:
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
-    predicate = cue.split() if cue == "it is" or cue.startswith(("so do", "and so do", "so would")) else []
-    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds)
+    predicate = [] if cue in lexicon().table("connecting") else cue.split()  # 'is equal to' says something itself
+    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds, named=named)
 
 
 def _shown(stretch: Sequence[Token]) -> str:
