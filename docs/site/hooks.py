@@ -45,7 +45,8 @@ def anchor(heading: str, between: str) -> str:
     >>> anchor("3. Check an answer", "-")
     'check-an-answer'
     """
-    return slugify(heading, between).lstrip("0123456789-") or slugify(heading, between)
+    made: str = slugify(heading, between)
+    return made.lstrip("0123456789-") or made
 
 
 def navigation(contents: str) -> list[dict[str, Any]]:

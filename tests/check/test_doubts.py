@@ -82,7 +82,7 @@ def test_the_output_is_what_it_tends_to_only_where_something_tends() -> None:
     [
         "It is a reflection.",
         "Nothing shorter exists.",
-        "It is a projection.",
+        "It is a rotation.",
         "Both of them lie.",
         "Its square is itself.",
     ],

@@ -449,7 +449,8 @@ class _Sorter:
             return
         if self.exercise.condition:
             conditions = [part for part in under if _speaks_of(part, "q")]
-            if _speaks_of(node, "q") and any(self._letters(part) & self._letters(node) for part in conditions):
+            some = [part for part in conditions if not isinstance(part, Quantified)]  # one for all i leaves out none
+            if _speaks_of(node, "q") and any(self._letters(part) & self._letters(node) for part in some):
                 self._set_aside_said(said, "it leaves out some of the keys", decides=True)
                 return
             for part in conditions:

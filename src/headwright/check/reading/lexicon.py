@@ -156,8 +156,10 @@ class Lexicon:
             at += max(sizes)
         return True
 
-    def leads_in(self, words: Sequence[str]) -> bool:
+    def leads_in(self, words: Sequence[str], *, sized: bool = False) -> bool:
         """Whether words before a formula leave it as it stands: 'the weight', not 'a longer query has'.
+
+        `sized` says that a term stands among them: then 'large' is read as said of it.
 
         >>> lexicon().leads_in("we get for the score".split()), lexicon().leads_in("a longer query has".split())
         (True, False)
@@ -170,6 +172,7 @@ class Lexicon:
             rest = words[at:]
             sizes = [size for size in range(1, LONGEST_PHRASE + 1) if tuple(rest[:size]) in known]
             sizes += [found.words for found in (self.part(rest),) if found is not None]
+            sizes += [found.words for found in (self.adjective(rest),) if found is not None and sized]
             if not sizes:
                 return False
             at += max(sizes)

@@ -17,6 +17,7 @@ MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
 BARE = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?\s*")
 CONSEQUENCES = frozenset({"so", "hence", "thus", "therefore", "consequently", "then"})
+LABEL = re.compile(r"\d+[a-z]?|[ivx]{1,4}")
 CAUSES = frozenset({"because", "since"})
 CASES = frozenset({"if", "when", "whenever", "for", "once", "unless", "where", "with", "in", "at", "under"})
 REASONS = frozenset({"as", "by", "from", "using"})
@@ -247,19 +248,26 @@ def leading(tokens: Sequence[Token], formula: Token) -> str:
     at = next((number for number, one in enumerate(tokens) if one is formula), 0)
     stretch: list[str] = []
     kept: list[str] = []
-    reason = False
-    for token in tokens[_previous(tokens, at) : at]:
+    start = _previous(tokens, at)
+    reason, behind, sized = False, start > 0, False
+    for token in tokens[start:at]:
         if token.kind == "mark":
-            kept = [] if reason or (token.text == "," and _claims(stretch)) else [*kept, *stretch]
-            stretch, reason = [], False
+            ended = behind and stretch[:1] != [] and stretch[0] in CASES  # '$a = b$ for all others, ...'
+            kept = [] if reason or ended or (token.text == "," and _claims(stretch)) else [*kept, *stretch]
+            stretch, reason, behind = [], False, False
         elif token.kind == "word" and token.text in CONSEQUENCES | CAUSES:
             kept, stretch, reason = [], [], token.text in CAUSES
+        elif token.kind == "word" and (token.line < formula.line - 1 or LABEL.fullmatch(token.text)):
+            continue  # of another paragraph, or '1a)'
         elif token.kind == "word":
             stretch.append(token.text)
         elif token.kind == "term":
             del stretch[len(stretch) - _described(stretch) :]
+            sized = True
     words = [*kept, *stretch]
-    return "" if lexicon().leads_in(words) and not _misnamed(words, formula.text) else " ".join(words)
+    if words in (["all"], ["first"], ["second"], ["third"], ["both"]):
+        return ""  # 'all $x_i > 0$', 'first $a = b$, then ...'
+    return "" if lexicon().leads_in(words, sized=sized) and not _misnamed(words, formula.text) else " ".join(words)
 
 
 def _misnamed(words: Sequence[str], formula: str) -> bool:

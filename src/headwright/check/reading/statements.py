@@ -304,7 +304,7 @@ class _Sentence:
         }:  # 'by part (a), $a = b$': it is all that is said
             self.all._chain = len(self.all.found) - 1
         if self.front and self.start == len(self.all.found):
-            every = any(clause.cue in EVERY and clause.formulas for clause in self.clauses)
+            every = any(clause.cue in EVERY and not all(map(is_index, self._nodes(clause))) for clause in self.clauses)
             if every or LIMITING & set(re.findall(r"[a-z]+", self.sentence.text)):  # 'it works for $n > 2$ only'
                 self._unclear("for what it is said was not understood", self.sentence.line)
             for unknown in (
