@@ -16,9 +16,10 @@ from headwright.check.reading.cases import as_cases, looks_like_a_case
 from headwright.check.reading.chains import bounded, resumed
 from headwright.check.reading.clauses import Clause, clauses, is_condition
 from headwright.check.reading.grammar import in_words
+from headwright.check.reading.leading import leading
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.paraphrase import paraphrased
-from headwright.check.reading.predicates import VERBS, leading, not_understood
+from headwright.check.reading.predicates import VERBS, not_understood
 from headwright.check.reading.references import differences, phrases, weights_named, with_heads
 from headwright.check.reading.sentences import LONGEST, Loose, Sentence, Token, leads_on, sentences
 from headwright.check.reading.things import Objects
