@@ -35,6 +35,10 @@ class _Plain(Console):
     Lines are broken for a terminal only, or where COLUMNS asks for it: a program that reads them gets them whole.
     """
 
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self._width = None  # it is asked for each time: rich would keep what COLUMNS was at first
+
     @property  # type: ignore[misc]  # nobody sets it
     def size(self) -> ConsoleDimensions:
         if self.is_terminal or "COLUMNS" in os.environ:

@@ -72,8 +72,8 @@ def _claims_something(stretch: Sequence[Token], cue: str = "", *, named: bool = 
     if "word" not in kinds or "formula" in kinds:
         return False
     words = [token.text for token in stretch if token.kind == "word"]
-    if words in (["exactly"], ["copied"]):
-        return False  # '$a = b$, exactly', 'copied when $a = b$'
+    if words in (["exactly"], ["copied"], ["copy"]):
+        return False  # '$a = b$, exactly', 'copied when $a = b$', 'copy: $a = b$'
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
