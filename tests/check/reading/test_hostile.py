@@ -47,6 +47,7 @@ def test_a_turning_word_right_before_a_formula_is_never_passed_over(parts: list[
 @pytest.mark.parametrize(
     "text",
     [
+        "$" + r" \quad\text{so } ".join(["a = b"] * 3000) + "$",  # no deeper than the stack
         "if " * 5_000 + "$a = b$",
         "$a = b$ and " * 2_000,
         "(" * 5_000 + "$a = b$",
@@ -58,7 +59,7 @@ def test_a_turning_word_right_before_a_formula_is_never_passed_over(parts: list[
         "~~" * 5_000,
         "a = b " * 2_000,
     ],
-    ids=["if", "and", "brackets", "relations", "suppose", "bullets", "large", "is", "strikes", "typed"],
+    ids=["so", "if", "and", "brackets", "relations", "suppose", "bullets", "large", "is", "strikes", "typed"],
 )
 def test_hostile_texts_are_read_in_bounded_time(text: str) -> None:
     assert len(read(Written(text)).statements) <= MOST_STATEMENTS + 2

@@ -209,18 +209,27 @@ _JOINED = re.compile(r"[,;.]?\s*\\q?quad\s*\\text\{\s*(so|hence|thus|therefore|t
 
 
 def _set(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
+    r"""A formula, or several that 'so' joins within one.
+
+    >>> [(one.kind, one.text) for one in _set(r"a = b \quad \text{so } b = a", 1, True, "")]
+    [('formula', 'a = b'), ('mark', ','), ('word', 'so'), ('formula', 'b = a')]
+    """
+    while (joined := _JOINED.search(text)) is not None and compares(text[: joined.start()]):
+        yield from _with_prose(text[: joined.start()], line, display, loose)
+        line += text.count("\n", 0, joined.start())
+        yield Token("mark", ",", line)
+        yield Token("word", joined[1], line)
+        line += joined[0].count("\n")
+        text = text[joined.end() :].lstrip(" ")
+    yield from _with_prose(text, line, display, loose)
+
+
+def _with_prose(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
     r"""A formula; prose that is set in one, before what it compares or around a term, is prose.
 
-    >>> [(one.kind, one.text) for one in _set(r"\text{all weights are } \frac12", 1, True, "")]
+    >>> [(one.kind, one.text) for one in _with_prose(r"\text{all weights are } \frac12", 1, True, "")]
     [('word', 'all'), ('word', 'weights'), ('word', 'are'), ('term', '\\frac12')]
     """
-    joined = _JOINED.search(text)
-    if joined is not None and compares(text[: joined.start()]):
-        yield from _set(text[: joined.start()], line, display, loose)
-        yield Token("mark", ",", line)
-        yield Token("word", joined[1], line + text.count("\n", 0, joined.start()))
-        yield from _set(text[joined.end() :], line + text.count("\n", 0, joined.end()), display, loose)
-        return
     done = 0
     for found in _PROSE.finditer(text):
         opens = not text[done : found.start()].strip()
