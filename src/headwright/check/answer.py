@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.statements import FLIPPED, Statement
+from headwright.check.reading.discourse import WHICH_CASE, Statement
 from headwright.check.reading.written import Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError
@@ -21,6 +21,8 @@ from headwright.formula.tree import (
     Number,
     Quotient,
     Relation,
+    every_name,
+    listed,
     walk,
 )
 
@@ -74,8 +76,7 @@ def pairs(a: Node, b: Node) -> tuple[tuple[Node, Node], ...]:
 
 
 def _paired(a: Node, b: Node) -> list[tuple[Node, Node]]:
-    left = a.items if isinstance(a, Listing) else (a,)
-    right = b.items if isinstance(b, Listing) else (b,)
+    left, right = listed(a), listed(b)
     if len(left) == len(right):
         return list(zip(left, right, strict=True))
     if len(left) == 1 or len(right) == 1:
@@ -114,6 +115,13 @@ class Said:
     granted: bool = False  # 'with A = B': if that is not always so, it is a condition and no claim
     statement: Statement | None = None
 
+    @property
+    def doubt(self) -> str:
+        """Why it is not known for what it is said."""
+        if self.unknown == WHICH_CASE:
+            return "it is not certain for which of the cases it is said"
+        return f"'{self.unknown}' was not understood"
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -139,6 +147,11 @@ class Answer:
     elsewhere: list[tuple[dict[str, Said], list[Said]]] = field(default_factory=list)  # a given name defined anew
     by_cases: bool = False  # what is asked for is given case by case only
     terse: bool = False  # nothing is said in words that may change what the formulas say
+
+    def set_aside(self, said: Said, why: str, error: FormulaError | None = None, *, decides: bool = False) -> None:
+        """A statement is not judged; with `decides`, what it says may change what others mean."""
+        statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
+        self.unread.append(Unread(statement, why, error, decides))
 
 
 @dataclass(frozen=True)
@@ -170,6 +183,15 @@ def full_name(name: Name) -> str:
     """
     inner = ",".join(label(item) for item in name.index.items) if isinstance(name.index, Listing) else label(name.index)
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
+
+
+def full_names(*nodes: Node | None) -> set[str]:
+    """All names in some nodes, as they are known in an exercise.
+
+    >>> sorted(full_names(Name("k", Name("a"))))
+    ['a', 'k_a']
+    """
+    return {full_name(name) for name in every_name(*nodes)}
 
 
 def named(full: str) -> Name:
@@ -204,8 +226,7 @@ def number_of(node: Node) -> Fraction | None:
 
 def about_parameters(node: Node, exercise: Exercise) -> bool:
     """Whether a condition restricts the parameters of the exercise, and nothing else: n >= 3."""
-    names, given = [part for part in walk(node) if isinstance(part, Name)], given_numbers(exercise)
-    return bool(names) and all(full_name(name) in given for name in names)
+    return bool(names := full_names(node)) and names <= given_numbers(exercise)
 
 
 def given_numbers(exercise: Exercise) -> set[str]:
@@ -216,18 +237,12 @@ def given_numbers(exercise: Exercise) -> set[str]:
 
 def about_the_given(node: Node, exercise: Exercise) -> bool:
     """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
-    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    names = full_names(node)
     if any(isinstance(part, Call) and part.function in ("E", "Var", "Cov") for part in walk(node)):
         return False  # a moment is the same in all cases
     given = given_numbers(exercise)
     if exercise.keys is not None:
         given |= {scale.name for scale in exercise.keys.scales.values()}
     if exercise.matrices is not None:
-        given |= {full_name(part) for source in exercise.matrices.assume for part in walk(parsed(source))
-                  if isinstance(part, Name)}  # fmt: skip
+        given |= full_names(*map(parsed, exercise.matrices.assume))
     return bool(names) and names <= given
-
-
-def flips(node: Node) -> bool:
-    """Whether its opposite is one comparison too: that of n >= 3 is n < 3."""
-    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED

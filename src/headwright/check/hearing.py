@@ -9,26 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
     Said,
-    Unread,
     Variant,
     WrongKindError,
     about_parameters,
     about_the_given,
     comparisons,
-    flips,
     full_name,
 )
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
-from headwright.check.reading.statements import EVERY, Statement, flipped
+from headwright.check.reading.saying import EVERY
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
@@ -37,9 +34,7 @@ from headwright.check.settings.matrices.known import names_in
 from headwright.check.widening import leaves_out_few, widened
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
-
-ZERO = Number(Fraction(0))
+from headwright.formula.tree import ZERO, Logic, Name, Node, Quantified, Quotient, Relation, flipped, flips, speaks_of
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
         found += _goals_where_assumed(bench, answer, court, cases)
     for said in court.claims:
         if said in cases:
-            _set_aside(answer, said, "it is a case and not so in general, and what is said for it is not certain")
+            answer.set_aside(said, "it is a case and not so in general, and what is said for it is not certain")
             continue
         try:
             found += _outside(cases, said, _said(bench, said, answer, court), answer)
@@ -120,7 +115,7 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
             if in_vain and isinstance(error, MissingError | FormulaError):
                 continue
             shown = error if isinstance(error, FormulaError) else error.shown()
-            _set_aside(answer, said, "it is not understood", shown)
+            answer.set_aside(said, "it is not understood", shown)
     if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
         found = [one for one in found if one.decision.word != "refuted"]
     found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
@@ -168,7 +163,7 @@ def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Ans
     case = next((case for case in reversed(cases) if _reaches(case, said)), None)
     if case is None:
         return found
-    _set_aside(answer, said, f"it is not certain whether it is meant for {plain(case.node)} only")
+    answer.set_aside(said, f"it is not certain whether it is meant for {plain(case.node)} only")
     return []
 
 
@@ -269,24 +264,24 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         found = _by_itself(bench, said, there, role, found)
     if said.statement is not None and said.statement.tentative:
         if any(one.decision.word == "refuted" for one in found):
-            _set_aside(answer, said, "what is called a contradiction is none")
+            answer.set_aside(said, "what is called a contradiction is none")
         return []
     if said.granted and any(one.decision.word != "proved" for one in found):
-        _set_aside(answer, said, "it says for which case something is meant")
+        answer.set_aside(said, "it says for which case something is meant")
         return []
     if said.unknown.startswith(EVERY):  # 'for all keys', 'for every matrix $P$': that is more than was looked at
-        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        answer.set_aside(said, said.doubt)
         return []
     if _of_what_is_set(said.node, there):
-        _set_aside(answer, said, "it is said for all values of something that has one")
+        answer.set_aside(said, "it is said for all values of something that has one")
         return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
     if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
-        _set_aside(answer, said, "how much larger is meant is not said")
+        answer.set_aside(said, "how much larger is meant is not said")
         return []
     if said.unknown:
-        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        answer.set_aside(said, said.doubt)
         return []
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
@@ -296,13 +291,13 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         if tends or any(one.decision.word == "refuted" for one in again):
             return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
-        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
+        answer.set_aside(said, "the words leave some room, and it is not certain what is meant")
         return []
     if said.perhaps:
         again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
         if not any(one.decision.word == "refuted" for one in again):
             told = " and ".join(plain(node) for node in said.perhaps)
-            _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
+            answer.set_aside(said, f"it is not certain whether it is meant for {told} only")
             return []
         return again
     return found
@@ -339,7 +334,7 @@ def _is_converse(node: Node) -> bool:
 
 
 def _weighs(node: Node) -> bool:
-    return any(isinstance(part, Name) and part.base in ("alpha", "c") for part in walk(node))
+    return speaks_of(node, "alpha", "c")
 
 
 def _by_itself(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:
@@ -396,11 +391,6 @@ def _narrowed(said: Said, whole: bool) -> Node:
     return Quantified(node, said.perhaps, span=node.span)
 
 
-def _set_aside(answer: Answer, said: Said, why: str, error: FormulaError | None = None) -> None:
-    statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
-    answer.unread.append(Unread(statement, why, error))
-
-
 def _false(said: Said, error: WrongKindError) -> Judged:
     decision = Decision("refuted", error.message)
     return judged(Claim(said.node, "statement", said), decision, str(error.shown()))
@@ -419,7 +409,7 @@ def _variant(bench: Bench, answer: Answer, variant: Variant) -> list[Judged]:
         found = impossible or _goals(bench, there, court, under)
         beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
     except MisfitError as error:
-        _set_aside(answer, variant.said, "it is not understood", error.shown())
+        answer.set_aside(variant.said, "it is not understood", error.shown())
         return []
     example = "in the range: " if isinstance(variant.said.node, Relation) else "in the example: "
     told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
@@ -456,7 +446,7 @@ def _elsewhere(bench: Bench, answer: Answer) -> list[Judged]:
                 found += _said(bench, one, answer, court, there)
             except (MisfitError, FormulaError) as error:
                 shown = error if isinstance(error, FormulaError) else error.shown()
-                _set_aside(answer, one, "it is not understood", shown)
+                answer.set_aside(one, "it is not understood", shown)
     return found
 
 

@@ -14,11 +14,22 @@ from flint import arb
 
 from headwright.check.answer import Answer, MisfitError, Said, comparisons
 from headwright.check.decision import Decision
-from headwright.check.reading.statements import FLIPPED, flipped
 from headwright.check.scalars.numbers import shown_name
 from headwright.check.verdict import Part, Verdict, by_what, worst
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Bond, Exists, Logic, Name, Node, Number, Quantified, Relation, walk
+from headwright.formula.tree import (
+    FLIPPED,
+    Bond,
+    Exists,
+    Logic,
+    Name,
+    Node,
+    Number,
+    Quantified,
+    Relation,
+    every_name,
+    flipped,
+)
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
 
@@ -173,8 +184,7 @@ def _stated(claim: Claim, link: Relation, case: Mapping[str, Fraction]) -> Node:
 
 def _letters(node: Node) -> set[str]:
     """The letters of all names, and of their indices."""
-    names = [part for part in walk(node) if isinstance(part, Name)]
-    return {name.base for name in names}.union(*(_letters(name.index) for name in names if name.index is not None))
+    return {name.base for name in every_name(node)}
 
 
 def _line(said: Said, link: Relation) -> int:
