@@ -124,8 +124,8 @@ def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:
 def _bounded(read: Read, exercise: Exercise, defined: set[str]) -> dict[str, Statement]:
     """What is asked for and only bounded, 'tau >= n/epsilon': then every value within the bound is meant to do."""
     found: dict[str, Statement] = {}
-    sent = {full_name(one.node.terms[0]) for one in read.statements
-            if isinstance(one.node, t.Relation) and tends(one.node) and isinstance(one.node.terms[0], t.Name)}  # fmt: skip
+    limits = [one.node for one in read.statements if isinstance(one.node, t.Relation) and tends(one.node)]
+    sent = {full_name(node.terms[0]) for node in limits if isinstance(node.terms[0], t.Name)}
     for one in read.statements:
         for link in comparisons(one.node) if isinstance(one.node, t.Relation) and not one.why else ():
             names = {full_name(term) for term in link.terms if isinstance(term, t.Name)} - defined - sent

@@ -372,12 +372,9 @@ class _Sorter:
         """'this gives t - t' = 2 pi k', 'hence t = t'': of different integers it is meant under something not heard."""
         given, node = self.exercise.integers, said.node
         body = node.body if isinstance(node, t.Exists) else node
-        if (
-            given is None
-            or said.statement is None
-            or not isinstance(body, t.Relation)
-            or set(body.comparisons) != {"="}
-        ):
+        if given is None or said.statement is None:
+            return False
+        if not isinstance(body, t.Relation) or set(body.comparisons) != {"="}:
             return False
         if any(isinstance(part, t.Call) for part in t.walk(body)) or t.speaks_of(body, given.rows):
             return False
@@ -405,10 +402,7 @@ class _Sorter:
             given = under[0] if len(under) == 1 else t.Logic("and", under)
             names = [part for part in under if isinstance(part, t.Name | t.Listing)]
             return said if names else replace(said, node=t.Logic("implies", (given, said.node), span=said.node.span))
-        body, before = (
-            (said.node.body, said.node.conditions) if isinstance(said.node, t.Quantified) else (said.node, ())
-        )
-        return replace(said, node=t.Quantified(body, (*before, *under), span=said.node.span))
+        return replace(said, node=t.said_under(said.node, under))
 
 
 def _orders(node: t.Relation, pairs: Sequence[tuple[str, str]]) -> bool:
@@ -457,9 +451,7 @@ def _governs(assumed: Said, said: Said) -> bool:
 def _small(link: t.Relation) -> t.Relation:
     """tau << 1, said of a name of the answer's own, is tau -> 0."""
     match link:
-        case t.Relation((t.Name() as name, t.Number(value)), ("<<",)) | t.Relation(
-            (t.Number(value), t.Name() as name), (">>",)
-        ):
-            if 0 < value <= 1:
+        case t.Relation((name, t.Number(value)), ("<<",)) | t.Relation((t.Number(value), name), (">>",)):
+            if isinstance(name, t.Name) and 0 < value <= 1:
                 return t.Relation((name, replace(t.ZERO, span=link.span)), ("->",), span=link.span)
     return link

@@ -345,6 +345,12 @@ def unquantified(node: Node) -> Node:
     return node.body if isinstance(node, Quantified) else node
 
 
+def said_under(node: Node, conditions: tuple[Node, ...]) -> Node:
+    """A statement with more that it is said for."""
+    before = node.conditions if isinstance(node, Quantified) else ()
+    return Quantified(unquantified(node), (*before, *conditions), span=node.span) if conditions else node
+
+
 def listed(node: Node) -> tuple[Node, ...]:
     """The items of a list; what is none, alone."""
     return node.items if isinstance(node, Listing) else (node,)
