@@ -166,9 +166,7 @@ class Constructs(Rules):
         name = self.objects.asked
         self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
         if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
-            self.need(
-                self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self.next("term"))
-            )
+            self.need(self._the_matrix())
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
