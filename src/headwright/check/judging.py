@@ -247,10 +247,17 @@ def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
         return Verdict("no answer", "nothing is claimed that could be checked: write a statement, ... = ...")
     parts = tuple(one.part for one in judgements)
     word = worst([part.word for part in parts])
-    chosen = next(one for one in judgements if one.part.word == word)
+    chosen = smallest_failure([one for one in judgements if one.part.word == word])
     reason = _reason(word, judgements, chosen)
     counterexample = chosen.part.counterexample if word == "refuted" else None
     return Verdict(word, reason, parts, counterexample=counterexample, **more)
+
+
+def smallest_failure(found: Sequence[Judged]) -> Judged:
+    """The first; of goals that fail, the one that fails with the fewest keys."""
+    goals = [one for one in found if one.part.word == "refuted" and one.part.role == found[0].part.role == "goal"]
+    counted = [one for one in goals if "n" in one.decision.values]
+    return min(counted, key=lambda one: one.decision.values["n"]) if found[0] in counted else found[0]
 
 
 def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:
