@@ -247,13 +247,13 @@ def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
         return Verdict("no answer", "nothing is claimed that could be checked: write a statement, ... = ...")
     parts = tuple(one.part for one in judgements)
     word = worst([part.word for part in parts])
-    chosen = smallest_failure([one for one in judgements if one.part.word == word])
+    chosen = _smallest([one for one in judgements if one.part.word == word])
     reason = _reason(word, judgements, chosen)
     counterexample = chosen.part.counterexample if word == "refuted" else None
     return Verdict(word, reason, parts, counterexample=counterexample, **more)
 
 
-def smallest_failure(found: Sequence[Judged]) -> Judged:
+def _smallest(found: Sequence[Judged]) -> Judged:
     """The first; of goals that fail, the one that fails with the fewest keys."""
     goals = [one for one in found if one.part.word == "refuted" and one.part.role == found[0].part.role == "goal"]
     counted = [one for one in goals if "n" in one.decision.values]

@@ -13,7 +13,7 @@ from flint import arb
 from headwright.check.answer import MisfitError, label
 from headwright.check.decision import Decision, Threshold
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Judged, at, claims, shown, smallest_failure
+from headwright.check.judging import Judged, at, claims, shown
 from headwright.check.scalars import POSITIVE, Scalar, Where, ln, number, parameter, smallest, sqrt
 from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth
@@ -221,8 +221,7 @@ def advice(exercise: Exercise, decider: Decider, judgements: Sequence[Judged]) -
     """The further fields of the verdict."""
     goals = [one for one in judgements if one.part.role == "goal"]
     met = bool(goals) and all(one.decision.word == "proved" for one in goals)
-    refuted = [one for one in goals if one.decision.word == "refuted"]
-    failed = smallest_failure(refuted) if refuted else None
+    failed = next((one for one in goals if one.decision.word == "refuted"), None)
     found: dict[str, Any] = {}
     if met:
         found["threshold"] = _threshold([one.decision for one in goals], decider)
