@@ -141,5 +141,5 @@ def test_the_mean_is_that_of_another_law_where_there_is_one() -> None:
 
 
 def test_a_vector_of_ones_is_no_number() -> None:
-    found = check("weights-distribution", r"\alpha^\top \mathbf{1} = 1", r"\alpha_i \ge 0")
+    found = _verdict("weights-distribution", r"\alpha^\top \mathbf{1} = 1", r"\alpha_i \ge 0")
     assert found.word in ("undecided", "unreadable")  # it was refuted, with ones = 2
