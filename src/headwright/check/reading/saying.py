@@ -257,7 +257,8 @@ class _Saying:
 
     def _add(self, clause: Clause, role: Role, why: str = "") -> None:
         if role != "goal" and self._said_in_words(clause):
-            self._put("unclear", clause.text.strip(), clause.tokens[0].line, why=why or IN_WORDS)
+            why = why or IN_WORDS
+            self._put("unclear", clause.text.strip(), clause.tokens[0].line, why=why)
         soft = clause.turned in SOFT and all(
             _NEAR.search(one.text) for one in clause.formulas
         )  # they say so themselves
