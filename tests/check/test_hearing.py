@@ -93,3 +93,13 @@ def test_a_condition_that_no_scores_meet_or_that_leaves_out_keys_proves_nothing(
 
 def test_a_condition_on_all_other_keys_is_one() -> None:
     assert judged("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all other $i$.").word == "proved"
+
+
+def test_of_what_follows_from_several_cases_it_is_said_that_the_case_is_not_certain() -> None:
+    text = (
+        r"$q = \ln(n/\epsilon) \sum_{i=1}^m k_i$. For $i \le m$ the score is $\ln(n/\epsilon)$ and for $i > m$ it is "
+        r"$0$, so $\alpha_i \ge \frac{1}{m + \epsilon}$."
+    )
+    verdict = judged("averaging-many", text)
+    assert verdict.word == "undecided"
+    assert "it is not certain for which of the cases it is said" in verdict.reason
