@@ -7,7 +7,7 @@ counts; what is open then is set aside as not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from headwright.check.answer import (
@@ -24,7 +24,7 @@ from headwright.check.answer import (
 )
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
+from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged, proved, refuted
 from headwright.check.reading.saying import EVERY
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
@@ -87,16 +87,6 @@ class Bench:
     def claims(self, node: t.Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
         """The claims of a statement, as far as the setting wants it taken apart."""
         return claims(node, role, said, whole=self.setting.whole)
-
-
-def proved(found: Collection[Judged]) -> bool:
-    """Whether something was found, and all of it is proved."""
-    return bool(found) and all(one.decision.word == "proved" for one in found)
-
-
-def refuted(found: Iterable[Judged]) -> bool:
-    """Whether some of it is refuted."""
-    return any(one.decision.word == "refuted" for one in found)
 
 
 def heard(bench: Bench, answer: Answer, court: Court) -> list[Judged]:

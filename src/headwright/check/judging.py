@@ -5,7 +5,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -139,6 +139,16 @@ class Judged:
     def vacuous(self) -> bool:
         """Whether what it assumes never happens."""
         return self.decision.vacuous
+
+
+def proved(found: Collection[Judged]) -> bool:
+    """Whether something was found, and all of it is proved."""
+    return bool(found) and all(one.decision.word == "proved" for one in found)
+
+
+def refuted(found: Iterable[Judged]) -> bool:
+    """Whether some of it is refuted."""
+    return any(one.decision.word == "refuted" for one in found)
 
 
 def judged(
