@@ -172,6 +172,7 @@ class _Reader(Constructs):
             self._clause, self.meant, self._head_clause, self._having, self._property, self._ellipsis, self._case,
             self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting, self.summands,
             self.contributing, self.of_token, self.positive, self.projecting, self.previous, self.cancelling,
+            self.equality,
         )  # fmt: skip
 
     # A subject, a sign and a value.
@@ -184,6 +185,10 @@ class _Reader(Constructs):
         if not self.out and self.text() == ":" and subject.terms and subject.kind in ("score", "weight"):
             self.at += 1  # 'score of any other key: $0$', on a line of its own
             return self.valued(subject, self.is_said(subject), False)
+        self.skip("adverbs")
+        if self.take_from("sums"):
+            subject = self.in_sum(subject)
+            return self.valued(subject, self.sign_said() or self.is_said(subject), False)
         sign, strict = self._predicate(subject)
         return self.valued(subject, sign, strict)
 
@@ -394,6 +399,7 @@ class _Reader(Constructs):
             return self._of_vectors(), "room"
         whole = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
         self.need(self.take_from("the weights") or (whole and self.take("they")))
+        self.skip("adverbs")
         self.need(self.take_from("sums") and self.objects.heads == 1)
         return [rf"\sum_{{i=1}}^{{n}} \alpha_i = {self.value()}"], "room"
 

@@ -301,6 +301,13 @@ class Things(Cursor):
         self.mention(kind, refs)
         return Subject(kind, tuple(terms), guessed, refs)
 
+    def in_sum(self, subject: Subject) -> Subject:
+        """All terms of a subject together: 'the other weights are at most $x$ in all'."""
+        self.need(subject.terms)
+        ranges = {"i": "i=1}^{n"}
+        parts = [rf"\sum_{{{ranges.get(where, where)}}} {term}" if where else term for term, where in subject.terms]
+        return Subject("term", ((" + ".join(parts), ""),), subject.guessed)
+
     def of_head(self) -> int:
         """'... of head 1'; 0 where nothing is said."""
         back = self.at
@@ -334,6 +341,11 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
+        if self.take_from("the sum of"):
+            return self.in_sum(self.subject())
+        if self.take_from("the total"):  # 'the total weight on the others'
+            self.need(self.take_from("weight") and self.take("of", "on", "at", "for"))
+            return self.in_sum(self.of_keys("weight", *self.indices()))
         if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
             self.at += 1
             return self.last

@@ -37,6 +37,8 @@ class Values(Things):
             self.need(bool(sign) != leads_on(text))
             sign, loose = self.exactly(sign, loose)
             return self.for_each(subject, sign, text), loose
+        if self.take_from("in all"):  # 'the others are together at most $x$'
+            subject = self.in_sum(subject)
         if self.word() in lexicon().table("compared") and subject.terms:
             return self._compared(subject, sign, loose)
         values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
@@ -52,6 +54,8 @@ class Values(Things):
             self.at = back
         self.last = subject
         sign, loose = self.exactly(sign, "room" if subject.guessed else loose)
+        if self.take_from("in all"):
+            subject = self.in_sum(subject)
         if len(values) == 1:
             return self.for_each(subject, sign, values[0]), loose
         self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
