@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
+from headwright.check.reading.sentences import GoesOn, Loose, Token
 from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subject, UnfitError, mentioned
+from headwright.check.reading.written import leads_on
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")

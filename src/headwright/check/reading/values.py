@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose, leads_on
+from headwright.check.reading.sentences import Loose
 from headwright.check.reading.things import FRACTIONS, SMALL, Subject, Things, UnfitError
+from headwright.check.reading.written import leads_on
 
 
 class Values(Things):
