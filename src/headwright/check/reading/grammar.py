@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import GoesOn, Loose, Token
-from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subject, UnfitError, mentioned
+from headwright.check.reading.things import ALL, MENTIONS, ORDINALS, REST, Objects, Subject, UnfitError, mentioned
 from headwright.check.reading.written import leads_on
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
@@ -101,8 +102,12 @@ class _Reader(Constructs):
         if last.kind in ("formula", "term"):
             asks = self.word(1) if self.word() == "which" else self.word()
             told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            again = self.word() == "to" and self.sign == r"\to" and self._in_a_case()
             return (
-                bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
+                again
+                or bool(told)
+                or self.word() in BEGIN_BARE
+                or (last.kind == "formula" and self.word() in ("this", "that"))
             )
         if last.text in ("it", "these"):
             return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
@@ -170,10 +175,10 @@ class _Reader(Constructs):
 
     def _attempts(self) -> tuple[Callable[[], tuple[list[str], Loose]], ...]:
         return (
-            self._clause, self.meant, self._head_clause, self._having, self._property, self._ellipsis, self._case,
-            self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting, self.summands,
-            self.contributing, self.of_token, self.positive, self.projecting, self.previous, self.cancelling,
-            self.equality,
+            self._clause, self._named, self.meant, self._head_clause, self._having, self._property, self._ellipsis,
+            self._case, self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting,
+            self.summands, self.contributing, self.of_token, self.positive, self.projecting, self.previous,
+            self.cancelling, self.equality,
         )  # fmt: skip
 
     # A subject, a sign and a value.
@@ -230,11 +235,15 @@ class _Reader(Constructs):
             self.need(subject.terms)
         except UnfitError:
             self.at = back
-            self.need(self.out and self.out[-1].text in ("and", "but"))
+            self.need(self.out and (self.out[-1].text in ("and", "but") or self._in_a_case()))
+            if self._in_a_case() and self.take("it"):  # 'for $g < 1$ it is about $x$'
+                self.take_from("being")
         self.need(subject)
         self.skip("adverbs")
         sign = self.sign_said() or self.sign
-        value = self.value()
+        if self.sign == r"\to":  # 'tends to $x$ for $g > 1$ and to $y$ for $g < 1$'
+            self.take("to")
+        value = self._other_value() if subject is not None and subject.kind == "output" else self.value()
         back = self.at
         if subject is not None and self.take("for", "on", "at"):
             try:
@@ -246,6 +255,33 @@ class _Reader(Constructs):
         self.last = subject
         room = subject is None or subject.guessed
         return ([] if subject is None else self.for_each(subject, sign, value)), "room" if room else "nearly"
+
+    def _in_a_case(self) -> bool:
+        """Behind 'for $g > 1$', with or without a comma, where something was said before it."""
+        said = self.out[:-1] if self.out and self.out[-1].text == "," else self.out
+        case = len(said) > 2 and said[-1].kind == "formula" and looks_like_a_case(said[-1].text)
+        return case and said[-2].text in ("for", "if", "when") and self.last is not None
+
+    def _named(self) -> tuple[list[str], Loose]:
+        r"""'for $g > 1$ the output $c \approx v_a$': a thing, and the formula that speaks of it."""
+        self.need(self.out and self.out[-1].kind == "formula" and self.take("the", "its"))
+        noun = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+        noun = noun or ("output" if self.take("output", "attention output", "result") else "")
+        self.need(noun and self.kind() == "formula")
+        starts = {"output": r"\s*c(?![a-zA-Z])", "score": r"\s*(?:k_|s_)", "weight": r"\s*\\?alpha_"}
+        self.need(re.match(starts[noun], self.text()) and not leads_on(self.text()))
+        return [self.next("formula")], ""
+
+    def _other_value(self) -> str:
+        """What an output is, where there are two values: 'to the other', 'to the second one'."""
+        number = next((n for n, word in enumerate(ORDINALS) if word and self.take(f"the {word}")), 0)
+        if not number and not self.take("the other"):
+            return self.value()
+        self.take("value", "one")
+        outputs = [text for text in self.stated() if re.match(r"c(?![a-z_])", text)]
+        said = [key for key in self.objects.keys if re.search(rf"v_\{{?{key}", "".join(outputs[-1:]))]
+        self.need(len(self.objects.keys) == 2 and self.objects.heads == 1 and (number or len(said) == 1))
+        return f"v_{self.ordinal(number) if number else next(key for key in self.objects.keys if key not in said)}"
 
     def _case(self) -> tuple[list[str], Loose]:
         """'$a = x$. For $c = 1/2$ this is $y$': of what was stated last."""
