@@ -286,6 +286,16 @@ class Constructs(Rules):
         self.need(self.take_from("points at") and self.take_from("token before"))
         return [rf"\alpha_{{{at},{at - 1}}} \approx 1" for at in range(2, self.objects.tokens + 1)], "room"
 
+    def same_for(self) -> Made:
+        """'$alpha_a > x$, and the same for $b$': what was stated last, if it speaks of one key only."""
+        self.need(self.take_from("the same for") and self.objects.queries and not self.objects.tokens)
+        refs, _ = self.indices()
+        self.need(len(refs) == 1 and refs[0] in self.objects.keys)
+        stated = "".join(self.stated()[-1:])
+        named = {key for key in self.objects.keys if re.search(_index(key), stated)}
+        self.need(len(named) == 1 and refs[0] not in named)
+        return [re.sub(_index(named.pop()), f"_{{{refs[0]}}}", stated)], "room"
+
     def equality(self) -> Made:
         r"""'$a \le b$, with equality for $n = 2$': of the relation that stands before it."""
         self.need(self.take_from("with equality") and self.out and self.word() in ("for", "if", "when", "at"))
@@ -302,6 +312,10 @@ class Constructs(Rules):
         self.need(left[2] and right[2])
         self.need(self.closed())
         return [f"({first}) - ({second}) = {left[2]} - {right[2]}"], "room"
+
+
+def _index(key: str) -> str:
+    return rf"_(?:{key}(?![a-zA-Z])|\{{{key}\}})"
 
 
 _SUM = re.compile(

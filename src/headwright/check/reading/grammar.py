@@ -103,19 +103,21 @@ class _Reader(Constructs):
             asks = self.word(1) if self.word() == "which" else self.word()
             told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
             again = self.word() == "to" and self.sign == r"\to" and self._in_a_case()
-            return (
-                again
-                or bool(told)
-                or self.word() in BEGIN_BARE
-                or (last.kind == "formula" and self.word() in ("this", "that"))
-            )
+            of_it = last.kind == "formula" and (self.word() in ("this", "that") or self._of_answer())
+            return again or of_it or bool(told) or self.word() in BEGIN_BARE
         if last.text in ("it", "these"):
             return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
         if last.text in ("let", "where"):
-            return bool(self.objects.set) and self.text() == self.objects.set
+            return self.kind() == "term" and self.text() in {self.objects.set, self.objects.asked} - {""}
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
+
+    def _of_answer(self) -> bool:
+        """'$q = k_a$ gives ...', '$q = k_a$ has ...': what is said of the object that is asked for."""
+        asked = self.objects.asked
+        told = self.word() in (*lexicon().table("gives"), *lexicon().table("moves"), "has")
+        return told and bool(asked and re.match(rf"\s*\\?{asked}\s*=", self.out[-1].text))
 
     def _preamble(self) -> bool:
         """'by orthonormality the scores are ...': words before a clause that say where it comes from."""
@@ -178,7 +180,7 @@ class _Reader(Constructs):
             self._clause, self._named, self.meant, self._head_clause, self._having, self._property, self._ellipsis,
             self._case, self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting,
             self.summands, self.contributing, self.of_token, self.positive, self.projecting, self.previous,
-            self.cancelling, self.equality,
+            self.cancelling, self.equality, self.same_for,
         )  # fmt: skip
 
     # A subject, a sign and a value.

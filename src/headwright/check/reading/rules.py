@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
-from headwright.check.reading.things import Objects, UnfitError, sides
+from headwright.check.reading.things import KINDS, Objects, Subject, UnfitError, sides
 from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
@@ -30,7 +30,8 @@ class Keys(NamedTuple):
     guessed: bool = True
 
 
-Slots = Mapping[str, str | Keys]  # what stands in the places of a pattern
+Found = str | Keys | Subject
+Slots = Mapping[str, Found]  # what stands in the places of a pattern
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "a matrix is asked": lambda one: one.matrices and re.fullmatch("[A-Z]", one.asked),
     "noise": lambda one: one.noise,
     "nearly": lambda one: one.nearly,
+    "exact keys": lambda one: one.keys and not one.nearly and not one.scaled,
     "separated": lambda one: one.separated,
     "a random length": lambda one: len(one.scaled) == 1,
     "even cases": lambda one: one.even,
@@ -230,18 +232,31 @@ class Rules(Values):
         made: list[str] = []
         room = not rule.certain
         for text in rule.means:
+            equal = slots[text[6:-1]] if text.startswith("equal(") else None
+            if isinstance(equal, Subject):
+                self.need(len(equal.terms) > 1 and not any(where for _, where in equal.terms))
+                made.append(" = ".join(term for term, _ in equal.terms))
+                continue
             said = _OF_KEYS.fullmatch(self._filled(text, slots))
             if said is None:
-                made.append(self._filled(text, slots))
+                made.append(self._filled(text, {**slots, "sign": slots.get("sign") or "="}))
                 continue
-            keys, head = slots.get(said["keys"], Keys(self.targets())), slots.get(said["head"] or "", "")
-            self.need(isinstance(keys, Keys))
+            head = slots.get(said["head"] or "", "")
             self.head = int(head) if isinstance(head, str) and head else self.head
-            subject = self.of_keys(said["kind"], *keys)
+            subject = self._subject(said["kind"], slots.get(said["keys"], Keys(self.targets())))
+            self.need(subject.terms)
             self.last, self.sign = subject, said["sign"] or self.is_said(subject)
             made += self.for_each(subject, self.sign, said["value"])
             room = room or subject.guessed
         return made, "room" if room else "nearly"
+
+    def _subject(self, kind: str, found: Found) -> Subject:
+        if isinstance(found, Subject):
+            return found
+        if kind == "gap":
+            return self.gap_of_wanted()
+        self.need(isinstance(found, Keys))
+        return self.of_keys(kind, *found)
 
     def _filled(self, text: str, slots: Slots) -> str:
         """A meaning with what stands in the places; `<asked>` is what the exercise asks for, `<is>` what 'is' says."""
@@ -249,6 +264,7 @@ class Rules(Values):
         known["target"] = "".join(self.objects.keys[:1])
         known["scaled"] = "".join([*self.objects.scaled.values()][:1])
         named = [key for one in slots.values() if isinstance(one, Keys) for key in one.refs]
+        known["sum"] = " + ".join(f"k_{key}" for key in self.objects.keys)
         known["other"] = "".join(key for key in self.objects.keys if key not in named)
         return re.sub(r"<(\w+)>", lambda one: _text(known[one[1]]), text)
 
@@ -261,10 +277,12 @@ class Rules(Values):
         return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
 
 
-_OF_KEYS = re.compile(r"(?P<kind>score|weight)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)")
+_OF_KEYS = re.compile(
+    r"(?P<kind>score|weight|gap|each)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)"
+)
 
 
-def _text(found: str | Keys) -> str:
+def _text(found: Found) -> str:
     return found if isinstance(found, str) else found.refs[0]
 
 
@@ -284,6 +302,30 @@ def _one_key(reader: Rules) -> Keys:
 def _kind(reader: Rules) -> str:
     found = next((kind for kind in ("score", "weight") if reader.take_from(kind)), "")
     reader.need(found)
+    return found
+
+
+CONTINUING = ("and", "but", "while", ",")
+
+
+def _giver(reader: Rules) -> str:
+    """What scores and weights come from: the query, named or just written down."""
+    if reader.take_from("head", "the query") or (
+        reader.text() == "q" and reader.kind() == "term" and reader.next("term")
+    ):
+        return ""
+    reader.need(reader.out)
+    if reader.out[-1].text in CONTINUING and reader.last is not None and reader.last.kind in KINDS:
+        reader.need(reader.word() in (*lexicon().table("gives"), *lexicon().table("moves")))
+        return ""  # '... gives $k_a$ the score $x$ and leaves the others at $0$'
+    reader.need(reader.out[-1].kind == "formula")
+    reader.need(reader.objects.asked and re.match(rf"\s*\\?{reader.objects.asked}\s*=", reader.out[-1].text))
+    return ""
+
+
+def _wanted_key(reader: Rules) -> Keys:
+    found = _keys(reader)
+    reader.need(set(found.refs) == set(reader.targets()))
     return found
 
 
@@ -346,7 +388,7 @@ def _half(reader: Rules) -> str:
     return value
 
 
-SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
+SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "keys": _keys,
     "key": _one_key,
     "labelled key": _key_labelled,
@@ -355,6 +397,9 @@ SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
     "value": lambda reader: reader.value(),
     "sign": lambda reader: reader.sign_said(),
     "kind": _kind,
+    "giver": _giver,
+    "wanted": _wanted_key,
+    "subject": lambda reader: reader.subject(),
     "weight": _term_like(r"\\?alpha_\w"),
     "term": lambda reader: reader.next("term"),
     "terms": _terms,
@@ -375,6 +420,11 @@ SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
 def _is_given(reader: Rules, slots: Slots) -> bool:
     any_of = set(str(slots["fact"]).split("/"))
     return all(any_of & set(reader.objects.facts.get(name, ())) for name in str(slots["names"]).split(", "))
+
+
+def _given_to_others(reader: Rules, slots: Slots) -> bool:
+    """'gives $k_a$ the score $x$ and all others the score $0$'."""
+    return bool(reader.out and reader.out[-1].text in CONTINUING and reader.last and reader.last.kind == slots["kind"])
 
 
 def _of_a_relation(reader: Rules, _: Slots) -> bool:
@@ -433,6 +483,7 @@ def _weight_spoken_of(reader: Rules, _: Slots) -> bool:
 WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is given": _is_given,
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
+    "the same was given to others": _given_to_others,
     "something was stated": lambda reader, _: bool(reader.stated()),
     "a relation was stated": _of_a_relation,
     "different inputs were stated": _different_inputs,

@@ -46,6 +46,7 @@ SOFT = frozenset({
 })  # fmt: skip
 # What stands before a condition that is not about what was said before it.
 JOINED = frozenset({"and", "but", "while", "whereas", "yet", ","})
+AGAIN = frozenset({"too", "also", "well", "likewise"})
 REPEATING = frozenset({"does", "do", "is", "are", "holds", "works"})  # of what was claimed before
 BEFORE_A_CASE = (",", "and", "but", "while", ":", "or", "so", "then", "that", "because", "since", "as")
 LIMITING = frozenset({"only", "no", "alone", "just", "exactly", "precisely", "exclusively"})
@@ -423,7 +424,8 @@ class _Saying:
         last = max((at for at, token in enumerate(clause.tokens) if token.kind == "formula"), default=-1)
         behind = [token.text for token in clause.tokens[last + 1 :] if token.kind == "word"] if last >= 0 else []
         another = clause.after in JOINED and bool(bases(nodes) & bases(joined(self.front)))
-        return another or clause.after in REPEATING or not lexicon().adds_nothing(behind)
+        again = clause.mentions and bool(AGAIN & set(clause.words))  # 'the score at $k_a$ is $x$, at $k_b$ too'
+        return another or again or clause.after in REPEATING or not lexicon().adds_nothing(behind)
 
     def _in_front(self, clause: Clause, nodes: tuple[t.Node, ...], unknown: str) -> None:
         """A condition before what it is about."""

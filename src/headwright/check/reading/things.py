@@ -349,6 +349,8 @@ class Things(Cursor):
         if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
             self.at += 1
             return self.last
+        if self._pronoun() and self.last is not None:
+            return self.last
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
         left = self.leftover()
@@ -392,13 +394,26 @@ class Things(Cursor):
             term = rf"\sum_{{j=1}}^{{n}} e^{{k_j^\top {self.query(self.head)}}}"
             return Subject("term", ((term, ""),), guessed=True)
         if self.take_from("gap"):
-            return self._gap()
+            self.take_from("of the scores")
+            return self.gap_of_wanted()
         if self.objects.pair and self.take("difference"):
             return Subject("term", (("({}) - ({})".format(*self.objects.pair), ""),), guessed=True)
         if self.objects.heads > 1 and self.take_from("mean"):
             return Subject("output", (("c", ""),), guessed=True)
         self.need(self.take("output", "attention output", "result"))
         return self._output()
+
+    def _pronoun(self) -> bool:
+        """'... and both tend to $x$': the scores, or weights, that were spoken of last."""
+        back, last = self.at, self.last
+        if last is None or last.kind not in KINDS or len(last.terms) < 2:
+            return False
+        said = self.take("both", "they both", "both of them")
+        self.skip("adverbs")
+        here = self.at
+        sign = said and (self.word() in lexicon().table("being") or self.phrase(lexicon().signs))
+        self.at = here if sign else back
+        return bool(sign)
 
     def _of_nouns(self, kind: str, each: str, refs: tuple[str, ...], count: int) -> Subject:
         """What follows 'the scores', 'every other weight', 'the two weights'."""
@@ -504,9 +519,8 @@ class Things(Cursor):
         self.need(self.objects.queries or head or name != "c")
         return Subject("output", ((name, ""),))
 
-    def _gap(self) -> Subject:
+    def gap_of_wanted(self) -> Subject:
         """'the gap of the scores': of each wanted key to every other."""
-        self.take_from("of the scores")
         targets, query = self.targets(), self.query(self.head)
         self.need(targets != (FRONT,))
         where = self.besides("score") if len(targets) > 1 else rf"i \ne {targets[0]}"

@@ -30,7 +30,8 @@ class Values(Things):
         loose: Loose = "room" if subject.guessed else "" if strict else "nearly"
         if sign.startswith("each "):  # 'a and b are equal'
             self.need(not any(where for _, where in subject.terms))
-            return [f" {sign[5:]} ".join(term for term, _ in subject.terms)], loose
+            shared = self._apposed() if sign == "each =" else []
+            return [f" {sign[5:]} ".join([*(term for term, _ in subject.terms), *shared])], loose
         if " " in sign:  # '= 0': nothing follows
             return self.for_each(subject, *sign.split(" ", 1)), loose
         if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
@@ -61,6 +62,18 @@ class Values(Things):
             return self.for_each(subject, sign, values[0]), loose
         self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
         return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
+
+    def _apposed(self) -> list[str]:
+        """'are the same, namely $x$': what they are."""
+        back = self.at
+        self.at += self.text() in (",", ":")
+        self.take("namely", "both", "i.e.", "that is")
+        if self.kind() == "term":
+            value = self.next("term")
+            if self.kind() in ("", "mark") or self.word() in lexicon().table("ends"):
+                return [value]
+        self.at = back
+        return []
 
     def exactly(self, sign: str, loose: Loose) -> tuple[str, Loose]:
         """What 'exactly' behind a value makes of a sign: an equation, also where 'is' alone says 'nearly'."""
