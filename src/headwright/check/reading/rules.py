@@ -232,10 +232,11 @@ class Rules(Values):
         made: list[str] = []
         room = not rule.certain
         for text in rule.means:
-            equal = slots[text[6:-1]] if text.startswith("equal(") else None
-            if isinstance(equal, Subject):
-                self.need(len(equal.terms) > 1 and not any(where for _, where in equal.terms))
-                made.append(" = ".join(term for term, _ in equal.terms))
+            equal = _EQUAL.fullmatch(self._filled(text, slots))
+            if equal is not None:
+                terms = self._subject(equal["kind"], slots[equal["keys"]]).terms
+                self.need(len(terms) > 1 and not any(where for _, where in terms))
+                made.append(" = ".join(term for term, _ in terms))
                 continue
             said = _OF_KEYS.fullmatch(self._filled(text, slots))
             if said is None:
@@ -264,6 +265,7 @@ class Rules(Values):
         known["target"] = "".join(self.objects.keys[:1])
         known["scaled"] = "".join([*self.objects.scaled.values()][:1])
         named = [key for one in slots.values() if isinstance(one, Keys) for key in one.refs]
+        known["part"] = rf"\frac{{1}}{{{self.objects.first or len(self.objects.keys)}}}"
         known["sum"] = " + ".join(f"k_{key}" for key in self.objects.keys)
         known["other"] = "".join(key for key in self.objects.keys if key not in named)
         return re.sub(r"<(\w+)>", lambda one: _text(known[one[1]]), text)
@@ -277,6 +279,7 @@ class Rules(Values):
         return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
 
 
+_EQUAL = re.compile(r"(?P<kind>score|weight|each)\((?P<keys>\w+)\) equal")
 _OF_KEYS = re.compile(
     r"(?P<kind>score|weight|gap|each)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)"
 )

@@ -140,6 +140,9 @@ class Cursor:
     def ends(self) -> bool:
         """Whether a clause may end here; words that say no more are passed over."""
         self.skip("trailing")
+        back = self.at
+        if not (self.take_from("however long") and self.kind() == "term" and self.next("term") and self.take("is")):
+            self.at = back
         return self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("ends")
 
     def closed(self) -> bool:
@@ -163,10 +166,12 @@ class Things(Cursor):
 
     def indices(self) -> tuple[tuple[str, ...], bool]:
         """'$k_a$ and $k_b$', 'key 1', 'the other keys', 'both keys': indices, and whether that is a guess."""
-        if self.take_from("rest") or self.leftover():
+        if self.take_from("rest") or self.leftover() or self._all_but_wanted():
             return (REST,), True
         if self.take_from("all"):
             return (ALL,), False
+        if self.word() == "both" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1  # 'both $k_a$ and $k_b$'
         for count, name in ((2, "two"), (3, "three"), (0, "targets")):
             if self.take_from(name):
                 return self.targets(count), True
@@ -187,6 +192,17 @@ class Things(Cursor):
                 self.at = back
                 break
         return tuple(found), False
+
+    def _all_but_wanted(self) -> bool:
+        """'any key other than these two', 'all keys besides $k_a$ and $k_b$'."""
+        back = self.at
+        try:
+            if self.take_from("keys other than") and set(self.indices()[0]) == set(self.targets()):
+                return True
+        except UnfitError:
+            pass
+        self.at = back
+        return False
 
     def leftover(self) -> bool:
         """'the remaining $n - 3$ keys', if it is so many that are left."""
@@ -371,6 +387,10 @@ class Things(Cursor):
         if own and self.last is not None:  # 'every other key is orthogonal to $q$, so its score is $0$'
             self.need(self.last.refs and self.last.kind in KINDS)
             return self.of_keys(own, self.last.refs, True)
+        own = next((kind for kind in KINDS if each in ("its", "whose") and self.take_from(kind)), "")
+        if own:  # '$q = k_a$, whose score at $k_a$ is $1$'
+            self.need(self.word() in ("of", "on", "for", "at"))
+            return self._of_nouns(own, each, (), 0)
         if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
         if self.take_from("wanted"):
@@ -533,7 +553,7 @@ MENTIONS = {
     "score": re.compile(rf"k_{_INDEX}\s*\^\s*\{{?(?:\\top|T|\\intercal)\}}?\s*q(?![a-zA-Z])|(?<!\w)s_{_INDEX}"),
     "weight": re.compile(rf"(?:\\alpha|(?<![a-z\\])alpha)_{_INDEX}"),
 }
-_LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
+_LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha|\\mu|mu)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
 _INDEX_CASE = re.compile(r"\s*([ij])\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z]))")
 _ROW = re.compile(r"\s*[xq]_\{?(\d)\}?(?!\w)")

@@ -48,6 +48,10 @@ class Values(Things):
         if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
             refs, guessed = self.indices()  # 'the scores are $x$ for a and b'
             subject = self.of_keys(subject.kind, refs, guessed)
+        elif not subject.terms and len(values) == 1 and len(self.objects.scaled) == 1 and self.objects.heads == 1:
+            subject = self.of_keys(
+                subject.kind, tuple(self.objects.scaled.values()), True
+            )  # 'the weight is $1$ if ...'
         elif not subject.terms:
             keys = self.objects.keys or tuple(str(number + 1) for number in range(self.objects.tokens))
             subject = self.of_keys(subject.kind, keys, True)
@@ -118,6 +122,9 @@ class Values(Things):
         self.take("the allowed", "the permitted", "the required", "the maximal", "the admissible")
         if self.kind() == "term":
             return self.next("term")
+        if self.word().isdigit():
+            self.at += 1
+            return self.tokens[self.at - 1].text
         if _LETTER.fullmatch(self.word()) and any(
             re.search(rf"(?<![a-zA-Z_\\]){self.word()}(?![a-zA-Z_])", text) for text in self.before
         ):  # 'have the score t', of a t that was written before
