@@ -13,6 +13,7 @@ from dataclasses import replace
 from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
+from headwright.check.reading.rules import BEGIN_BARE
 from headwright.check.reading.sentences import GoesOn, Loose, Token
 from headwright.check.reading.things import ALL, MENTIONS, ORDINALS, REST, Objects, Subject, UnfitError, mentioned
 from headwright.check.reading.written import leads_on
@@ -20,8 +21,6 @@ from headwright.check.reading.written import leads_on
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
 COUNTS = ("first", "firstly", "second", "secondly", "third", "next", "finally")
-# After a formula, without a comma.
-BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose")
 
 
 def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:
@@ -230,7 +229,9 @@ class _Reader(Constructs):
 
     def _ellipsis(self) -> tuple[list[str], Loose]:
         """'..., those of the others about $0$'; '... nearly $1$ for $g > 1$ and nearly $0$ for $g < 1$'."""
-        self.need(self.last is not None and self.sign and " " not in self.sign and self.sign != "output")
+        self.need(
+            self.last is not None and self.sign and " " not in self.sign and self.sign not in ("output", "attends")
+        )
         back, subject = self.at, self.last
         try:
             subject = self.subject()
@@ -340,10 +341,10 @@ class _Reader(Constructs):
         output = f"c_{{{head}}}" if head else "c"
         outputs = self.take_from("outputs") or ("gives" if self.sign == "output" else "")  # '..., the other $v_b$'
         only = self.take_from("only") if self.objects.tokens else ""
-        attends = only or self.take_from("attends")
+        attends = only or self.take_from("attends") or (self.sign == "attends" and self.take("to", "on", "at", "for"))
         self.need(outputs or attends)
         nearly = self.take_from("almost")
-        self.sign, self.last = "output", Subject("output", ((output, ""),))
+        self.sign, self.last = "output" if outputs else "attends", Subject("output", ((output, ""),))
         if outputs and not nearly and self.kind() == "formula":
             text = self.next("formula")
             self.need(re.match(rf"\s*c_\{{?{head}\}}?(?!\w)" if head else r"\s*c(?![\w_])", text))

@@ -21,6 +21,8 @@ from headwright.check.reading.things import KINDS, Objects, Subject, UnfitError,
 from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
+# Words with which a clause begins right after a formula, or after a reason, without a comma.
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "we")
 
 
 class Keys(NamedTuple):
@@ -188,11 +190,16 @@ class Rules(Values):
                 try:
                     self.need(not rule.when or WHEN[rule.when](self, slots))
                     made = self._made(rule, slots)
-                    self.need(self.closed() if rule.closed else self.ends() or self.word() in ("gives", "yields", "we"))
+                    self.need(self.closed() if rule.closed else self._over())
                 except UnfitError:
                     continue
                 return made
         raise UnfitError
+
+    def _over(self) -> bool:
+        """Whether a clause ends here; a reason may also be followed by its consequence, without a comma."""
+        reason = bool(self.out) and self.out[-1].text in ("because", "since", "as")
+        return self.ends() or self.word() in (("gives", "yields", "we") if not reason else BEGIN_BARE)
 
     def _fit(self, parts: Pattern, slots: Slots) -> Iterator[Slots]:
         """All ways in which a pattern fits the words at hand; while one is looked at, the place is behind them."""

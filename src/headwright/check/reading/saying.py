@@ -198,6 +198,10 @@ class _Saying:
             self.all.chain = len(self.all.found) - 1
         if self.front and start == len(self.all.found):
             self._only_conditions()
+        elif self.fresh:  # '$a = b$, the second at $c$': a case in words, and nothing that is said for it
+            for one in self.front:
+                if one.unknown:
+                    self._unclear(f"'{one.unknown}' was not understood")
         if self.front:
             self.all.recent = [one for one in self.front if one.nodes]
             if self.sentence.end == ":" or any(one.part == "if" and one.closed == ":" for one in self.clauses):

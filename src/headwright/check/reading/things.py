@@ -365,6 +365,8 @@ class Things(Cursor):
         if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
             self.at += 1
             return self.last
+        if self.last is not None and self.last.kind == "output" and self.take("that of", "the one of", "the output of"):
+            return Subject("output", ((f"c_{{{self.head_named()}}}", ""),))
         if self._pronoun() and self.last is not None:
             return self.last
         if self.take("which", "this"):
@@ -391,6 +393,8 @@ class Things(Cursor):
         if own:  # '$q = k_a$, whose score at $k_a$ is $1$'
             self.need(self.word() in ("of", "on", "for", "at"))
             return self._of_nouns(own, each, (), 0)
+        if each == "their" and self.objects.heads > 1 and self.take("mean", "average"):
+            return Subject("output", (("c", ""),), guessed=True)
         if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
         if self.take_from("wanted"):
@@ -418,7 +422,7 @@ class Things(Cursor):
             return self.gap_of_wanted()
         if self.objects.pair and self.take("difference"):
             return Subject("term", (("({}) - ({})".format(*self.objects.pair), ""),), guessed=True)
-        if self.objects.heads > 1 and self.take_from("mean"):
+        if self.objects.heads > 1 and self.take_from("mean", "final output"):
             return Subject("output", (("c", ""),), guessed=True)
         self.need(self.take("output", "attention output", "result"))
         return self._output()
