@@ -19,6 +19,7 @@ from headwright.check.reading.things import ALL, MENTIONS, ORDINALS, REST, Objec
 from headwright.check.reading.written import leads_on
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
+OPENS_A_CASE = ("for", "if", "when", "whenever", "once", "as")
 BOUNDS = (r"\le", r"\ge", "<", ">")
 COUNTS = ("first", "firstly", "second", "secondly", "third", "next", "finally")
 
@@ -62,10 +63,17 @@ class _Reader(Constructs):
             if not said and self._of_the_output():
                 continue
             if not said:
+                if self._behind_a_case():
+                    self.out.append(Token("mark", ",", self.tokens[self.at].line))
                 self._hear(self.tokens[self.at])
                 self.out.append(self.tokens[self.at])
                 self.at += 1
         return self.out
+
+    def _behind_a_case(self) -> bool:
+        """'as $a \\to 0$ the key ...': what is said for a case begins here, and is no condition."""
+        case = len(self.out) > 1 and self.out[-1].kind == "formula" and self.out[-2].text in OPENS_A_CASE
+        return case and self.word() in ("the", "both", "each", "every", "all")
 
     def _of_the_output(self) -> bool:
         """'for $g > 1$ the output goes to $v_a$, for $g < 1$ it goes to $v_b$': 'it' is the output."""
@@ -159,9 +167,8 @@ class _Reader(Constructs):
         for attempt in self._attempts():
             try:
                 text, loose = attempt()
-                bare = (
-                    attempt == self._property and self.word() == "the"
-                )  # 'as the keys are orthonormal the scores are'
+                # 'as the keys are orthonormal the scores are ...'
+                bare = attempt in (self._property, self._given) and self.word() in ("the", "both", "all", "every")
                 self.need(bare or self.ends())
                 aside: GoesOn = "aside" if attempt == self._of_matrices else ""
                 also = [Token("formula", part, line, goes_on="aside") for part in self.also]
@@ -250,8 +257,7 @@ class _Reader(Constructs):
         back = self.at
         if subject is not None and self.take("for", "on", "at"):
             try:
-                refs, guessed = self.indices()
-                subject = self.of_keys(subject.kind, refs, guessed)
+                subject = self.said_for(subject.kind)
             except UnfitError:
                 self.at = back
         self.need(subject is not None and subject.terms and self.ends())

@@ -242,8 +242,11 @@ class Rules(Values):
             equal = _EQUAL.fullmatch(self._filled(text, slots))
             if equal is not None:
                 terms = self._subject(equal["kind"], slots[equal["keys"]]).terms
+                if len(terms) == 1 and terms[0][1].startswith(r"i \le"):  # of all the first m: that of the first
+                    made.append(rf"{terms[0][0]} = {terms[0][0].replace('{i}', '1')} \text{{ for all }} {terms[0][1]}")
+                    continue
                 self.need(len(terms) > 1 and not any(where for _, where in terms))
-                made.append(" = ".join(term for term, _ in terms))
+                made.append(f" {equal['sign']} ".join(term for term, _ in terms))
                 continue
             said = _OF_KEYS.fullmatch(self._filled(text, slots))
             if said is None:
@@ -286,7 +289,7 @@ class Rules(Values):
         return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
 
 
-_EQUAL = re.compile(r"(?P<kind>score|weight|each)\((?P<keys>\w+)\) equal")
+_EQUAL = re.compile(r"(?P<kind>score|weight|each)\((?P<keys>\w+)\) equal (?P<sign>\S+)")
 _OF_KEYS = re.compile(
     r"(?P<kind>score|weight|gap|each)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)"
 )
@@ -392,6 +395,16 @@ def _even_case(reader: Rules) -> str:
     return case
 
 
+def _orthonormal(reader: Rules) -> str:
+    """'orthogonal and of unit length', the longest stretch that is understood."""
+    most = next((ahead for ahead in range(12) if not reader.word(ahead)), 12)
+    for length in range(most, 0, -1):
+        if lexicon().of_vector([reader.word(ahead) for ahead in range(length)]):
+            reader.at += length
+            return ""
+    raise UnfitError
+
+
 def _half(reader: Rules) -> str:
     value = reader.value()
     reader.need(_bare(value) in ("1/2", "0.5"))
@@ -421,6 +434,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "how many others": _how_many_others,
     "even case": _even_case,
     "half": _half,
+    "orthonormal": _orthonormal,
 }
 
 

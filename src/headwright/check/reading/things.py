@@ -178,6 +178,9 @@ class Things(Cursor):
         if self.front():
             self.need(self.take("keys", "ones", "indices"))
             return (FRONT,), True
+        inside = self._by_set()
+        if inside:
+            return (inside,), False
         self.skip("a key")
         for number, ordinal in enumerate(ORDINALS[1:], 1):
             if self.take(f"{ordinal} key", f"{ordinal} token", f"{ordinal} one", f"{ordinal} value", ordinal):
@@ -203,6 +206,18 @@ class Things(Cursor):
             pass
         self.at = back
         return False
+
+    def _by_set(self) -> str:
+        """'all keys in $S$', 'those outside': the first m, or the others."""
+        back = self.at
+        self.take_from("keys of a set")
+        where = self.take("in", "inside", "outside", "not in") if self.objects.set and self.at > back else ""
+        named = self.text() == self.objects.set and self.kind() == "term"
+        self.at += named
+        if where in ("outside", "not in") or (where and named):
+            return REST if where in ("outside", "not in") else FRONT
+        self.at = back
+        return ""
 
     def leftover(self) -> bool:
         """'the remaining $n - 3$ keys', if it is so many that are left."""
@@ -238,7 +253,7 @@ class Things(Cursor):
         """Whether a label is that of a key; i and j are any one."""
         if self.objects.tokens:
             return label.isdigit() and 1 <= int(label) <= self.objects.tokens
-        return label in self.objects.keys or (label in ("i", "j") and not self.objects.first)
+        return label in self.objects.keys or label in ("i", "j")
 
     def ordinal(self, number: int) -> str:
         """Which key is the first, the second."""
@@ -254,7 +269,7 @@ class Things(Cursor):
     def front(self) -> bool:
         """'the first $m$' keys, where that many are wanted."""
         back = self.at
-        self.take("the")
+        self.take("the", "each of the", "every one of the", "all of the", "all the")
         if self.objects.first and self.take("first") and self.text() == self.objects.first:
             self.at += 1
             return True
@@ -316,6 +331,15 @@ class Things(Cursor):
                 terms.append((rf"\alpha_{{{head},{letter}}}" if several else rf"\alpha_{{{letter}}}", where))
         self.mention(kind, refs)
         return Subject(kind, tuple(terms), guessed, refs)
+
+    def said_for(self, kind: str) -> Subject:
+        r"""The scores, or weights, 'for a and b', 'for $i \le m$'."""
+        found = _INDEX_CASE.match(self.text()) if self.kind() == "formula" else None
+        if found is None or kind not in KINDS:
+            return self.of_keys(kind, *self.indices())
+        self.need(self.objects.heads == 1 and not self.objects.tokens and found[1] not in self.objects.keys)
+        (term, _), *_ = self.of_keys(kind, (ALL,), False).terms
+        return Subject(kind, ((term.replace("{i}", f"{{{found[1]}}}"), self.next("formula")),), refs=(found[1],))
 
     def in_sum(self, subject: Subject) -> Subject:
         """All terms of a subject together: 'the other weights are at most $x$ in all'."""

@@ -46,8 +46,7 @@ class Values(Things):
         values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
         back = self.at
         if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
-            refs, guessed = self.indices()  # 'the scores are $x$ for a and b'
-            subject = self.of_keys(subject.kind, refs, guessed)
+            subject = self.said_for(subject.kind)  # 'the scores are $x$ for a and b'
         elif not subject.terms and len(values) == 1 and len(self.objects.scaled) == 1 and self.objects.heads == 1:
             subject = self.of_keys(
                 subject.kind, tuple(self.objects.scaled.values()), True

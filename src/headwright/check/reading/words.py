@@ -95,8 +95,9 @@ def _claims_something(stretch: Sequence[Token], cue: str = "", *, named: bool = 
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
+    valued = any(token.kind == "term" and not NAMES.fullmatch(token.text) for token in stretch)  # 'of length $2$'
     predicate = [] if cue in lexicon().table("connecting") else cue.split()  # 'is equal to' says something itself
-    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds, named=named)
+    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds, named=named or valued)
 
 
 def not_understood(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
