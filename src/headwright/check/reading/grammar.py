@@ -255,7 +255,11 @@ class _Reader(Constructs):
             self.take("to")
         value = self._other_value() if subject is not None and subject.kind == "output" else self.value()
         back = self.at
-        if subject is not None and self.take("for", "on", "at"):
+        named = subject is not None and set(subject.refs) & set(self.objects.keys)
+        behind = [one.text for one in self.out[-2:] if one.kind == "formula"]
+        if subject is not None and named and behind and not looks_like_a_case(behind[0]) and self.take("otherwise"):
+            subject = self.of_keys(subject.kind, (REST,), True)  # 'the scores are $x, x$ and $0$ otherwise'
+        elif subject is not None and self.take("for", "on", "at"):
             try:
                 subject = self.said_for(subject.kind)
             except UnfitError:
