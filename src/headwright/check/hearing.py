@@ -34,7 +34,7 @@ from headwright.check.settings.keys.conditions import states_condition
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
-from headwright.check.widening import leaves_out_few, widened
+from headwright.check.widening import leaves_out_few, staying, widened
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
 from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
@@ -316,7 +316,7 @@ def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, foun
         link for one in conditions if isinstance(one, Relation) and one not in assumed for link in comparisons(one)
     ]
     sentence = "" if said.statement is None else said.statement.sentence
-    wider = widened(bench.exercise, stated, sentence)
+    wider = widened(bench.exercise, stated, sentence, staying(said.node, stated, sentence, bench.exercise))
     if wider is None:
         return found
     if wider.exercise is not None:

@@ -211,7 +211,7 @@ class _Reader(Constructs):
             if two:
                 return f"each {two}", strict
         elif self.take("vanishes", "vanish"):
-            return ("= 0", True) if self.take_from("exactly") else (r"\approx 0", False)
+            return ("= 0", True) if self.take_from("exactly") else (r"\to 0", False)
         sign = self.sign_said()
         self.need(sign or verb)
         strict = strict or bool(self.take("exactly", "precisely"))

@@ -59,6 +59,7 @@ from headwright.check.settings.keys.scene import (
     FIRST,
     REST,
     SEPARATED,
+    VARIANCE,
     ZERO,
     Classes,
     Hypothesis,
@@ -297,12 +298,20 @@ class Decider:
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
     def _sent(self, claim: Claim) -> frozenset[str]:
-        """The names in which a claim states a limit, 'as n grows'; noise vanishes anyway."""
+        """The names in which a claim states a limit, 'as n grows'.
+
+        Noise vanishes anyway, and what is 'about' so is so up to a tolerance: a limit is in the noise alone.
+        """
         if not {"~", "->"} & set(claim.link.comparisons):
             return frozenset()
         links = [part for one in claim.under for part in walk(one) if isinstance(part, Relation)]
-        tending = [one for one in links if one.comparisons == ("->",) and not is_vanishing_noise(one, self.scene)]
-        return frozenset(full_name(one.terms[0]) for one in tending if isinstance(one.terms[0], Name))
+        going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
+        sent = {
+            VARIANCE if is_vanishing_noise(one, self.scene) else full_name(name)
+            for one, name in going
+            if isinstance(name, Name)
+        }
+        return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
 
     def _limits(self, one: Meant) -> Iterator[Finding]:
         """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
@@ -310,7 +319,7 @@ class Decider:
         What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
         what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
         """
-        if not self.sent:
+        if not self.sent - {VARIANCE}:
             yield from self._link(one)
             return
         for place, finding in enumerate(replace(self, moving="sent")._link(one)):
@@ -447,7 +456,7 @@ class Decider:
         (left, right), (sign,) = link.terms, link.comparisons
         moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
         weighed = isinstance(left, Call) and bool(moving) and not speaks_of_moments(right)
-        if self.sent and not (weighed and self.scene.setting.scales):
+        if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
         if isinstance(left, Call) and weighed:
             return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
