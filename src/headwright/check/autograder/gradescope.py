@@ -21,8 +21,7 @@ from headwright.check.autograder.assignment import Assignment, Visibility, Worth
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import Checked, run
 from headwright.check.sheets.document import read_document
-from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.text import SUFFIXES, clean, sheets
+from headwright.check.sheets.text import SUFFIXES, Complaint, Handed, clean, sheets
 from headwright.check.telling.told import Hints, as_json, hinted, told
 from headwright.check.verdict import Word, worst
 from headwright.errors import HeadwrightError, InputError

@@ -26,7 +26,7 @@ from headwright.check.reading.things import Objects
 from headwright.check.reading.words import ends_in_words, said_in_words
 from headwright.check.reading.written import Written
 from headwright.formula import FormulaError, macros, parse_each, parse_lines
-from headwright.formula.reading.macros import Macro
+from headwright.formula.parse import Macro
 from headwright.formula.show import plain
 from headwright.formula.tree import Bond, Listing, Logic, Name, Node, Number, Quantified, Relation, walk
 

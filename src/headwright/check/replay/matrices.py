@@ -16,7 +16,7 @@ from flint import arb, arb_mat, fmpq_mat
 from headwright.check.answer import Answer, full_name, named
 from headwright.check.decision import Example
 from headwright.check.exercise import Exercise, Matrices, parsed
-from headwright.check.replay.saying import EQUAL
+from headwright.check.replay.worlds import EQUAL
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError

@@ -26,8 +26,19 @@ from headwright.check.replay.draws import (
     waveless,
 )
 from headwright.check.replay.matrices import drawn, free_names, world_of
-from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
-from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, holds_on_average
+from headwright.check.replay.worlds import (
+    EQUAL,
+    FINE,
+    VARIANCE,
+    IntegersWorld,
+    KeysWorld,
+    World,
+    difference,
+    distance,
+    holds,
+    holds_on_average,
+    undefined,
+)
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk

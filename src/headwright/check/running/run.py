@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwright.check.sheets.handed import Handed
-from headwright.check.sheets.text import shortened
+from headwright.check.sheets.text import Handed, shortened
 from headwright.check.verdict import Verdict, from_json
 from headwright.errors import InputError
 

@@ -14,12 +14,10 @@ from pathlib import Path
 
 from headwright.check.exercise import Exercise
 from headwright.check.reading.written import Formula, Written, find_formulas
-from headwright.check.sheets.handed import Complaint, Handed, Note
-from headwright.check.sheets.headings import LISTED
 from headwright.check.sheets.matching import Match, Matcher, Words, defined
-from headwright.check.sheets.outline import DEEPEST_ATX, Line, Part, outline
+from headwright.check.sheets.outline import DEEPEST_ATX, LISTED, Line, Part, outline
 from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, Sheet, parse_sheet
-from headwright.check.sheets.text import clean, read_text, shortened
+from headwright.check.sheets.text import Complaint, Handed, Note, clean, read_text, shortened
 from headwright.errors import InputError
 
 MOST_QUESTIONS = 20  # paragraphs of a part that are looked at one by one

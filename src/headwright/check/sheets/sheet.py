@@ -20,8 +20,7 @@ from markdown_it.token import Token
 
 from headwright.check.reading.blocks import blocks
 from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Piece, Written, find_formulas
-from headwright.check.sheets.handed import Complaint, Handed, Note
-from headwright.check.sheets.text import clean, read_text
+from headwright.check.sheets.text import Complaint, Handed, Note, clean, read_text
 from headwright.errors import InputError
 
 MOST_ANSWERS = 500

@@ -17,8 +17,7 @@ from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.reading.statements import read
 from headwright.check.reading.written import Formula, Written
 from headwright.check.replay.draws import Question, apart
-from headwright.check.replay.saying import holds, value
-from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, unit
+from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, holds, unit, value
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.sorting import of_formulas, read_answer
 from headwright.errors import InputError

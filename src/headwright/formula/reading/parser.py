@@ -12,8 +12,7 @@ from typing import Final, Literal, NoReturn, TypeVar, cast
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.dots import written_out
-from headwright.formula.reading.lexer import Word
-from headwright.formula.reading.lines import partners
+from headwright.formula.reading.lexer import Word, partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
 from headwright.formula.reading.statements import (
     Interval,

@@ -23,7 +23,6 @@ from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import Parameter
 from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
 from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
-from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -34,6 +33,10 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
+    about_indices,
+    apart,
+    is_every_key,
+    renamed,
     score_name,
 )
 from headwright.formula.show import plain

@@ -47,7 +47,6 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
-from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
@@ -62,10 +61,15 @@ from headwright.check.settings.keys.scene import (
     ZERO,
     Classes,
     Hypothesis,
+    Meant,
     Scene,
     UndeterminedError,
     Vec,
+    about_indices,
     closeness_name,
+    free_indices,
+    meant,
+    places_keys,
     score_name,
 )
 from headwright.check.settings.tending import Way, way

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.scalars.scalar import ceil, floor
-from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
@@ -20,6 +19,7 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
+    among,
     closeness_name,
     score_name,
 )
