@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -303,10 +303,8 @@ def joined(before: t.Node, node: t.Node) -> t.Node:
             return t.Logic(word, (before, conclusion), span=node.span)
         case t.Logic("and", (first, *others)):
             return t.Logic("and", (joined(before, first), *others), span=node.span)
-        case t.Quantified(body, conditions):
-            return t.Quantified(joined(before, body), conditions, span=node.span)
-        case t.Exists(body, conditions):
-            return t.Exists(joined(before, body), conditions, span=node.span)
+        case t.Quantified(body) | t.Exists(body):
+            return replace(node, body=joined(before, body))
         case t.Gap():
             return before
         case _:

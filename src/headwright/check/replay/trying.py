@@ -15,16 +15,7 @@ from headwright.check.answer import Answer, full_name
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at
-from headwright.check.replay.draws import (
-    Question,
-    existential,
-    idle,
-    integers,
-    names_in,
-    noisy,
-    sequences,
-    waveless,
-)
+from headwright.check.replay.draws import Question, existential, idle, integers, names_in, noisy, sequences, waveless
 from headwright.check.replay.matrices import drawn, free_names, world_of
 from headwright.check.replay.worlds import (
     EQUAL,

@@ -136,20 +136,24 @@ def _link(a: Node, sign: Comparison, b: Node, world: World) -> bool | None:
 
 def difference(node: Relation, world: World) -> arb | None:
     """The difference of the two sides of a comparison of numbers, closely; None where there is none."""
-    try:
-        left, right = (value(term, world, FINE) for term in node.terms)
-    except (InputError, ValueError, OverflowError):  # it has no value here
+    sides = _sides(node, world, FINE)
+    if sides is None or any(side.nrows() > 1 or side.ncols() > 1 for side in sides):
         return None
-    return left[0, 0] - right[0, 0] if left.nrows() == left.ncols() == right.nrows() == right.ncols() == 1 else None
+    return sides[0][0, 0] - sides[1][0, 0]
 
 
 def distance(node: Relation, world: World) -> arb | None:
     """How far the two sides of a comparison are apart; None where one of them has no value."""
+    sides = _sides(node, world)
+    return None if sides is None else gap(*sides)
+
+
+def _sides(node: Relation, world: World, bits: int = 128) -> tuple[arb_mat, arb_mat] | None:
     try:
-        left, right = (value(term, world) for term in node.terms)
+        left, right = (value(term, world, bits) for term in node.terms)
     except (InputError, ValueError, OverflowError):  # it has no value here
         return None
-    return gap(left, right)
+    return left, right
 
 
 def gap(left: arb_mat, right: arb_mat) -> arb:

@@ -28,6 +28,7 @@ from headwright.check.scalars.scalar import (
     Terms,
     interval,
     interval_of_atom,
+    powers_in,
     rebuilt,
     term,
 )
@@ -42,23 +43,8 @@ FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 def all_atoms(values: Iterable[Scalar]) -> dict[Atom, int]:
     """Every atom in the scalars, inner ones first, with the root that makes all its exponents whole (1: none)."""
     found: dict[Atom, int] = {}
-
-    def look(monomial: Monomial) -> None:
-        for atom, exponent in monomial:
-            if atom not in found:
-                if isinstance(atom, Exp):
-                    look(atom.power)
-                elif isinstance(atom, Function):
-                    look_all(atom.body)
-            found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
-
-    def look_all(value: Scalar) -> None:
-        for terms in (value.over, value.under):
-            for monomial in terms:
-                look(monomial)
-
-    for value in values:
-        look_all(value)
+    for atom, exponent in powers_in(*values):
+        found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
     return found
 
 
@@ -331,11 +317,8 @@ def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence
         solver.add(encoder.compared(encoder.terms(difference.over) * under, comparison))
     value = encoder.terms(goal[0].over) * encoder.terms(goal[0].under)
     solver.add(encoder.compared(value, OPPOSITE[goal[1]]))
-    for kind in facts:
-        for fact in kind(encoder):
-            solver.add(fact)
-    for fact in encoder.facts:
-        solver.add(fact)
+    solver.add(*(fact for kind in facts for fact in kind(encoder)))
+    solver.add(*encoder.facts)
     return bool(solver.check() == z3.unsat)
 
 

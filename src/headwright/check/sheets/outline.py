@@ -189,22 +189,6 @@ def is_atx(line: str) -> bool:
     return _ATX.match(line.lstrip(" >")) is not None
 
 
-def is_bulleted(line: str) -> bool:
-    """Whether a line is an item of a list of Markdown."""
-    lead = _LEAD.match(line)
-    return lead is not None and bool(lead[2])
-
-
-def is_numbered(line: str) -> bool:
-    """Whether a line is a title after nothing but its number: '2.1 Permutations'."""
-    return _NUMBERED.fullmatch(line) is not None
-
-
-def is_worded(text: str) -> bool:
-    """Whether a text begins as 'Question 3' does."""
-    return _WORD.match(text) is not None
-
-
 MOST_PARTS = 2000
 DEEPEST = 20
 DEEPEST_ATX = 6
@@ -371,7 +355,8 @@ class _Builder:
             return
         inside = next((part for part in self._open.path if part.named), None)
         step = inside is not None and inside.named < found.rank <= DEEPEST_ATX and not found.labels
-        if inside is not None and (step or (found.labels and self._empty(inside))):
+        empty = inside is not None and not inside.parts and not any(line.text.strip() for line in inside.lines)
+        if inside is not None and (step or (found.labels and empty)):
             if found.mark:
                 self._mark(found.mark, number)
             inside.label = inside.label or (found.labels[-1] if found.labels and is_atx(line) else "")
@@ -390,9 +375,6 @@ class _Builder:
             self._mark(found.mark, number, found.labels)
         if found.rest.strip():
             self._own(number, found.rest)
-
-    def _empty(self, part: Part) -> bool:
-        return not part.parts and not any(line.text.strip() for line in part.lines)
 
     def _setext(self, number: int, line: str) -> bool:
         """A title underlined with === or ---."""
@@ -452,23 +434,21 @@ class _Builder:
         """Whether a label can be one here: it begins a list or goes on with one, at the start of a paragraph."""
         before = self._lines[number - 1].strip() if number else ""
         after = self._lines[number + 1].strip() if number + 1 < len(self._lines) else ""
-        if is_numbered(line):
+        if _NUMBERED.fullmatch(line):
             return not (before or after)
         if found.rank < LISTED or found.mark or len(found.labels) > 1:
             return True
         first = found.labels[0]
-        bulleted = is_bulleted(line)
-        fresh = not before or bulleted or number - 1 in self._headings or is_atx(before) or before.endswith((":", "$$"))
+        lead = _LEAD.match(line)
+        bulleted = lead is not None and bool(lead[2])
+        headed = number in (part.line for part in self._open.path if part.rank)
+        fresh = not before or bulleted or headed or is_atx(before) or before.endswith((":", "$$"))
         kind = self._kind(first)
         last = self._last(kind)
         expected = ordinal(kind, first) == 1 or (last > 0 and ordinal(kind, first) == last + 1)
-        if kind == "digit" and not is_worded(line.strip(" *#")):
+        if kind == "digit" and not _WORD.match(line.strip(" *#")):
             return fresh and expected
         return (fresh and (expected or bulleted or "(" in line.strip()[:3])) or (expected and last > 0)
-
-    @property
-    def _headings(self) -> set[int]:
-        return {part.line - 1 for part in self._open.path if part.rank}
 
     def _kind(self, label: str) -> Kind:
         if label.isdigit():
@@ -484,12 +464,12 @@ class _Builder:
 
     def _last(self, kind: Kind) -> int:
         """The number of the last label of a kind in the lists that are open; 0 where there is none."""
+        return next((ordinal(kind, part.label) for part in self._alike(kind)), 0)
+
+    def _alike(self, kind: Kind) -> Iterator[Part]:
+        """The last labels of a kind in the lists that are open, the innermost first."""
         for part in reversed(self._open.path):
-            if part.kind == kind:
-                return ordinal(kind, part.label)
-            if part.parts and part.parts[-1].kind == kind:
-                return ordinal(kind, part.parts[-1].label)
-        return 0
+            yield from (one for one in (part, *part.parts[-1:]) if one.kind == kind)
 
     def _label(self, found: Heading, number: int) -> None:
         for place, label in enumerate(found.labels):
@@ -508,12 +488,8 @@ class _Builder:
 
     def _listed(self, kind: Kind) -> int:
         """The rank of a label in a list: that of its siblings, or one below what is open."""
-        for part in reversed(self._open.path):
-            if part.kind == kind and part.rank >= LISTED:
-                return part.rank
-            if part.parts and part.parts[-1].kind == kind and part.parts[-1].rank >= LISTED:
-                return part.parts[-1].rank
-        return max(self._open.rank + 1, LISTED)
+        ranks = (part.rank for part in self._alike(kind) if part.rank >= LISTED)
+        return next(ranks, max(self._open.rank + 1, LISTED))
 
     def _above(self, rank: int) -> Part:
         at = self._open
@@ -529,11 +505,8 @@ class _Builder:
         again = part.label and any(each.label == part.label and each.kind == part.kind for each in above.parts)
         waiting = next((each for each in reversed(self._open.path) if each.mark), None)
         if again and waiting is not None and waiting is not above and above in waiting.path and _bare(waiting):
-            waiting.mark, waiting.marked_at, above.mark = (
-                "",
-                0,
-                above.mark or "solution",
-            )  # 'Solution:' and then (a) once more: all answers follow
+            # 'Solution:' and then (a) once more: all answers follow
+            waiting.mark, waiting.marked_at, above.mark = "", 0, above.mark or "solution"
         part.above, part.mark = above, above.mark or ("solution" if part.named else "")
         above.parts.append(part)
         self._open = part

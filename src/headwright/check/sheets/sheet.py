@@ -14,14 +14,12 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
 
 from markdown_it.token import Token
 
 from headwright.check.reading.blocks import blocks
 from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Piece, Written, find_formulas
-from headwright.check.sheets.text import Complaint, Handed, Note, clean, read_text
-from headwright.errors import InputError
+from headwright.check.sheets.text import Complaint, Handed, Note
 
 MOST_ANSWERS = 500
 MOST_COMPLAINTS = 20
@@ -37,16 +35,6 @@ class Sheet:
     answers: tuple[Handed, ...]
     complaints: tuple[Complaint, ...]
     notes: tuple[Note, ...] = ()  # what is not judged, and why
-
-
-def read_sheet(source: str | Path, ids: Collection[str], exercise: str | None = None) -> Sheet:
-    """The answers on a sheet (`-` is standard input) to the exercises with these ids; see `parse_sheet`."""
-    name = clean(str(source)) if str(source) != "-" else "standard input"
-    try:
-        text = read_text(source)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    return parse_sheet(text, name, ids, exercise, latex=Path(str(source)).suffix == ".tex")
 
 
 def parse_sheet(

@@ -307,20 +307,13 @@ class _Lexer:
             self.add("relation", "->", length)
         elif name in ("underbrace", "overbrace", "overset", "stackrel"):
             self.labelled(name, length)
-        elif name in spellings.LEFTS or name in spellings.RIGHTS:
-            self.sided(name, length)
-        elif name in spellings.TEXTS:
-            self.text(name, length)
-        elif name in spellings.STYLES:
-            self.styled(name, length)
-        elif name in ACCENTS:
-            self.accented(name, length)
-        elif name in ("begin", "end"):
-            self.environment(name, length)
         elif name in spellings.DROPPED_WITH_ARGUMENT:
             self.skip(length + len(_matched(_PLAIN_ARGUMENT, self.source, self.at + length)))
         else:
-            self.unknown(name, length)
+            sides = spellings.LEFTS | spellings.RIGHTS
+            known = ((sides, self.sided), (spellings.TEXTS, self.text), (spellings.STYLES, self.styled),
+                     (ACCENTS, self.accented), (("begin", "end"), self.environment))  # fmt: skip
+            next((read for names, read in known if name in names), self.unknown)(name, length)
 
     def unknown(self, name: str, length: int) -> NoReturn:
         """Refuse a command, with the closest known one."""

@@ -27,9 +27,8 @@ from headwright.formula.reading.statements import (
 )
 
 Read = TypeVar("Read")
-Raise = tuple[
-    str, t.Node | None
-]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+# ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+Raise = tuple[str, t.Node | None]
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
 _OVER: Final = ("max", "min", "argmax", "argmin", "prod")
 _MOST_CASES: Final = 50

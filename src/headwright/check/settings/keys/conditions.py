@@ -366,14 +366,8 @@ def _score_relations(node: object) -> list[Relation]:
 def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
     (a, b), (sign,) = relation.terms, relation.comparisons
     scene = decider.scene
-    others = {
-        n.index.base
-        for n in walk(relation)
-        if isinstance(n, Name)
-        and n.base == "k"
-        and isinstance(n.index, Name)
-        and n.index.base not in scene.classes.named
-    }
+    indices = (part.index for part in walk(relation) if isinstance(part, Name) and part.base == "k")
+    others = {index.base for index in indices if isinstance(index, Name)} - set(scene.classes.named)
     reader = Reader(scene, dict.fromkeys(others, MEMBER))
     try:
         left, right = reader.value(a), reader.value(b)

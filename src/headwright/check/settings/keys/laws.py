@@ -100,9 +100,7 @@ class Form:
     def plus(self, other: Form) -> Form:
         """The sum."""
         return Form(
-            _plus(self.constant, other.constant),
-            _together(self.noise, other.noise),
-            _together(self.swing, other.swing),
+            _plus(self.constant, other.constant), _together(self.noise, other.noise), _together(self.swing, other.swing)
         )
 
     def turned(self) -> Form:
@@ -279,11 +277,7 @@ def speaks_of_variance(node: t.Node, scene: Scene) -> bool:
     if scene.setting.noise != "vanishing":
         return False
     names = [full_name(part) for part in names_in(node)]
-    return any(name == VARIANCE or _stands_for_variance(scene.definitions.get(name)) for name in names)
-
-
-def _stands_for_variance(defined: t.Node | None) -> bool:
-    return defined in (t.Name(VARIANCE), ROOT)
+    return any(name == VARIANCE or scene.definitions.get(name) in (t.Name(VARIANCE), ROOT) for name in names)
 
 
 def is_vanishing_noise(link: t.Relation, scene: Scene) -> bool:

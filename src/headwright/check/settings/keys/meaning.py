@@ -75,8 +75,8 @@ class Reader:
                 return turned.turned() if isinstance(turned, Vec) else turned
             case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
-            case t.Norm(body, kind):
-                return self._norm(body, kind)
+            case t.Norm(body):  # all norms of a vector are the same here
+                return self._norm(body)
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return ELEMENTARY[function](self.scalar(argument))
             case t.BigSum():
@@ -203,15 +203,7 @@ class Reader:
     def _sum(self, terms: tuple[t.Node, ...]) -> Value:
         total = self.value(terms[0])
         for term in terms[1:]:
-            value = self.value(term)
-            if isinstance(total, Vec) != isinstance(value, Vec):
-                raise MisfitError("a number and a vector are added", term)
-            if isinstance(total, Vec) and isinstance(value, Vec):
-                if total.space != value.space or total.row != value.row:
-                    raise WrongKindError("these two cannot be added: they are vectors of different kinds", term)
-                total = total.plus(value)
-            elif isinstance(total, Scalar) and isinstance(value, Scalar):
-                total = total + value
+            total = _plus(total, self.value(term), term)
         return total
 
     def _product(self, factors: tuple[t.Node, ...]) -> Value:
@@ -237,13 +229,12 @@ class Reader:
             raise MisfitError("the values v_i may be any vectors: their inner products are not given", node)
         return self.scene.inner(left, right)
 
-    def _norm(self, body: t.Node, kind: str) -> Scalar:
+    def _norm(self, body: t.Node) -> Scalar:
         value = self.value(body)
         if isinstance(value, Scalar):
             return absolute(value)
         if value.space != "key":
             raise UndeterminedError("the values v_i may have any length")
-        del kind  # all norms of a vector are the same here
         return sqrt(self.scene.inner(value, value))
 
     def _nonzero(self, node: t.Node) -> Scalar:
@@ -258,12 +249,7 @@ class Reader:
         total: Value | None = None
         for which in self._members(node):
             value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
-            if total is None:
-                total = value
-            elif isinstance(total, Vec) and isinstance(value, Vec):
-                total = total.plus(value)
-            elif isinstance(total, Scalar) and isinstance(value, Scalar):
-                total = total + value
+            total = value if total is None else _plus(total, value, node)
         return ZERO if total is None else total
 
     def _at(self, which: str, node: t.BigSum) -> Value:
@@ -379,6 +365,16 @@ class Reader:
 def scalars_in(value: Value) -> list[Scalar]:
     """All the scalars of a value."""
     return list(value.coordinates.values()) if isinstance(value, Vec) else [value]
+
+
+def _plus(one: Value, other: Value, node: t.Node) -> Value:
+    if isinstance(one, Scalar) and isinstance(other, Scalar):
+        return one + other
+    if not (isinstance(one, Vec) and isinstance(other, Vec)):
+        raise MisfitError("a number and a vector are added", node)
+    if one.space != other.space or one.row != other.row:
+        raise WrongKindError("these two cannot be added: they are vectors of different kinds", node)
+    return one.plus(other)
 
 
 def _times(factor: Scalar, value: Value) -> Value:

@@ -267,10 +267,6 @@ def opening(exercise: Exercise, setting: Keys) -> Scene:
 def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[str], Scalar]]:
     centre = next(iter(setting.named), FIRST)
 
-    def orthonormal(c: str, d: str) -> Scalar:
-        del c, d
-        return ZERO
-
     def separated(c: str, d: str) -> Scalar:
         if centre in (c, d):
             return parameter(closeness_name(d if c == centre else c), SEPARATED)
@@ -282,17 +278,12 @@ def _geometry(setting: Keys) -> tuple[Callable[[str, str], Scalar], Callable[[st
             return parameter(score_name(which))
         raise UndeterminedError("it depends on how the keys lie to one another")
 
-    def one(c: str) -> Scalar:
-        del c
-        return ONE
-
-    def unknown_square(c: str) -> Scalar:
-        del c
+    def unknown_square(_: str) -> Scalar:
         raise UndeterminedError("the keys and the query may have any length")
 
     if setting.are == "any":
         return unknown, unknown_square
-    return (orthonormal if setting.are == "orthonormal" else separated), one
+    return (separated if setting.are == "separated" else lambda *_: ZERO), lambda _: ONE
 
 
 def anything(scene: Scene) -> Scene:
