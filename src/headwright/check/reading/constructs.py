@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from headwright.check.reading.facts import Facts
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose
+from headwright.check.reading.rules import Made, Rules
 from headwright.check.reading.things import ALL, Subject, UnfitError, sides
 
-Made = tuple[list[str], Loose]
 ACTS = "acts"  # in place of a sign: what was said last is what a matrix does
 
 
-class Constructs(Facts):
+class Constructs(Rules):
     """Reads clauses that are no subject with a sign and a value."""
 
     def functional(self) -> Made:
@@ -78,70 +76,6 @@ class Constructs(Facts):
         return self.sign_said() or self.is_said(subject)
 
     # What heads do.
-
-    def giving(self) -> Made:
-        """'head 1 gives $k_a$ a weight of about $x$', 'the softmax puts weight $x$ on $k_a$'."""
-        self.head = head = self._giver()
-        self.need(self.take_from("gives"))
-        self.skip("adverbs", "articles")
-        kind = self._kind()
-        if kind:  # 'puts weight $x$ on $k_a$'
-            self.take("of")
-            sign = self.sign_said() or self.is_said(Subject(kind, ()))
-            value = self.value()
-            self.need(self.take("to", "on", "for"))
-            refs, guessed = self.indices()
-        else:
-            refs, guessed = self.indices()
-            self.skip("adverbs", "articles")
-            kind = self._kind()
-            self.need(kind)
-            self.take("of")
-            sign = self.sign_said() or self.is_said(Subject(kind, ()))
-            value = self.value()
-        self.head = head
-        subject = self.of_keys(kind, refs, guessed)
-        self.last, self.sign = subject, sign
-        return self.for_each(subject, sign, value), "room" if subject.guessed else "nearly"
-
-    def _kind(self) -> str:
-        return next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
-
-    def _giver(self) -> int:
-        if self.objects.heads == 1 and not self.objects.tokens:
-            self.need(self.take_from("head") or self.take("it", "this", "the query") or self._is_query())
-            return 0
-        return self.head_named()
-
-    def _is_query(self) -> bool:
-        found = self.kind() == "term" and self.text() == "q"
-        self.at += found
-        return found
-
-    def independent(self) -> Made:
-        """'head 2 does not depend on $g$': the key whose length that is has the score 0 there."""
-        self.need(self.objects.heads > 1 and self.objects.scaled)
-        if self.take("in", "for"):
-            return self._no_role(self.head_named())
-        head = self.head_named()
-        self.take("output", "weights")
-        self.need(self.take_from("independent"))
-        name = self.next("term") if self.kind() == "term" else self.word()
-        self.need(name in self.objects.scaled)
-        self.at += self.kind() == "word" and self.word() == name
-        self.take("at all", "any more")
-        self.head = head
-        sign = r"\approx" if self.objects.nearly else "="
-        return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
-
-    def _no_role(self, head: int) -> Made:
-        """'in head 2 the length $g$ plays no role'."""
-        self.take("the length", "the factor", "the scale", "the random length", "the value of")
-        name = self.next("term")
-        self.need(name in self.objects.scaled and self.take_from("plays no role"))
-        self.head = head
-        sign = r"\approx" if self.objects.nearly else "="
-        return [rf"k_{{{self.objects.scaled[name]}}}^\top {self.query(head)} {sign} 0"], "room"
 
     def contributing(self) -> Made:
         """'the others contribute $n - 2$ to the denominator', 'each of them contributes $1$'."""
@@ -212,18 +146,6 @@ class Constructs(Facts):
 
     # What tokens have.
 
-    def alone(self) -> Made:
-        """'the first token can only see itself'."""
-        self.need(self.objects.tokens)
-        if self.take_from("one key left"):  # of the token that has only one: the first
-            said = [one.text for one in (*self.out, *self.tokens[self.at :]) if one.kind == "formula"]
-            self.need(said and all(_OF_FIRST.match(text) for text in said))
-            return [r"\alpha_{1,1} = 1"], "room"
-        head = self.head_named()
-        self.need(self.take_from("only itself"))
-        self.head = head
-        return [rf"\alpha_{{{head},{head}}} = 1"], "room"
-
     def of_token(self) -> Made:
         """'the key of token 1 is $u_b$', 'its query is $u_a$'."""
         self.need(self.objects.tokens)
@@ -244,7 +166,7 @@ class Constructs(Facts):
         name = self.objects.asked
         self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
         if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
-            self.need(self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self.passed()))
+            self.need(self._the_matrix())
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
@@ -264,6 +186,11 @@ class Constructs(Facts):
         self.need(all(map(_NAME.fullmatch, found)))
         self.sign = ACTS
         return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], "room"
+
+    def _the_matrix(self) -> str:
+        """'it', 'the matrix' or its name: what is asked for."""
+        named = self.text() == self.objects.asked and self.kind() == "term"
+        return self.take_from("the matrix") or (self.next("term") if named else "")
 
     def _in_subspace(self) -> list[str]:
         """'the part in the second subspace', where there are two, with $v_a$ and $v_b$ in them."""
@@ -287,7 +214,7 @@ class Constructs(Facts):
         name = self.objects.asked
         self.need(name == "M" and self.objects.matrices)
         back = self.at
-        told = self.take_from("the matrix") or (self.text() == name and self.kind() == "term" and self.passed())
+        told = self._the_matrix()
         projects = bool(told and self.take("projects"))
         if told and not projects and not self.take("is", "is just", "is then"):
             self.need(self.tokens[back].text == "the")  # 'the projection' itself
@@ -301,19 +228,6 @@ class Constructs(Facts):
         image = rf"(I - {space} {space}^\top)" if complement else rf"{space} {space}^\top"
         self.need(self.closed())
         return [f"{image} - {name} = 0"], "room"
-
-    def acted_on(self) -> Made:
-        """'$v_a$ stays the same', '$v_b$ is mapped to zero': by the matrix that is asked for."""
-        name = self.objects.asked
-        self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
-        self.take("the part", "the component")
-        term = self.next("term")
-        self.need(_NAME.fullmatch(term) and term != name)
-        if self.take_from("is mapped to"):
-            return [f"{name} {term} = {self.value()}"], "room"
-        self.need(self.take_from("stays") or self.take_from("goes"))
-        kept = self.tokens[self.at - 1].text not in _GONE
-        return [f"{name} {term} = {term if kept else 0}"], "room"
 
     def summands(self) -> Made:
         """'each of these is at least $x$', of the terms of a sum that was just written."""
@@ -339,19 +253,6 @@ class Constructs(Facts):
                     where = rf"i \le {found['upper'].strip('{}')}"
                     return self._predicated(Subject("term", ((term, where),), guessed=True))
         raise UnfitError
-
-    def told(self) -> Made:
-        """'$alpha_a$ is a fair coin': it is 0 or 1, each with probability one half, and so has these two moments."""
-        self.need(len(self.objects.scaled) == 1 and self.objects.heads == 1)
-        if self.take("this", "it", "the weight", "this weight"):  # of the weight that was spoken of
-            term = rf"\alpha_{next(iter(self.objects.scaled.values()))}"
-            self.need(any(term in text.replace("{", "").replace("}", "") for text in self.stated()[-3:]))
-        else:
-            term = self.next("term")
-        self.need(_WEIGHT.fullmatch(term) and self.take_from("being"))
-        self.need(self.take_from("a fair coin"))
-        self.need(self.closed())
-        return [rf"\mathbb{{E}}[{term}] \to \frac12", rf"\operatorname{{Var}}({term}) \to \frac14"], "room"
 
     # What is said of things that were just named.
 
@@ -382,23 +283,6 @@ class Constructs(Facts):
         self.need(self.closed())
         return [f"{name} {sign}" for name in reversed(names)], "room"
 
-    def pushing(self) -> Made:
-        """'we push away from the first key': its score is negative."""
-        self.need(self.objects.asked == "q" and self.objects.heads == 1)
-        towards = self.take_from("push away from")
-        refs, guessed = self.indices()
-        self.need(towards and (towards.endswith("from") or self.take("away")))
-        self.need(not {"rest", "all", "front"} & set(refs))
-        return self.for_each(self.of_keys("score", refs, guessed), "<", "0"), "room"
-
-    def winning(self) -> Made:
-        """'the second key wins', of the two that are named."""
-        self.need(self.objects.heads == 1 and len(self.objects.keys) == 2)
-        refs, _ = self.indices()
-        self.need(len(refs) == 1 and refs[0] in self.objects.keys and self.take_from("wins"))
-        other = next(key for key in self.objects.keys if key != refs[0])
-        return [rf"\alpha_{refs[0]} > \alpha_{other}"], "room"
-
     def previous(self) -> Made:
         """'each query points at the token before it': all but the first, which has none before it."""
         self.need(self.objects.tokens and self.take_from("each token"))
@@ -415,32 +299,6 @@ class Constructs(Facts):
         self.need(self.closed())
         return [f"({first}) - ({second}) = {left[2]} - {right[2]}"], "room"
 
-    def copying(self) -> Made:
-        """'the output is almost a copy of the value', where one is wanted."""
-        self.need(self.objects.heads == 1 and len(self.objects.keys) == 1)
-        self.need(self.take("the output", "it", "the result") and self.take_from("being"))
-        self.skip("adverbs")
-        self.need(self.take_from("almost") and self.take_from("a copy"))
-        value = f"v_{self.objects.keys[0]}"
-        if self.kind() == "term":
-            value = self.next("term")
-            self.need(self.tokens[self.at - 2].text == "of")
-        self.need(self.closed())
-        return [rf"c \approx {value}"], "room"
-
-    def two_queries(self) -> Made:
-        """'they are different', of the two queries, where these were the last to be given a value."""
-        self.need(self.objects.heads == 2 and self.take("they", "the queries", "the two queries", "these", "these two"))
-        said = self.tokens[self.at - 1].text == "queries"
-        given = [found[1] for text in self.before for found in (_QUERY_SET.match(text),) if found]
-        self.need(said or given == ["1", "2"])
-        self.need(self.take_from("being"))
-        self.skip("adverbs")
-        self.take("obviously", "clearly")
-        self.need(self.phrase(lexicon().of_twos) == r"\ne")
-        self.need(self.closed())
-        return [rf"{self.objects.queries[0]} \ne {self.objects.queries[1]}"], "room"
-
 
 _SUM = re.compile(
     r"\\sum_\{?(?P<letter>[ij])\s*=\s*1\}?\s*\^\s*(?P<upper>\w|\{\w\})\s*(?P<body>\\?[a-zA-Z]+_(?:\w|\{\w\})(?:\s*\^\s*(?:\w|\{\w\}))?)"
@@ -451,9 +309,5 @@ _DOTS = re.compile(
 )
 _DEFINED = re.compile(r"\s*(\\?(?:tau|lambda|gamma|beta|[rstzZL])(?![a-zA-Z_]))\s*=")
 _EQUATION = re.compile(r"(?:[^<>≤≥≈≠!]|\\(?!leq?|geq?|neq?|approx|to|gg|ll))*=(?:[^<>≤≥≈≠!])*")
-_OF_FIRST = re.compile(r"\s*(?:c_\{?1\}?|\\?alpha_\{?1,?1\}?)(?!\d)")
 _OF_COLUMNS = re.compile(r"\s*([AB]|[ab]_(?:\w|\{\w\}))\s*")
-_QUERY_SET = re.compile(r"\s*q_\{?(\d)\}?\s*=")
 _NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
-_GONE = frozenset({"killed", "removed", "vanishes", "out", "disappears", "annihilated", "eliminated", "deleted"})
-_WEIGHT = re.compile(r"\\?alpha_(?:\w|\{\w\})")

@@ -143,7 +143,7 @@ class _Reader(Constructs):
 
     def _passed_over(self) -> bool:
         """What claims nothing of the answer, where a clause may begin: a fact, a step, what the exercise gives."""
-        return self._may_begin() and (self.is_fact() or self.is_step() or self.is_given())
+        return self._may_begin() and self.passed_over()
 
     def _try(self) -> list[Token] | None:
         start, line = self.at, self.tokens[self.at].line
@@ -169,11 +169,9 @@ class _Reader(Constructs):
 
     def _attempts(self) -> tuple[Callable[[], tuple[list[str], Loose]], ...]:
         return (
-            self._clause, self._halving, self._head_clause, self._having, self._property, self._ellipsis, self._case,
-            self._differ, self._of_matrices, self._given, self.weights_all, self.giving, self.functional, self.acting,
-            self.summands, self.independent, self.contributing, self.told, self.of_token, self.alone, self.acted_on,
-            self.positive, self.winning, self.projecting, self.previous, self.cancelling, self.copying,
-            self.two_queries, self.pushing,
+            self._clause, self.meant, self._head_clause, self._having, self._property, self._ellipsis, self._case,
+            self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting, self.summands,
+            self.contributing, self.of_token, self.positive, self.projecting, self.previous, self.cancelling,
         )  # fmt: skip
 
     # A subject, a sign and a value.
@@ -289,16 +287,6 @@ class _Reader(Constructs):
         return [rf"{name}^\top {name} = I" for name in names], ""
 
     # Heads, keys, all weights together.
-
-    def _halving(self) -> tuple[list[str], Loose]:
-        """'the softmax puts half of its weight on each of them'."""
-        self.need(self.objects.heads == 1 and len(self.objects.keys) == 2 and not self.objects.complete)
-        self.need(self.take_from("head") or self.take("it"))
-        self.skip("adverbs")
-        self.need(self.take("puts", "places", "gives"))
-        self.take_from("almost")
-        self.need(self.take_from("half its weight") and self.take("on", "to") and self.take_from("each of them"))
-        return [rf"\alpha_{key} \approx \frac12" for key in self.objects.keys], "room"
 
     def _head_clause(self) -> tuple[list[str], Loose]:
         """'head 1 copies $v_a$', 'the softmax puts nearly all its weight on $k_a$', 'head 2 gives $c_2 = v_b$'."""

@@ -45,7 +45,6 @@ class Lexicon:
     things: frozenset[tuple[str, ...]]
     kinds: frozenset[tuple[str, ...]]
     claiming: frozenset[tuple[str, ...]]
-    facts: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
     nouns: frozenset[str]
@@ -250,7 +249,6 @@ def lexicon() -> Lexicon:
         things=frozenset(_table({"": given["beside"]["things"]})),
         kinds=frozenset(_table({"": given["beside"]["kinds"]})),
         claiming=frozenset(_table({"": given["beside"]["verbs"]})),
-        facts=frozenset(given["beside"]["facts"]),
         before=frozenset(given["fillers"]["before"]),
         after=frozenset(given["fillers"]["after"]),
         nouns=frozenset(given["fillers"]["nouns"]),

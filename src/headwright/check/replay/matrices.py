@@ -428,6 +428,11 @@ def _call(function: str, values: Sequence[Table]) -> Table:
             return single(arb(fmpq_mat([[entry.fmpq() for entry in row] for row in first.dense()]).rank()))
         case _ if function in ELEMENTARY:
             return single(ELEMENTARY[function](first.number))
+        case "max" | "min":
+            (found, *others) = (value.number for value in values)
+            for other in others:
+                found = found.max(other) if function == "max" else found.min(other)
+            return single(found)
         case "diag":
             entries = [entry for value in values for row in value.dense() for entry in row]
             return Table(len(entries), len(entries), {(i, i): entry for i, entry in enumerate(entries, 1)})

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 
 from headwright.check.answer import named
 from headwright.check.scalars import Scalar, Thing, number
+from headwright.check.scalars.solver import bounded
 from headwright.check.settings.matrices.deciding import difference, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.errors import InputError
 from headwright.formula.shapes import spelt
-from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Relation, put, walk
+from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Product, Relation, Transpose, put, walk
 
-ALONG = {"=": ("=",), "<=": ("=", "<=", "<"), ">=": ("=", ">=", ">")}  # steps from which a comparison follows
-TURNED = {"=": "=", "<=": ">=", ">=": "<="}
+TURNED = {"=": "=", "<=": ">=", "<": ">=", ">=": "<=", ">": "<="}
+SECONDS = 1
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,36 @@ class Aim:
 
     @cached_property
     def bare(self) -> Given:
-        """Without definitions, and without knowing that S holds the singular values: for algebra in passing.
+        """Without knowing what the two ends mean, or that S holds the singular values: for algebra in passing.
 
         S stays diagonal, and the singular values are on the diagonal of some other matrix.
         """
-        known, given = Known(self.given), self.given
-        shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+        given, shapes = self.passing, dict(self.passing.shapes)
         facts = {about: facts for about, facts in given.facts.items() if "singular values" not in facts}
-        for family in (one for one in known.families.values() if one.kind == "singular values"):
+        for family in (one for one in Known(given).families.values() if one.kind == "singular values"):
             other = f"values beside {family.of}"  # no formula can mean it
             shapes[other] = given.shapes[family.of]
             facts |= {other: frozenset({"diagonal"}), f"{other},{family.base}_*": frozenset({"singular values"})}
-        return replace(given, definitions={}, facts=facts, shapes={**shapes, **given.shapes})
+        others = {name: meant for name, meant in self.given.definitions.items() if name not in self.spoken}
+        return replace(given, definitions=others, facts=facts, shapes=shapes)
+
+    @cached_property
+    def passing(self) -> Given:
+        """Without definitions."""
+        known, given = Known(self.given), self.given
+        shapes = {name: shape for name in given.definitions if (shape := known.shape_of(named(name))) is not None}
+        return replace(given, definitions={}, shapes={**shapes, **given.shapes})
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """The names in what is to be shown."""
+        return frozenset(spelt(name) for end in (self.start, self.end) for name in names_in(end))
+
+    @cached_property
+    def factors(self) -> list[Node]:
+        """What both sides of an equation, or of an inequality between numbers, may be multiplied by."""
+        turning = [Name(name) for name, facts in self.given.facts.items() if facts & {"permutation", "orthogonal"}]
+        return [factor for name in turning for factor in (name, Transpose(name))]
 
     @cached_property
     def wanted(self) -> str:
@@ -57,36 +78,50 @@ class Aim:
 
         Two sums that are equal term by term say no more than their terms do.
         """
-        terms = _terms(link, self.given) or link.terms
-        return _multiple(_gap(terms, self.bare), _gap((self.start, self.end), self.bare)) not in (None, 0)
+        turned = self._times((self.start, self.end))
+        wholes = [whole for sides in turned if (whole := _gap(sides, self.bare)) is not None]
+        mine = _gap(_terms(link, self.given) or link.terms, self.bare)
+        if not any(_multiple(mine, whole) not in (None, 0) for whole in wholes):
+            return False
+        opened = _gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
+        return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
+
+    def _times(self, sides: tuple[Node, ...]) -> list[tuple[Node, ...]]:
+        """The two, and the two times a matrix that has an inverse."""
+        return [sides, *(tuple(Product((factor, side)) for side in sides) for factor in self.factors)]
 
     def leads(self, steps: Sequence[Relation]) -> bool:
-        """Whether steps connect the two, in either direction: none of them goes against what is to be shown."""
-        passing = replace(self.given, definitions={})
-        for first, last, sign in (
-            (self.start, self.end, self.wanted),
-            (self.end, self.start, TURNED[self.wanted]),
-        ):
-            links = [link.terms for link in steps if link.comparisons[0] in ALONG[sign]]
-            if any(_same(place, last, passing) for place in _reached(first, links, passing)):
-                return True
-        return False
+        """Whether what is to be shown is a sum of multiples of steps: a chain is, and so is one with a term moved.
+
+        An equation may be taken any number of times, also less than none; an inequality not less than none.
+        """
+        passing = self.passing
+        whole = _gap((self.start, self.end), passing)
+        equal, above = [], []
+        for step in steps:
+            sign = step.comparisons[0]
+            if sign == "=":
+                equal += [gap for sides in self._times(step.terms) if (gap := _gap(sides, passing)) is not None]
+            elif sign in TURNED and self.wanted != "=":
+                sides = step.terms if sign[0] == self.wanted[0] else step.terms[::-1]
+                above += [gap for gap in (_gap(sides, passing),) if gap is not None]
+        sizes = [prepared(Known(passing)).algebra.sizes.of(size) for size in Known(passing).sized]
+        return whole is not None and _adds_up(whole, equal, above, sizes)
 
     def follows(self, steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
         if _written_out(steps, leaps) or self._part_of_the_way(steps):
             return True
         given = self.given
-        spoken = {spelt(name) for end in (self.start, self.end) for name in names_in(end)}
-        equal = [link.terms for link in steps if link.comparisons == ("=",)]
+        equal = [sides for link in steps if link.comparisons == ("=",) for sides in self._times(link.terms)]
         shown: dict[str, Node] = {}
         for name, definition in given.definitions.items():
-            if name not in spoken:
-                found = _reached(named(name), equal, replace(given, definitions={}))
+            if name not in self.spoken:
+                found = _reached(named(name), equal, self.passing)
                 new = [last for last in found if last not in (named(name), definition)]
                 if new:
                     shown[name] = new[-1]
-        opened = {name: given.definitions[name] for name in spoken if name in given.definitions}
+        opened = {name: given.definitions[name] for name in self.spoken if name in given.definitions}
         taken = replace(self.bare, definitions={**opened, **shown})
         return bool(shown) and proves(Relation((self.start, self.end), ("=",)), taken)
 
@@ -154,6 +189,36 @@ def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
         return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]))
     except InputError:  # it has no form: then it is no copy of what has one
         return None
+
+
+def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """What is known without anything that makes products of matrices shorter."""
+    kept = frozenset({"columns", "singular values", "diagonal", "positive"})
+    return {about: said & kept for about, said in facts.items()}
+
+
+def _adds_up(whole: Form, equal: Sequence[Form], above: Sequence[Form], sizes: Sequence[Scalar]) -> bool:
+    """Whether a form is a sum of multiples, by rational numbers and sizes, of others; none negative of the second."""
+    z3 = import_module("z3")
+    solver = bounded(z3.Solver(), SECONDS)
+    total = {term: -z3.RealVal(str(factor)) for term, factor in _by_term(whole)}
+    alike = [(one, free) for free, ones in ((True, equal), (False, above)) for one in ones]
+    for place, (one, free) in enumerate((one, free) for one, free in alike if one.rows == whole.rows):
+        for times in (number(1), *sizes, *(1 / size for size in sizes)) if one.is_scalar else (number(1),):
+            factor = z3.Real(f"{place} {times}")
+            if not free:
+                solver.add(factor >= 0)
+            for term, value in _by_term(scaled(one, times)):
+                total[term] = total.get(term, z3.RealVal(0)) + factor * z3.RealVal(str(value))
+    solver.add(*(value == 0 for value in total.values()))
+    return bool(solver.check() == z3.sat)
+
+
+def _by_term(given: Form) -> Iterator[tuple[object, Fraction]]:
+    """The rational numbers in a form, and what each multiplies."""
+    for word, value in given.terms:
+        under = tuple(value.under.items())
+        yield from (((word, monomial, under), factor) for monomial, factor in value.over.items())
 
 
 def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:

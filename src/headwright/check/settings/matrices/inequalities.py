@@ -20,7 +20,7 @@ from headwright.check.scalars.scalar import ONE as UNDER
 from headwright.check.scalars.where import Where
 from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Member, Partial
 from headwright.check.settings.matrices.known import NoForm
-from headwright.check.settings.matrices.normal import candidates, profile, rank_bound
+from headwright.check.settings.matrices.normal import candidates, rank_bound
 
 TERMS = "the signs of its terms"
 SIZES = "an inequality between sizes"
@@ -32,6 +32,13 @@ TRIED = (*SMALL, 26, 101, 1001, 10_001)  # and those where it need not be writte
 
 def at_most(low: Scalar, high: Scalar, algebra: Algebra, *, strict: bool) -> str | None:
     """How low <= high (or low < high) was proved for all allowed values; None if it was not."""
+    of, _ = _alone(high)
+    if isinstance(of, Applied) and of.function == "norm":  # the largest of some numbers is at least any that is there
+        for value, first, last, exact in bounds(high, algebra):
+            if exact and algebra.sizes.at_most(first, last):
+                how = _at_most(low, value, algebra, algebra.sizes.where(low, value), strict)
+                if how is not None:
+                    return how
     how = None
     for bound, first, last, _ in bounds(low, algebra):
         sizes = algebra.sizes.where(bound, high, first, last).given((first, "<=", last))
@@ -67,9 +74,7 @@ def bounds(low: Scalar, algebra: Algebra) -> Iterator[tuple[Scalar, Scalar, Scal
                 square = algebra.trace(algebra.times(algebra.transposed(body), body))
                 yield factor * sqrt(square), ZERO, ZERO, False
                 return
-            powers = profile(body, algebra).powers
-            for first, last, size in places:
-                yield factor * size * algebra.members(powers, first), first, last, True
+            yield from ((factor * value, first, last, True) for first, last, value in places)
             if places and not any(algebra.sizes.at_most(first, last) for first, last, _ in places):
                 first, last, _ = places[0]
                 yield ZERO, last + 1, first, len(places) == 1  # no place may be left: then the norm is 0

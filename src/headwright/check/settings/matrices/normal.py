@@ -6,7 +6,7 @@ zeros. For L D R with orthonormal columns in L and rows in R the largest singula
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cmp_to_key
@@ -52,6 +52,8 @@ from headwright.formula import tree as t
 from headwright.formula.shapes import SCALAR, spelt
 
 MIRRORED: dict[str, str] = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
+LARGEST = ("max", "min")
+Ends = tuple[Scalar, Scalar]
 ELEMENTARY = {"exp": exp, "ln": ln, "sin": sin, "cos": cos, "abs": absolute}
 
 
@@ -238,7 +240,7 @@ class Normal:
                 return numeral(ELEMENTARY[function](given.scalar))
             case "rank" if given.is_zero or not given.is_scalar:
                 return numeral(self.rank(given))
-            case "max" | "min":
+            case function if function in LARGEST:
                 return numeral(thing(Applied(function, tuple(sorted(forms, key=text)))))
             case _:
                 raise NoForm(f"{function} has no form")
@@ -267,19 +269,47 @@ class Normal:
                 raise NoForm(f"the sum over {node.index} is over a set")
             for left, sign, right in links(condition):
                 ends = self.restricted(t.Name(node.index), (left, sign, right), ends, left_out)
-        body = inside.of(node.body)
-        if along is not None:  # the sum of x_i e_i e_i^T
-            unit = Unit(thing(symbol), along)
-            body = form(along, along, [((unit, replace(unit, turned=True)), body.scalar)])
-        total = Summation(self.algebra, symbol, *ends).of(body)
+        parts = [(node.body, ends)]
+        for choice in [part for part in t.walk(node.body) if isinstance(part, t.Call) and part.function in LARGEST]:
+            parts = [one for body, inner in parts for one in inside.split(body, choice, symbol, inner)]
+        summed = [Summation(self.algebra, symbol, *inner).of(inside.term(body, symbol, along)) for body, inner in parts]
+        total = plus(*summed)
         for place in left_out:
             without = replace(self, bound={**self.bound, node.index: place}).of(node.body)
             total = minus(total, without)
         return total
 
+    def term(self, body: t.Node, symbol: Index, along: Size | None) -> Form:
+        """What is summed."""
+        found = self.of(body)
+        if along is not None:  # the sum of x_i e_i e_i^T
+            unit = Unit(thing(symbol), along)
+            found = form(along, along, [((unit, replace(unit, turned=True)), found.scalar)])
+        return found
+
+    def split(self, body: t.Node, choice: t.Call, symbol: Index, ends: Ends) -> Iterator[tuple[t.Node, Ends]]:
+        """max(x_i, y_i) is x_i up to the place k, and y_i beyond it, where x_i - y_i = c (sigma_i - sigma_k), c > 0."""
+        if len(choice.arguments) != 2:
+            raise NoForm("a largest or smallest of more than two")
+        x, y = choice.arguments
+        gap, mine = minus(self.of(x), self.of(y)).scalar, thing(symbol)
+        match list(gap.over.items()) if gap.whole else []:
+            case [
+                (((Thing(of=Member(family, first)), p),), c),
+                (((Thing(of=Member(like, second)), q),), d),
+            ] if (family, p, c) == (like, q, -d) and p > 0 and mine in (first, second):
+                place, factor = (second, c) if first == mine else (first, d)
+                kind = self.known.families.get(family)
+                if kind is not None and kind.kind == "singular values" and not mentions(place, symbol):
+                    early, late = (x, y) if (factor > 0) == (choice.function == "max") else (y, x)
+                    yield _with(body, choice, early), (ends[0], place - 1)  # at k the two are equal
+                    yield _with(body, choice, late), (place, ends[1])
+                    return
+        yield body, ends
+
     def restricted(
-        self, index: t.Name, condition: tuple[t.Node, str, t.Node], ends: tuple[Scalar, Scalar], left_out: list[Scalar]
-    ) -> tuple[Scalar, Scalar]:
+        self, index: t.Name, condition: tuple[t.Node, str, t.Node], ends: Ends, left_out: list[Scalar]
+    ) -> Ends:
         """The bounds of a sum after one more condition on its index; a place that is left out is added to left_out."""
         left, sign, right = condition
         lower, upper = ends
@@ -301,6 +331,10 @@ class Normal:
             left_out.append(bound)
             return lower, upper
         raise NoForm("a condition of a sum that is not known to lie inside its bounds")
+
+
+def _with(node: t.Node, old: t.Node, new: t.Node) -> t.Node:
+    return new if node == old else t.mapped(node, lambda part: _with(part, old, new))
 
 
 def written_size(node: t.Name) -> Size:
@@ -447,82 +481,92 @@ GAP = Unit(ZERO, 0)  # marks the place of e_i e_i^T while a word is put together
 
 @dataclass(frozen=True)
 class Block:
-    """Places first .. last, and the number that multiplies sigma_i^e there."""
+    """Places first .. last of a diagonal, and what multiplies each power of sigma_i there."""
 
     first: Scalar
     last: Scalar
-    coefficient: Scalar
+    entry: tuple[tuple[Powers, Scalar], ...]
+
+    def at(self, place: Scalar, algebra: Algebra) -> Scalar:
+        """The number at a place."""
+        return sum((factor * algebra.members(powers, place) for powers, factor in self.entry), ZERO)
 
 
-@dataclass(frozen=True)
-class Profile:
-    """The singular values of a form, up to order and sign."""
-
-    powers: Powers
-    blocks: tuple[Block, ...]
-
-
-def profile(given: Form, algebra: Algebra) -> Profile:
-    """The blocks of a form L D R; NoForm if it is none."""
+def blocks(given: Form, algebra: Algebra) -> list[Block]:
+    """The singular values of a form L D R, up to order and sign: what is on the diagonal; NoForm if it is none."""
     found = [(*_split(word, given, algebra), value) for word, value in given.terms]
-    if not found:
-        return Profile((), ())
-    left, diagonal, right, _ = found[0]
-    if any(item[0] != left or item[2] != right or item[1].powers != diagonal.powers for item in found):
+    if any((left, right) != (found[0][0], found[0][2]) for left, _, right, _ in found):
         raise NoForm("singular values of a sum of different kinds of matrices")
-    blocks = []
-    first = ONE
-    for end in _sorted({item[1].upto for item in found}, algebra):
-        parts = [value for _, part, _, value in found if algebra.sizes.at_most(end, part.upto)]
-        coefficient = sum(parts, ZERO)
-        if coefficient != 0:
-            blocks.append(Block(first, end, coefficient))
+    first, cut_at = ONE, []
+    for end in _sorted({diagonal.upto for _, diagonal, _, _ in found}, algebra):
+        entry: dict[Powers, Scalar] = {}
+        for _, diagonal, _, value in found:
+            if algebra.sizes.at_most(end, diagonal.upto):
+                entry[diagonal.powers] = entry.get(diagonal.powers, ZERO) + value
+        if kept := tuple((powers, value) for powers, value in entry.items() if value != 0):
+            cut_at.append(Block(first, end, kept))
         first = end + 1
-    return Profile(diagonal.powers, tuple(blocks))
+    return cut_at
 
 
 def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
     """|L D R|_2 where one block is certain to hold the largest singular value."""
-    found = candidates(given, algebra)
+    found = blocks(given, algebra)
     if not found:
         return ZERO
-    (first, last, _), sizes = found[0], [size for _, _, size in found]
-    if not algebra.sizes.at_most(first, last) or not all(algebra.sizes.at_most(size, sizes[0]) for size in sizes):
+    values, sizes = candidates(given, algebra), [_size(block, algebra) for block in found]
+    if len({block.entry[0][0] for block in found}) > 1 or not algebra.sizes.at_most(found[0].first, found[0].last):
         raise NoForm("a spectral norm that may be found in two places")
-    return sizes[0] * algebra.members(profile(given, algebra).powers, first)
+    if not all(algebra.sizes.at_most(size, sizes[0]) for size in sizes):
+        raise NoForm("a spectral norm that may be found in two places")
+    return values[0][2]
 
 
 def candidates(given: Form, algebra: Algebra) -> list[tuple[Scalar, Scalar, Scalar]]:
-    """The first and last place of each block, and the number there; the norm is the largest number x entry."""
-    found = profile(given, algebra)
-    families = [algebra.known.families.get(family) for family, _ in found.powers]
-    falling = all(family is not None and family.kind == "singular values" for family in families)
-    if not falling or any(exponent < 0 for _, exponent in found.powers):
-        raise NoForm("the largest of numbers that are not known to decrease")
-    return [(block.first, block.last, _size(block.coefficient, algebra)) for block in found.blocks]
+    """Numbers of which the largest is |L D R|_2, each where a first place is not beyond a last one.
+
+    With one falling power of sigma_i in them the entries of a block all rise or all fall: their sizes are largest at
+    its ends.
+    """
+    found = []
+    for block in blocks(given, algebra):
+        moving = [powers for powers, _ in block.entry if powers]
+        families = [(algebra.known.families.get(family), exponent) for powers in moving for family, exponent in powers]
+        falling = all(family and family.kind == "singular values" and exponent > 0 for family, exponent in families)
+        if len(moving) > 1 or not falling:
+            raise NoForm("the largest of numbers that are not known to decrease")
+        try:
+            ends = [_size(block, algebra) * algebra.members(block.entry[0][0], block.first)]
+        except NoForm:
+            if not all(value.names() <= set(algebra.known.integers) for _, value in block.entry):
+                raise
+            ends = [sign * block.at(place, algebra) for place in (block.first, block.last) for sign in (1, -1)]
+        found += [(block.first, block.last, end) for end in dict.fromkeys(ends)]
+    return found
 
 
-def _size(value: Scalar, algebra: Algebra) -> Scalar:
-    """|value|, for a number whose sign is known."""
-    for one in (value, -value):
-        if algebra.sizes.at_most(ZERO, one):
-            return one
+def _size(block: Block, algebra: Algebra) -> Scalar:
+    """|value|, for the one number of a block, where its sign is known."""
+    for _, value in block.entry if len(block.entry) == 1 else ():
+        for one in (value, -value):
+            if algebra.sizes.at_most(ZERO, one):
+                return one
     raise NoForm("a spectral norm that depends on numbers that are not known")
 
 
 def exact_rank(given: Form, algebra: Algebra) -> Scalar:
     """The rank of L D R where it is certain which entries of D are 0; NoForm elsewhere."""
-    found = profile(given, algebra)
-    if any(block.coefficient.rational is None for block in found.blocks):
-        raise NoForm("a rank that depends on numbers that are not known")
-    if not all(algebra.known.fact(f"{family}_*", "positive") for family, _ in found.powers):
-        raise NoForm("a rank that depends on which singular values are 0")
+    for block in blocks(given, algebra):
+        if len(block.entry) > 1 or block.entry[0][1].rational is None:
+            raise NoForm("a rank that depends on numbers that are not known")
+        if not all(algebra.known.fact(f"{family}_*", "positive") for family, _ in block.entry[0][0]):
+            raise NoForm("a rank that depends on which singular values are 0")
     return rank_bound(given, algebra)
 
 
 def rank_bound(given: Form, algebra: Algebra) -> Scalar:
     """What the rank of L D R is at most: the number of places whose coefficient is not 0."""
-    return sum((block.last - block.first + 1 for block in profile(given, algebra).blocks), ZERO)
+    return sum((block.last - block.first + 1 for block in blocks(given, algebra)), ZERO)
 
 
 def _split(word: Word, given: Form, algebra: Algebra) -> tuple[Word, Diagonal, Word]:
