@@ -20,7 +20,7 @@ from flint import arb, arb_mat, ctx
 from headwright.check.answer import full_name, label
 from headwright.check.exercise import Exercise, Keys, Tokens
 from headwright.errors import InputError
-from headwright.formula.evaluate import Budget, Undefined, ball, compare, evaluate, precision, softmax
+from headwright.formula.evaluate import Budget, Undefined, ball, compare, evaluate, identity, precision, softmax
 from headwright.formula.shapes import SCALAR, Shape, typed
 from headwright.formula.tree import Call, Comparison, Listing, Logic, Name, Node, Quantified, Relation, mapped
 
@@ -332,10 +332,10 @@ class TokensWorld(_Defined):
             length = self.numbers[setting.length]
             return unit(size, setting.directions.index(which)) * number(length)[0, 0]
         if full in ("I", "I_d", "I_D"):
-            return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+            return identity(size)
         found = self.defined(full)
         if found is not None and full in ("Q", "K", "V") and found.nrows() == 1:
-            return arb_mat(size, size, [found[0, 0] if i == j else arb(0) for i in range(size) for j in range(size)])
+            return identity(size) * found[0, 0]
         if found is not None and full in self.tokens and found.nrows() == 1:
             return arb_mat(size, 1)
         return self._attention(name) if found is None else found
@@ -442,8 +442,8 @@ def holds_on_average(claim: Relation, world: KeysWorld, setting: Keys, variance:
     try:
         with precision():
             plainly = computed(claim)
-            identity = arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-            there = replace(world, numbers={**world.numbers, VARIANCE: variance}, _values={**found, IDENTITY: identity})
+            values = {**found, IDENTITY: identity(size)}
+            there = replace(world, numbers={**world.numbers, VARIANCE: variance}, _values=values)
             return holds(plainly, there)
     except (InputError, ValueError, OverflowError):  # it has no value here, or is not linear
         return None

@@ -310,7 +310,7 @@ class Scalar:
 
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
-        yield from dict.fromkeys(atom for atom, _ in powers_in(self))
+        yield from dict.fromkeys(atom for atom, _ in powers_in((*self.over, *self.under)))
 
     def names(self) -> frozenset[str]:
         """The parameters that occur.
@@ -349,23 +349,23 @@ def _terms_key(terms: Terms) -> str:
     return "+".join(sorted(f"{coefficient}*{monomial_key(monomial)}" for monomial, coefficient in terms.items()))
 
 
-def powers_in(*values: Scalar) -> Iterator[tuple[Atom, Fraction]]:
-    """Every power of an atom in the numbers; what stands inside an atom comes before it, where it is met first."""
-    seen: set[Atom] = set()
+def powers_in(monomials: Iterable[Monomial], seen: set[Atom] | None = None) -> Iterator[tuple[Atom, Fraction]]:
+    """Every power of an atom; those inside an atom come before it, where it is met first."""
+    seen = set() if seen is None else seen
+    for monomial in monomials:
+        for atom, exponent in monomial:
+            if atom not in seen:
+                if isinstance(atom, Exp):
+                    yield from powers_in((atom.power,), seen)
+                elif isinstance(atom, Function):
+                    yield from powers_in((*atom.body.over, *atom.body.under), seen)
+                seen.add(atom)
+            yield atom, exponent
 
-    def inside(monomials: Iterable[Monomial]) -> Iterator[tuple[Atom, Fraction]]:
-        for monomial in monomials:
-            for atom, exponent in monomial:
-                if atom not in seen:
-                    if isinstance(atom, Exp):
-                        yield from inside((atom.power,))
-                    elif isinstance(atom, Function):
-                        yield from inside((*atom.body.over, *atom.body.under))
-                    seen.add(atom)
-                yield atom, exponent
 
-    for value in values:
-        yield from inside((*value.over, *value.under))
+def parts_of(atom: Atom) -> Iterator[Atom]:
+    """The atoms inside an atom, and itself."""
+    return (part for part, _ in powers_in((((atom, Fraction(1)),),)))
 
 
 def number(value: Number) -> Scalar:

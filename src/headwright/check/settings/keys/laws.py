@@ -360,7 +360,7 @@ def variance_named(nodes: Iterable[t.Node], scene: Scene) -> dict[str, t.Node]:
                     names = set(names_in(spread))
                     own = [one for one in names if _own(one, scene)]
                     if len(own) == 1 and t.Name(VARIANCE) not in names:
-                        squared = any(own[0] in _squared(one) for one in t.walk(spread))
+                        squared = t.Power(own[0], t.Number(Fraction(2))) in t.walk(spread)
                         found: dict[str, t.Node] = {full_name(own[0]): ROOT if squared else t.Name(VARIANCE)}
                         if _is_variance(spread, scene.defining(found)):
                             return found
@@ -375,10 +375,6 @@ def _is_variance(spread: t.Node, scene: Scene) -> bool:
     except (MisfitError, UndeterminedError):
         return False
     return isinstance(value, Spread) and value.identity == laws.variance
-
-
-def _squared(node: t.Node) -> list[t.Node]:
-    return [node.base] if isinstance(node, t.Power) and node.exponent == t.Number(Fraction(2)) else []
 
 
 def _own(name: t.Name, scene: Scene) -> bool:
