@@ -1017,7 +1017,7 @@ def _upright(value: Scalar) -> Scalar:
     return max(value, -value, key=lambda one: one.key)
 
 
-FUNCTIONS: Mapping[Kind, Callable[[Scalar], Scalar]] = {
+FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
     "ln": ln, "abs": absolute, "sin": sin, "cos": cos, "ceil": ceil, "floor": floor,
 }  # fmt: skip
 

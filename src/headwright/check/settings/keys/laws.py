@@ -105,8 +105,7 @@ class Form:
 
     def turned(self) -> Form:
         """The transpose."""
-        constant = self.constant.turned() if isinstance(self.constant, Vec) else self.constant
-        return replace(self, constant=constant, swing={n: _turned(x) for n, x in self.swing.items()})
+        return replace(self, constant=_turned(self.constant), swing={n: _turned(x) for n, x in self.swing.items()})
 
 
 def _turned(value: Exact) -> Exact:

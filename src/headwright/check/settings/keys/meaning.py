@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
-from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
-from headwright.check.scalars.scalar import ceil, floor
+from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
+from headwright.check.scalars.scalar import FUNCTIONS
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
@@ -30,10 +30,7 @@ DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
-ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
-    "ceil": ceil, "floor": floor,
-}  # fmt: skip
+ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {"exp": exp, "sqrt": sqrt, **FUNCTIONS}
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,12 @@ class Reader:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
         if full in self.bound or full in scene.classes.picked:
-            return self._place(self.bound.get(full, full))
+            which = self.bound.get(full, full)
+            if (
+                which.isdigit()
+            ):  # the number of a key, where i k_i is written: keys of a class differ in that
+                return number(int(which))
+            raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
             vector = scene.vectors[full]
             picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
@@ -108,12 +110,6 @@ class Reader:
             if value is not None:
                 return value
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
-
-    def _place(self, which: str) -> Scalar:
-        """The number of a key, where i k_i is written: keys of a class are alike in all but that."""
-        if which.isdigit():
-            return number(int(which))
-        raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
 
     def _which(self, node: t.Name) -> str:
         index = label(node.index)
@@ -173,13 +169,11 @@ class Reader:
         if value == ZERO:
             return Vec("key", {})  # a written 0 is the zero vector
         if isinstance(value, Vec) and value.space != "key":
-            raise WrongKindError(f"{name} is made of values: a query is compared with keys", self._written(name))
+            written = self.scene.definitions.get(name, named(name))
+            raise WrongKindError(f"{name} is made of values: a query is compared with keys", written)
         if not isinstance(value, Vec):
             raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
-
-    def _written(self, name: str) -> t.Node:
-        return self.scene.definitions.get(name, named(name))
 
     def _weight(self, heads: tuple[str, ...], key: t.Name) -> Scalar:
         which = self._which(key)
