@@ -16,7 +16,7 @@ from headwright.check.exercise import Exercise
 from headwright.check.reading.written import Written, find_formulas
 from headwright.check.sheets.matching import Match, Matcher, Words, defined
 from headwright.check.sheets.outline import DEEPEST_ATX, LISTED, Line, Part, outline
-from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, Sheet, parse_sheet
+from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, NOTHING, Sheet, parse_sheet
 from headwright.check.sheets.text import Complaint, Handed, Note, clean, read_text, shortened
 from headwright.errors import InputError
 
@@ -108,11 +108,7 @@ class _Reader:
                 complaints += more
         notes += self._questions(found)
         if not (answers or notes):
-            sentence = (
-                "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and "
-                "the formula below it between $ signs"
-            )
-            complaints.append(Complaint(self._file, 1, sentence))
+            complaints.append(Complaint(self._file, 1, NOTHING))
         notes.sort(key=lambda note: note.line)
         return Sheet(self._file, tuple(answers), tuple(complaints[:MOST_COMPLAINTS]), tuple(notes[:MOST_ANSWERS]))
 

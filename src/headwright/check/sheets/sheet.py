@@ -23,6 +23,10 @@ from headwright.check.sheets.text import Complaint, Handed, Note
 
 MOST_ANSWERS = 500
 MOST_COMPLAINTS = 20
+NOTHING = (
+    "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
+    "between $ signs"
+)
 MATHEMATICS = ("", "math", "latex", "tex")  # what a fenced block with formulas may be called
 _WORD = re.compile(r"\w+(?:-\w+)*")
 
@@ -144,8 +148,7 @@ class _Reader:
             whole = Written("\n".join(self._lines), 1, self._form)  # a formula without marks is read from it
             self._answers = self._answers[:1] or [Handed(self._file, 1, self._only, (), whole)]
         if not self._answers and not self._complaints:
-            self._complain(1, "no answer was found: write a heading with an exercise's id, such as '## averaging-two', "
-                           "and the formula below it between $ signs")  # fmt: skip
+            self._complain(1, NOTHING)
         return Sheet(self._file, tuple(self._answers), tuple(self._complaints))
 
     def _start(self, section: _Section) -> None:

@@ -256,7 +256,8 @@ class KeysCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One part for every case of a claim."""
         decider = self.decider
-        if claim.role == "goal" and any(isinstance(n, Call) and n.function == "P" for n in walk(claim.node)):
+        spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
+        if any(isinstance(part, Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
         findings = list(decider.findings(claim))
         if not findings:

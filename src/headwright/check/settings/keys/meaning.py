@@ -86,9 +86,7 @@ class Reader:
         scene, full = self.scene, full_name(node)
         if full in self.bound or full in scene.classes.picked:
             which = self.bound.get(full, full)
-            if (
-                which.isdigit()
-            ):  # the number of a key, where i k_i is written: keys of a class differ in that
+            if which.isdigit():  # the number of a key, where i k_i is written: keys of a class differ in that
                 return number(int(which))
             raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
