@@ -66,3 +66,10 @@ def test_vectors_differ_where_one_coordinate_does() -> None:
 
 def test_nothing_is_proved_under_what_never_happens() -> None:
     assert decide(n, ">=", number(5), WHERE.given((n, "<", number(1)))).word == "undecided"
+
+
+def test_what_does_not_move_tends_to_itself_only() -> None:
+    near = 1 / (2 + 1 / (100 * n))
+    assert decide(near, "~", number(Fraction(1, 2)), WHERE).word == "proved"
+    assert decide(near, "->", number(Fraction(1, 2)), WHERE).word == "undecided"
+    assert decide(near, "->", 100 * n / (200 * n + 1), WHERE).word == "proved"

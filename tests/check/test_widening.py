@@ -69,3 +69,26 @@ def test_a_fixed_tolerance_does_not_go_to_0() -> None:
     assert found.exercise is not None
     assert not found.exercise.parameters["epsilon"].small
     assert widened(exercise, [], r"for fixed $n$, $\alpha_a \to \frac12$") is None
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("averaging-two", rf"{QUERY}. For all $n$ and $\epsilon$, $\alpha_b \to \frac12$."),
+        ("averaging-two", rf"{QUERY}. Then $c \to \frac12(v_a + v_b)$ for every $n$ and $\epsilon$."),
+        ("averaging-gaussian", r"$q = \ln(n/\epsilon)(\mu_a + \mu_b)$. As the noise vanishes, $\alpha_b \to \frac12$."),
+        (
+            "averaging-gaussian",
+            r"$q = \ln(n/\epsilon)(\mu_a + \mu_b)$. $\alpha_b \to \frac12$ when the noise goes to zero.",
+        ),
+    ],
+)
+def test_a_limit_for_every_tolerance_is_not_one_in_the_tolerance(exercise: str, text: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "undecided", verdict.reason
+    assert "every epsilon" in verdict.reason
+
+
+def test_a_limit_in_a_large_name_is_one_for_every_tolerance() -> None:
+    text = r"$q = \lambda(k_a + k_b)$ with $\lambda \to \infty$. For every $\epsilon$, $\alpha_b \to \frac12$."
+    assert judged("averaging-two", text).word == "proved"

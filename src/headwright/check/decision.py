@@ -183,6 +183,7 @@ class Case:
         return replace(self, left=self.left.put(values), right=self.right.put(values), where=self.where.put(values))
 
 
+STANDS = "the two sides are near each other, and nothing moves: this is no limit (write \\approx)"
 EMPTY = "no case that can occur satisfies what is assumed"
 
 
@@ -352,6 +353,9 @@ def _close(case: Case) -> Decision:
         return Decision("proved", f"both sides are {left}", used="exact algebra")
     if not large:
         found = _for_all(Case(absolute(gap), "<=", number(NEAR), where))
+        if found.word == "proved" and case.sign == "->":
+            same = prove(left, "=", right, where)
+            return Decision("proved", same.reason, same.used) if same else Decision("undecided", STANDS)
         if found.word == "proved":
             return Decision("proved", f"the two sides differ by at most {float(NEAR):g}: {found.reason}", found.used)
         said = found.reason or f"the two sides differ by more than {float(NEAR):g}"

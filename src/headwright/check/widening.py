@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from headwright.check.answer import comparisons, full_name, given_numbers, numbe
 from headwright.check.exercise import Exercise, Parameter, parsed
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.formula.show import plain
-from headwright.formula.tree import Name, Node, Relation
+from headwright.formula.tree import Name, Node, Quantified, Relation, walk
 
 SIGNS = ("<", "<=", ">", ">=")
 
@@ -24,8 +24,10 @@ class Wider:
     exercise: Exercise | None = None
 
 
-def widened(exercise: Exercise, stated: Sequence[Relation], sentence: str) -> Wider | None:
+def widened(exercise: Exercise, stated: Sequence[Relation], sentence: str, every: Collection[str] = ()) -> Wider | None:
     """For which numbers a statement is said, where these are not those that are given; None where they are.
+
+    `every`: names that stay where they are while something else moves.
 
     >>> from headwright.check.exercise import load_exercises, parsed
     >>> two = load_exercises()["averaging-two"]
@@ -43,9 +45,10 @@ def widened(exercise: Exercise, stated: Sequence[Relation], sentence: str) -> Wi
         wider = given if given.integer else _wider(given, [(sign, value) for sign, value, _ in mine])
         if wider != given:
             words += [f"{' and '.join(dict.fromkeys(plain(link) for _, _, link in mine))}, which {MORE}"]
-        if given.small and re.search(rf"\bfix(?:ed)?\b[^.;:]*{name}\b", sentence):
+        fixed = re.search(rf"\bfix(?:ed)?\b[^.;:]*{name}\b", sentence)
+        if given.small and (fixed or name in every):
             wider = wider.model_copy(update={"small": False})
-            words += [f"a fixed {name}"]
+            words += [f"{'a fixed' if fixed else 'every'} {name}"]
         parameters[name] = wider
     if words:
         return Wider(" and ".join(words), exercise.model_copy(update={"parameters": parameters}))
@@ -53,6 +56,25 @@ def widened(exercise: Exercise, stated: Sequence[Relation], sentence: str) -> Wi
     return None if between is None else Wider(f"{plain(between)}, which {MORE}")
 
 
+def staying(node: Node, stated: Sequence[Relation], sentence: str, exercise: Exercise) -> set[str]:
+    """The names for each of which a limit is stated: 'for every epsilon'; 'as the noise vanishes', for all of them.
+
+    >>> from headwright.check.exercise import load_exercises, parsed
+    >>> two = load_exercises()["averaging-two"]
+    >>> staying(parsed(r"\\alpha_a \\to 1/2 \\text{ for all } \\epsilon"), [], "", two)
+    {'epsilon'}
+    """
+    if not any(isinstance(part, Relation) and "->" in part.comparisons for part in walk(node)):
+        return set()
+    if exercise.keys is not None and exercise.keys.noise != "none" and _NOISE.search(sentence):
+        return set(exercise.parameters)
+    ranging = node.conditions if isinstance(node, Quantified) else ()
+    bounded = [term for link in stated if link.comparisons[0] in SIGNS for term in link.terms]
+    return {full_name(one) for one in (*ranging, *bounded) if isinstance(one, Name)}
+
+
+# 'as the noise vanishes' is read as this, as is 'as the keys are nearly their means'
+_NOISE = re.compile(r"\b(?:as|when|while|once) (?:the (?:noise|variance)s?\b|\$k_i \\approx \\mu_i\$)", re.IGNORECASE)
 MORE = "is more than is given"
 _REAL = re.compile(r"\b(?:reals?|rationals?|complex)\b|\\mathbb\s*\{?\s*[RQC]\b|\\R\b", re.IGNORECASE)
 _INTEGERS = re.compile(

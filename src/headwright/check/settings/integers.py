@@ -10,8 +10,8 @@ coefficients are is unknown to the real arithmetic behind `prove`. What comes ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -22,13 +22,17 @@ from headwright.check.exercise import Exercise, Integers, parsed
 from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import Range, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.scalar import Function, interval, of_atom
+from headwright.check.scalars.scalar import ONE as UNDER
+from headwright.check.scalars.scalar import Atom, Function, interval, of_atom
 from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
 TWO = t.Number(Fraction(2))
+WAVES = ("sin", "cos")
+MOST = 6  # power of a sine
+WIDEST = 64  # rows whose entries are all looked at
 NEAR = t.Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
 
 
@@ -39,6 +43,7 @@ class Encoder:
     whole: Whole
     integers: Mapping[str, Range]
     rows: str
+    defined: list[Any] = field(default_factory=list)  # where what was read so far has a value
 
     def statement(self, node: t.Node) -> Any:
         """A statement as a z3 formula."""
@@ -48,17 +53,21 @@ class Encoder:
                 return z3.And(*(self.statement(item) for item in items))
             case t.Logic("or", items):
                 return z3.Or(*(self.statement(item) for item in items))
-            case t.Logic("not", (item,)):
-                return z3.Not(self.statement(item))
+            case t.Logic("not" | "iff", items):
+                done = len(self.defined)
+                first, *rest = (self.statement(item) for item in items)
+                return z3.And(*self.defined[done:], first == rest[0] if rest else z3.Not(first))
             case t.Logic("implies", (condition, conclusion)):
                 return self._implies(condition, conclusion)
-            case t.Logic("iff", (left, right)):
-                return self.statement(left) == self.statement(right)
             case t.Quantified(body, conditions):
                 given = [self.statement(c) for c in conditions if not isinstance(c, t.Name)]
                 return z3.Implies(z3.And(*given), self.statement(body))
             case t.Exists(body, conditions):
                 return self._some(body, conditions, node)
+            case t.Bond("in", member, t.Domain("Z")):
+                return self._multiple(member, number(1), node)
+            case t.Bond("in", member, t.Product((*factors, t.Domain("Z")))):
+                return self._multiple(member, prod((self.value(factor) for factor in factors), start=number(1)), node)
             case t.Relation():
                 return z3.And(*(self._link(link) for link in comparisons(node)))
             case _:
@@ -79,7 +88,15 @@ class Encoder:
             if name not in (t.Name("k"), t.Name("m")) or not isinstance(name, t.Name) or name.base not in self.integers:
                 raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
             some.append(self.whole.name(name.base))
-        return self.whole.z3.Exists(some, self.statement(body))
+        done = len(self.defined)
+        found = self.whole.z3.Exists(some, self.statement(body))
+        if self.defined[done:]:
+            raise MisfitError("a quotient of what is said to exist", node)
+        return found
+
+    def _multiple(self, node: t.Node, of: Scalar, said: t.Node) -> Any:
+        """That a number is a whole multiple of another: t - t' in 2 pi Z."""
+        return self._linked(lambda: self._turning(lambda m: [self.value(node) - m * of]), said)
 
     def _link(self, link: t.Relation) -> Any:
         (left, right), (sign,) = link.terms, link.comparisons
@@ -88,10 +105,16 @@ class Encoder:
             return self.whole.z3.And(self.whole.compared(near - gap, ">="), self.whole.compared(near + gap, ">="))
         if sign in ("~", "->", "<<", ">>"):
             raise MisfitError(f"'{sign}' has no meaning for integers", left)
+        return self._linked(lambda: self._compared(left, sign, right), link)
+
+    def _linked(self, said: Callable[[], Any], node: t.Node) -> Any:
+        """What is said, which is false where it has no value."""
+        done = len(self.defined)
         try:
-            return self._compared(left, sign, right)
+            found = said()
         except NotWhole as error:
-            raise MisfitError("this is not understood about integers", link) from error
+            raise MisfitError("this is not understood about integers", node) from error
+        return self.whole.z3.And(*self.defined[done:], found)
 
     def _compared(self, left: t.Node, sign: t.Comparison, right: t.Node) -> Any:
         z3 = self.whole.z3
@@ -132,8 +155,8 @@ class Encoder:
         squares = _squares(big) if sign in ("<", ">") and small == t.Number(Fraction(0)) else []
         if squares:  # a sum of squares is positive where one of them is not 0
             return self.whole.z3.Not(self.whole.z3.And(*(self._is_nought(one) for one in squares)))
-        gap = self.value(big) - self.value(small)
-        waves = any(isinstance(atom, Function) and atom.kind in ("sin", "cos") for atom in gap.atoms())
+        gap = _linear(self.value(big) - self.value(small))
+        waves = any(isinstance(atom, Function) and atom.kind in WAVES for atom in gap.atoms())
         if sign in ("<", ">") and waves and interval(gap).low == 0:
             return self.whole.z3.Not(self._vanishes(gap))  # 1 - cos x, and no cosine is above 1
         return self.whole.compared(gap, ">" if sign in ("<", ">") else ">=")
@@ -154,6 +177,11 @@ class Encoder:
         gap = self.value(_index(one)) - self.value(_index(other))
         if gap == 0:
             return number(0)
+        places, values = gap.names() | {"d"}, self.whole.values
+        if places <= set(values) and values["d"] <= WIDEST:
+            bases = (number(10000) ** Fraction(-2 * place, values["d"]) for place in range(values["d"] // 2))
+            return sum((2 - 2 * cos(base * gap.put(dict(values))) for base in bases), number(0))
+        self.whole.opaque |= places
         key = min(str(gap), str(-gap))  # the cosine is even
         rest = parameter(Symbol("others", key, "what the other frequencies add"), Range(0))
         self.whole.conditions.append(self.whole.compared(4 * self._length() - 4 - rest, ">="))
@@ -164,30 +192,41 @@ class Encoder:
 
     def _vanishes(self, value: Scalar) -> Any:
         """That a number is 0; cos x = cos y means x - y = 2 pi m or x + y = 2 pi m for some integer m."""
-        value = _without_squared_sines(value)
-        terms = value.over if value.whole else {}
+        value = _linear(_cleared(value))
         waves = [
             (atom, coefficient)
-            for monomial, coefficient in terms.items()
+            for monomial, coefficient in value.over.items()
             for atom, exponent in monomial
-            if isinstance(atom, Function) and atom.kind in ("sin", "cos") and len(monomial) == 1 and exponent == 1
+            if isinstance(atom, Function) and atom.kind in WAVES and len(monomial) == 1 and exponent == 1
         ]
-        rest = value
-        for atom, coefficient in waves:
-            rest = rest - coefficient * of_atom(atom)
+        rest = value - sum((coefficient * of_atom(atom) for atom, coefficient in waves), number(0))
         match waves:
             case [(Function(kind=kind, body=x), a)] if (level := (-rest / a).rational) in QUARTERS[kind]:
                 return self._same_wave(kind, x, QUARTERS[kind][level] * pi() / 2)  # 1 = cos 0, -1 = sin(3 pi/2)
             case [(Function(kind=kind, body=x), a), (Function(kind=other, body=y), b)] if kind == other and rest == 0:
                 if a == -b or (a == b and kind == "sin"):
                     return self._same_wave(kind, x, y if a == -b else -y)
-        return self.whole.vanishes(value)
+        constant, most = rest.over.get((), Fraction(0)), sum(abs(factor) for _, factor in waves)
+        others = (rest - constant) * (1 if constant > 0 else -1)
+        low = interval(others).low
+        if waves and abs(constant) == most and isinstance(low, Fraction) and low >= 0:
+            # 2 - cos x - cos y + z, where z is not below 0, is 0 where each wave is at its end, and z is 0
+            ends = [(wave, Fraction(-1 if factor * constant > 0 else 1)) for wave, factor in waves]
+            said = [self._same_wave(one.kind, one.body, QUARTERS[one.kind][end] * pi() / 2) for one, end in ends]
+            return self.whole.z3.And(*said, self.whole.compared(others, "<="))
+        try:
+            return self.whole.vanishes(value)
+        except NotWhole:
+            return self.whole.z3.And(*(self.whole.compared(value, sign) for sign in (">=", "<=")))
 
     def _same_wave(self, kind: str, x: Scalar, y: Scalar) -> Any:
         """sin x = sin y means x - y = 2 pi m or x + y = (2 m + 1) pi."""
+        return self._turning(lambda m: [x - y - 2 * m * pi(), x + y - (2 * m + int(kind == "sin")) * pi()])
+
+    def _turning(self, said: Callable[[Scalar], list[Scalar]]) -> Any:
+        """That one of some numbers is 0, for some integer."""
         m = parameter(Symbol("turns", str(len(self.whole.names))), Range(integer=True))
-        odd = number(kind == "sin")
-        found = [self.whole.vanishes(x - y - 2 * m * pi()), self.whole.vanishes(x + y - (2 * m + odd) * pi())]
+        found = [self.whole.vanishes(_cleared(value)) for value in said(m)]
         turns = self.whole.names.pop(next(iter(m.names())))
         return self.whole.z3.Exists([turns], self.whole.z3.Or(*found))
 
@@ -211,7 +250,10 @@ class Encoder:
             case t.Inner(left, right):
                 return self.value(left) * self.value(right)
             case t.Quotient(over, under):
-                return self.value(over) / self._defined(under)
+                divisor = self.value(under)
+                if not interval(divisor).positive:
+                    self.defined.append(self.whole.z3.Not(self._vanishes(divisor)))
+                return self.value(over) / divisor
             case t.Power(t.Norm(t.Sum((one, t.Negative(other)))), two) if two == TWO and self._are_rows(one, other):
                 return self._distance(one, other)
             case t.Power(t.Norm(body), two) if two == TWO and self._is_row(body):
@@ -232,7 +274,7 @@ class Encoder:
                 raise MisfitError("this is not understood about integers", node)
 
     def _defined(self, node: t.Node) -> Scalar:
-        """What is divided by, or under a root: simplifying must not hide where that has no value."""
+        """What is under a root: simplifying must not hide where that has no value."""
         value = self.value(node)
         if not interval(value).positive:
             raise MisfitError("this need not be above 0", node)
@@ -256,24 +298,51 @@ QUARTERS: Mapping[str, Mapping[Fraction | None, int]] = {  # of half a turn, whe
 }
 
 
-def _without_squared_sines(value: Scalar) -> Scalar:
-    """With 1 - cos(x)^2 for sin(x)^2."""
-    if not value.whole:
-        return value
+def _cleared(value: Scalar) -> Scalar:
+    """What is 0 where a number is; it is divided by nothing that is 0."""
+    whole, below = Scalar(value.over, UNDER), dict[Atom, Fraction]()
+    for atom, exponent in (pair for monomial in value.over for pair in monomial):
+        below[atom] = min(exponent, below.get(atom, Fraction(0)))
+    return prod((of_atom(atom) ** -exponent for atom, exponent in below.items()), start=whole)
+
+
+def _linear(value: Scalar) -> Scalar:
+    """With sums of waves in place of their products: 2 sin x sin y = cos(x - y) - cos(x + y)."""
     total = number(0)
     for monomial, coefficient in value.over.items():
-        product = number(coefficient)
-        for atom, exponent in monomial:
-            if isinstance(atom, Function) and atom.kind == "sin" and exponent.denominator == 1 and exponent > 1:
-                product *= (1 - cos(atom.body) ** 2) ** (exponent // 2) * sin(atom.body) ** (exponent % 2)
-            else:
-                product *= of_atom(atom) ** exponent
-        total += product
-    return total
+        waves = [atom for atom, exponent in monomial if _is_wave(atom, exponent) for _ in range(int(exponent))]
+        others = [of_atom(atom) ** exponent for atom, exponent in monomial if not _is_wave(atom, exponent)]
+        rest = prod(others, start=number(coefficient))
+        if len(waves) < 2:
+            total += rest * prod(map(of_atom, waves), start=number(1))
+            continue
+        one, other, *further = (atom for atom in waves if isinstance(atom, Function))
+        x, y = one.body, other.body
+        if one.kind == other.kind:
+            joined = cos(x - y) + cos(x + y) * (1 if one.kind == "cos" else -1)
+        else:
+            joined = sin(x + y) + sin(x - y) * (1 if one.kind == "sin" else -1)
+        total += _linear(rest * joined / 2 * prod(map(of_atom, further), start=number(1)))
+    return total / Scalar(value.under, UNDER)
+
+
+def _is_wave(atom: object, exponent: Fraction) -> bool:
+    return isinstance(atom, Function) and atom.kind in WAVES and exponent.denominator == 1 and 0 < exponent <= MOST
 
 
 def _index(row: t.Node) -> t.Node:
     return row.index if isinstance(row, t.Name) and row.index is not None else row
+
+
+def _with_multiple(node: t.Node) -> t.Node:
+    """t - t' = 2 pi k for t - t' in 2 pi Z: for any k where it is assumed, for some k where it follows."""
+    match node:
+        case t.Bond("in", member, t.Product((*factors, t.Domain("Z")))):
+            return t.Relation((member, t.Product((*factors, t.Name("k")))), ("=",), span=node.span)
+        case t.Bond("in", member, t.Domain("Z")):
+            return t.Relation((member, t.Name("k")), ("=",), span=node.span)
+        case _:
+            return node
 
 
 def _squares(node: t.Node) -> list[t.Node]:
@@ -311,8 +380,9 @@ class IntegersSetting:
         return True
 
     def opened(self, answer: Answer) -> IntegersCourt:
-        """Nothing is defined by an answer here."""
-        return IntegersCourt(self.exercise, self.setting, tuple(answer.claims))
+        """Nothing is defined by an answer here; what implies something, and is so, is said with it."""
+        court = IntegersCourt(self.exercise, self.setting)
+        return replace(court, claims=tuple(replace(said, node=court.joined(said.node)) for said in answer.claims))
 
 
 @dataclass(frozen=True)
@@ -338,6 +408,20 @@ class IntegersCourt:
             decision = next((one for one in further if one.word == "refuted"), decision)
         return [judged(claim, decision, self._words(claim.node, decision))]
 
+    def joined(self, node: t.Node) -> t.Node:
+        """'x != 0, so the rows differ' of 'x != 0 implies that the rows differ', where x is never 0."""
+        match node:
+            case t.Logic("implies", (t.Relation(_, (*_, "!=" | ">" | "<")) as reason, conclusion)):
+                try:
+                    known = self._decision(reason, {}, node).word == "proved"
+                except MisfitError:
+                    known = False
+                return t.Logic("and", (reason, conclusion), span=node.span) if known else node
+            case t.Logic("implies", items) if any(isinstance(item, t.Bond) for item in items):
+                return t.Logic("implies", tuple(map(_with_multiple, items)), span=node.span)
+            case _:
+                return node
+
     def _encoded(self, node: t.Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = dict.fromkeys(self.setting.integers, Range(integer=True))
         integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
@@ -348,7 +432,7 @@ class IntegersCourt:
         encoder, claim = self._encoded(node, values)
         own = set(encoder.whole.names)
         given = [*self._given(node, encoder, scope), *self._ranges(encoder.whole)]
-        found = _decide(claim, given, encoder.whole)
+        found = _decide(claim, given, encoder)
         if found.word == "proved":
             premises = [encoder.statement(premise) for premise in _premises(node)]
             vacuous = bool(premises) and encoder.whole.unsatisfiable([*given, *premises], SECONDS)
@@ -437,13 +521,15 @@ def _claims_difference(node: t.Node) -> bool:
             return False
 
 
-def _decide(claim: Any, given: list[Any], whole: Whole) -> Decision:
-    z3 = whole.z3
-    if whole.unsatisfiable([*given, z3.Not(claim)], SECONDS):
+def _decide(claim: Any, given: list[Any], encoder: Encoder) -> Decision:
+    whole = encoder.whole
+    denied = whole.z3.Not(claim)
+    if whole.unsatisfiable([*given, denied], SECONDS):
         return Decision("proved", "", used=USED)
+    given = [*given, *encoder.defined]  # what has no value somewhere is not proved, and not refuted by that
     for bound in BOUNDS:
-        small = [z3.And(x <= bound, x >= -bound) for x in whole.names.values()]
-        values = whole.model([*given, *small, z3.Not(claim)], SECONDS)
+        small = [whole.z3.And(x <= bound, x >= -bound) for x in whole.names.values()]
+        values = whole.model([*given, *small, denied], SECONDS)
         if values is None:
             continue
         here = [whole.names[name] == value for name, value in values.items()]

@@ -116,3 +116,61 @@ def test_the_output_has_a_limit_as_the_tolerance_goes_to_0() -> None:
     assert check("averaging-two", EXACT, r"\lim_{\epsilon \to 0} c = \frac{1}{2}(v_a + v_b)").word == "proved"
     assert check("averaging-two", EXACT, r"\lim_{\epsilon \to 0} c = \frac{1}{3}(2 v_a + v_b)").word == "refuted"
     assert check("averaging-two", EXACT, r"\lim_{n \to \infty} c = \frac{1}{2}(v_a + v_b)").word == "refuted"
+
+
+NOISY = r"q = 2\ln(n/\epsilon)(\mu_a + \mu_b)"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        r"\lim_{a \to 0} \alpha_b = \frac{1}{2}",
+        r"\lim_{a \to 0} c = \frac{1}{2}(v_a + v_b)",
+        r"\lim_{a \to 0} (\alpha_a + \alpha_b) = 1",
+        r"\lim_{a \to 0} \alpha_i = 0 \text{ for all } i \ne a, b",
+    ],
+)
+def test_a_limit_in_the_noise_is_in_the_noise_alone(claim: str) -> None:
+    verdict = check("averaging-gaussian", r"q = \ln(n/\epsilon)(\mu_a + \mu_b)", claim)
+    assert verdict.word == "refuted", verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("query", "claim"),
+    [
+        (NOISY, r"\lim_{a \to 0} \alpha_a = \frac{n^2}{2 n^2 + (n - 2) \epsilon^2}"),
+        (NOISY, r"\lim_{a \to 0} k_b^\top q = 2\ln(n/\epsilon)"),
+        (NOISY, r"\alpha_b \to \frac{1}{2}"),
+        (NOISY, r"\lim_{\epsilon \to 0} \alpha_b = \frac{1}{2}"),
+        (r"q = \lambda(\mu_a + \mu_b)", r"\lim_{a \to 0} c = \frac{1}{2}(v_a + v_b)"),
+    ],
+)
+def test_what_tends_to_that_as_the_noise_vanishes_is_proved(query: str, claim: str) -> None:
+    verdict = check("averaging-gaussian", query, claim)
+    assert verdict.word == "proved", verdict.reason
+
+
+def test_what_is_about_so_as_the_noise_vanishes_is_so_up_to_the_tolerance() -> None:
+    assert judged("averaging-gaussian", rf"${NOISY}$. As $a \to 0$, $\alpha_a \approx \frac12$.").word == "proved"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("averaging-gaussian", rf"${NOISY}$. For $n = 5$ and $\epsilon = 1/3$, $\alpha_b \to \frac12$."),
+        (
+            "averaging-two",
+            r"$q = 5\ln(n/\epsilon)(k_a + k_b)$. For $n = 3$ and $\epsilon = 1/9$, $\alpha_b \to \frac12$.",
+        ),
+    ],
+)
+def test_what_stays_near_a_number_does_not_tend_to_it(exercise: str, text: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "undecided", verdict.reason
+    assert "nothing moves" in verdict.reason
+
+
+def test_weights_vanish_with_the_tolerance_of_the_exercise_as_no_weight_of_a_softmax_is_ever_0() -> None:
+    assert judged("averaging-two", rf"${EXACT}$. The remaining weights vanish.").word == "proved"
+    held = judged("averaging-two", rf"${EXACT}$. For $n = 5$ and $\epsilon = 1/2$ the remaining weights vanish.")
+    assert held.word == "undecided"

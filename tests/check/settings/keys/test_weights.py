@@ -138,3 +138,8 @@ def test_the_mean_is_that_of_another_law_where_there_is_one() -> None:
         (r"\mathbb{E}[\alpha_a] \to 0.84", "refuted"),
     ):
         assert [part.word for part in check_answer(exercise, [Formula(claim, 1)]).parts] == [word]
+
+
+def test_a_vector_of_ones_is_no_number() -> None:
+    found = _verdict("weights-distribution", r"\alpha^\top \mathbf{1} = 1", r"\alpha_i \ge 0")
+    assert found.word in ("undecided", "unreadable")  # it was refuted, with ones = 2

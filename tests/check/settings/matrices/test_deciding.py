@@ -530,6 +530,9 @@ def test_what_is_false_of_the_first_columns_may_be_meant_of_one(claim: str, word
         (r"\sigma_1 \ge \dots \ge \sigma_d \ge 0", ["proved", "proved"]),
         (r"\sigma_1 \le \sigma_2 \le \dots \le \sigma_k", ["refuted"]),
         (r"\sigma_1 > \sigma_2 > \dots > \sigma_k", ["refuted"]),
+        (r"\sigma_1^2, \dots, \sigma_k^2 \ge \sigma_k^2", ["proved"]),
+        (r"\sigma_1, \sigma_2, \dots, \sigma_d \le \sigma_1", ["proved"]),
+        (r"\sigma_1, \dots, \sigma_d \ge \sigma_k", ["refuted"]),
     ],
 )
 def test_chains_with_dots_speak_of_all_between(claim: str, words: list[str]) -> None:

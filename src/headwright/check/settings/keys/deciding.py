@@ -46,6 +46,7 @@ from headwright.check.settings.keys.scene import (
     FIRST,
     REST,
     SEPARATED,
+    VARIANCE,
     ZERO,
     Hypothesis,
     Meant,
@@ -59,6 +60,7 @@ from headwright.check.settings.keys.scene import (
     places_keys,
     score_name,
 )
+from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
@@ -283,17 +285,36 @@ class Decider:
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
+        if claim.said is not None:
+            here = replace(here, bounded=here.bounded | self._never_said(claim))
         for one in meant(claim.link, claim.under, self.scene):
             for finding in replace(here, sent=self._sent(claim))._limits(one):
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
 
+    def _never_said(self, claim: Claim) -> frozenset[str]:
+        """The names in a claim that nothing said before it speaks of: they may be anything, and need not be large."""
+        scene = self.scene
+        spoken = (*scene.definitions.values(), *self.hypotheses, *self.assumed, *claim.under)
+        known = {*scene.definitions, *self.growing, *self.vanishing, *scene.own}
+        known |= {full_name(name) for node in spoken for name in names_in(node)}
+        own = [name for name in names_in(claim.link) if not scene.gives(name)]
+        return frozenset({full_name(name) for name in own} - known)
+
     def _sent(self, claim: Claim) -> frozenset[str]:
-        """The names in which a claim states a limit, 'as n grows'; noise vanishes anyway."""
+        """The names in which a claim states a limit, 'as n grows'.
+
+        Noise vanishes anyway, and what is 'about' so is so up to a tolerance: a limit is in the noise alone.
+        """
         if not {"~", "->"} & set(claim.link.comparisons):
             return frozenset()
         links = [part for one in claim.under for part in walk(one) if isinstance(part, Relation)]
-        tending = [one for one in links if one.comparisons == ("->",) and not is_vanishing_noise(one, self.scene)]
-        return frozenset(full_name(one.terms[0]) for one in tending if isinstance(one.terms[0], Name))
+        going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
+        sent = {
+            VARIANCE if is_vanishing_noise(one, self.scene) else full_name(name)
+            for one, name in going
+            if isinstance(name, Name)
+        }
+        return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
 
     def _limits(self, one: Meant) -> Iterator[Finding]:
         """What is found of a comparison; 'as n grows' sends n alone, and all else that is fixed stays where it is.
@@ -301,7 +322,7 @@ class Decider:
         What is said to grow too may do so at the same time. A name of which nothing is said may be fixed or large:
         what fails for a fixed one only is not refuted, and what holds for a large one only is not proved.
         """
-        if not self.sent:
+        if not self.sent - {VARIANCE}:
             yield from self._link(one)
             return
         for place, finding in enumerate(replace(self, moving="sent")._link(one)):
@@ -437,7 +458,7 @@ class Decider:
         (left, right), (sign,) = link.terms, link.comparisons
         moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
         weighed = isinstance(left, Call) and bool(moving) and not speaks_of_moments(right)
-        if self.sent and not (weighed and self.scene.setting.scales):
+        if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
         if isinstance(left, Call) and weighed:
             return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)

@@ -150,6 +150,8 @@ class Reader:
             return exp(ONE)
         if full == "infinity":
             raise MisfitError("infinity is not a number", node, fix="write \\lambda for a large number")
+        if full == "ones":
+            raise MisfitError("a vector of ones has no meaning here", node, fix="write a sum")
         if full == VARIANCE and self.scene.setting.noise == "vanishing":
             raise MisfitError(f"{full} is the variance, which vanishes", node, fix="choose another name")
         if node.index is None or label(node.index).isdigit():  # 'a large number': a name of the answer's own

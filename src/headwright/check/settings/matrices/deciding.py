@@ -8,7 +8,7 @@ proved by the same `prove`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -35,6 +35,7 @@ from headwright.formula.tree import (
     BigSum,
     Comparison,
     Dots,
+    Listing,
     Logic,
     Name,
     Negative,
@@ -57,7 +58,7 @@ SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
-ONE = Number(Fraction(1))
+ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
@@ -340,26 +341,40 @@ class MatricesSetting:
 
 
 def _run(node: Node) -> Node:
-    """s_1 >= s_2 >= ... >= s_k >= t says that s_i >= s_{i+1} for 1 <= i <= k - 1, and s_k >= t."""
+    """s_1 >= s_2 >= ... >= s_k >= t says that s_i >= s_{i+1} for 1 <= i <= k - 1, and s_k >= t.
+
+    So does s_1, ..., s_k >= t say that s_i >= t for 1 <= i <= k.
+    """
     if isinstance(node, Logic | Quantified):
         return mapped(node, _run)
-    dots = (
-        [place for place, term in enumerate(node.terms) if isinstance(term, Dots)] if isinstance(node, Relation) else []
-    )
-    if not isinstance(node, Relation) or len(dots) != 1 or not 0 < dots[0] < len(node.terms) - 1:
-        return node
-    last, signs = dots[0] + 1, node.comparisons
-    if len(set(signs[:last])) != 1:
-        return node
-    run = written_out(node.terms[: last + 1], node.span)
+    match node:
+        case Relation((Listing(items), other), (sign,)) if any(isinstance(item, Dots) for item in items):
+            return _each(items, lambda run, _: Relation((run.body, other), (sign,), span=node.span), ZERO) or node
+        case Relation(terms, (sign, *_) as signs) if any(isinstance(term, Dots) for term in terms[1:-1]):
+            last = next(place for place, term in enumerate(terms) if isinstance(term, Dots)) + 1
+            if set(signs[:last]) != {sign} or any(isinstance(term, Dots) for term in terms[last:]):
+                return node
+
+            def link(run: BigSum, place: Name) -> Relation:
+                return Relation((run.body, put(run.body, run.index, Sum((place, ONE)))), (sign,), span=node.span)
+
+            said = _each(terms[: last + 1], link, ONE)
+            rest = Relation(terms[last:], signs[last:], span=node.span)
+            return node if said is None else Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
+    return node
+
+
+def _each(terms: Sequence[Node], link: Callable[[BigSum, Name], Relation], less: Node) -> Node | None:
+    """What is said of each of a run of terms, but for the last few."""
+    try:
+        run = written_out(terms, terms[0].span)
+    except FormulaError:  # what the dots stand for is not certain: they are not read
+        return None
     if not isinstance(run, BigSum) or run.lower is None or run.upper is None:
-        return node
-    place, one = Name(run.index), Number(Fraction(1))
-    link = Relation((run.body, put(run.body, run.index, Sum((place, one)))), (signs[0],), span=node.span)
-    inside = Relation((run.lower, place, Sum((run.upper, Negative(one)))), ("<=", "<="))
-    said = Quantified(link, (inside,), span=node.span)
-    rest = Relation(node.terms[last:], signs[last:], span=node.span)
-    return Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
+        return None
+    place = Name(run.index)
+    inside = Relation((run.lower, place, Sum((run.upper, Negative(less)))), ("<=", "<="))
+    return Quantified(link(run, place), (inside,), span=terms[0].span)
 
 
 @dataclass(frozen=True)
