@@ -31,13 +31,14 @@ from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims
 from headwright.check.reading.statements import EVERY, Statement, flipped
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.laws import speaks_of_moments
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.widening import leaves_out_few, staying, widened
 from headwright.formula import FormulaError
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
+from headwright.formula.tree import BigCall, BigSum, Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
 
 ZERO = Number(Fraction(0))
 
@@ -282,6 +283,10 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
+    unsaid = _never_said(bench, said, there, found)
+    if unsaid:
+        _set_aside(answer, said, f"what {unsaid} is was never said")
+        return []
     if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
         _set_aside(answer, said, "how much larger is meant is not said")
         return []
@@ -306,6 +311,31 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
             return []
         return again
     return found
+
+
+def _never_said(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged]) -> str:
+    """A name in what is refuted of which nobody says what it is: that some value of it is wrong says nothing.
+
+    What a definition, a condition or an assumption speaks of, or the statement itself ('for every t'), is said.
+    """
+    defined = {*answer.definitions, *(name for one in answer.variants for name in one.definitions)}
+    stated = [one.node for one in (*answer.definitions.values(), *answer.conditions, *answer.assumptions)]
+    stated += [one.node for one in answer.claims if bench.exercise.condition and states_condition(one.node)]
+    stated += [node for one in answer.variants for node in one.under]
+    stated += [one.node for variant in answer.variants for one in (*variant.definitions.values(), *variant.conditions)]
+    stated += said.node.conditions if isinstance(said.node, Quantified) else ()
+    stated += (*said.perhaps, *(said.statement.under if said.statement is not None else ()))
+    spoken = {"I", *defined, *(full_name(name) for node in stated for name in names_in(node))}
+    for one in found if bench.exercise.integers is None else ():
+        if speaks_of_moments(one.link):
+            continue  # the laws of keys say themselves what is known
+        bound = {part.index for part in walk(one.link) if isinstance(part, BigSum | BigCall)}
+        for name in names_in(one.link) if one.decision.word == "refuted" else ():
+            full = full_name(name)
+            asked = full in bench.exercise.answer and full not in defined
+            if full not in bound and (asked or not (bench.setting.gives(name) or full in spoken)):
+                return plain(name)
+    return ""
 
 
 def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:

@@ -155,15 +155,18 @@ class _Reader(Constructs):
                 bare = (
                     attempt == self._property and self.word() == "the"
                 )  # 'as the keys are orthonormal the scores are'
-                self.need(bare or self.ends())
+                self.need(bare or self.ends() or (self.under and not text))
                 aside: GoesOn = "aside" if attempt == self._of_matrices else ""
                 also = [Token("formula", part, line, goes_on="aside") for part in self.also]
-                self.also = []
+                if self.under:
+                    under = Token("word", "if", line), Token("formula", self.under, line), Token("mark", ",", line)
+                    also = [*under, *also]
+                self.also, self.under = [], ""
                 return also + [Token("formula", part, line, loose=loose, goes_on=aside) for part in text]
             except UnfitError:
                 self.at = start
                 self.last, self.sign, self.head = state
-                self.also = []
+                self.also, self.under = [], ""
                 self.named = {kind: list(refs) for kind, refs in named.items()}
         return None
 

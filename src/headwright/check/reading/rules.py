@@ -21,6 +21,8 @@ from headwright.check.reading.things import Objects, UnfitError, sides
 from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
+GOES_ON = ("gives", "yields", "we")
+BEGINS = ("it", "the", "this", "they", "then")  # what is said under an assumption
 
 
 class Keys(NamedTuple):
@@ -31,6 +33,7 @@ class Keys(NamedTuple):
 
 
 Slots = Mapping[str, str | Keys]  # what stands in the places of a pattern
+Found = str | Keys | Slots  # in one place; several things where it is made of several
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Rule:
     guards: tuple[str, ...]
     says: Pattern
     means: tuple[str, ...] = ()
+    under: str = ""  # what it assumes, and what follows it in the sentence
     when: str = ""  # what must have been stated besides
     closed: bool = False  # nothing may be added to it: neither a case, nor 'and the second'
     certain: bool = False  # what the words refer to is not guessed
@@ -93,6 +97,10 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "singular values": lambda one: any("singular values" in facts for facts in one.facts.values()),
     "a permutation": lambda one: any("permutation" in facts for facts in one.facts.values()),
     "turns": lambda one: "orthogonal" in one.facts.get("R_m", ()),
+    "positions": lambda one: one.pair and one.pair[0].startswith(r"\Phi"),
+    "two parts": lambda one: one.asked == "M" and "orthogonal ranges" in one.facts.get("A,B", ()),
+    "an output": lambda one: one.output,
+    "a token may be changed": lambda one: one.output and one.changed[0],
     "the same word": lambda one: one.pair and one.pair[0].startswith("x"),
 }
 
@@ -114,6 +122,7 @@ def rules() -> tuple[Rule, ...]:
                 tuple(filter(None, one.get("for", "").split(", "))),
                 pattern(says),
                 (meant,) if isinstance(meant, str) else tuple(meant),
+                one.get("under", ""),
                 one.get("when", ""),
                 one.get("closed", False),
                 one.get("certain", False),
@@ -158,8 +167,12 @@ def pattern(says: str) -> Pattern:
 
 
 def _bare(term: str) -> str:
-    """A term without blanks and braces, and with one spelling of a half."""
-    return re.sub(r"[\s{}]", "", term).replace(r"\tfrac", r"\frac").replace(r"\frac12", "1/2")
+    """A term without blanks, braces and fonts, and with one spelling of a half."""
+    return (
+        re.sub(r"\\(?:mathrm|text|operatorname)(?![a-z])|[\s{}]", "", term)
+        .replace(r"\tfrac", r"\frac")
+        .replace(r"\frac12", "1/2")
+    )
 
 
 class Rules(Values):
@@ -180,15 +193,17 @@ class Rules(Values):
 
     def _ruled(self, *, meaning: bool) -> Made:
         for rule in rules():
-            if bool(rule.means) != meaning or not rule.fits(self.objects):
+            if bool(rule.means or rule.under) != meaning or not rule.fits(self.objects):
                 continue
             for slots in self._fit(rule.says, {}):
                 try:
                     self.need(not rule.when or WHEN[rule.when](self, slots))
                     made = self._made(rule, slots)
-                    self.need(self.closed() if rule.closed else self.ends() or self.word() in ("gives", "yields", "we"))
+                    opens = self.word() in (GOES_ON if rule.means or not rule.under else (*GOES_ON, *BEGINS))
+                    self.need(self.closed() if rule.closed else opens or self.ends())
                 except UnfitError:
                     continue
+                self.under = "".join(self._filled(rule.under, slots))
                 return made
         raise UnfitError
 
@@ -221,7 +236,9 @@ class Rules(Values):
                 case "term":
                     self.need(_bare(self.next("term")) == place.text)
                 case _:
-                    slots = {**slots, place.text: SLOTS[place.kind](self)}
+                    found = SLOTS[place.kind](self)
+                    several = {"": found} if isinstance(found, str | Keys) else found
+                    slots = {**slots, **{name or place.text: one for name, one in several.items()}}
         except UnfitError:
             return
         yield slots
@@ -229,10 +246,10 @@ class Rules(Values):
     def _made(self, rule: Rule, slots: Slots) -> Made:
         made: list[str] = []
         room = not rule.certain
-        for text in rule.means:
-            said = _OF_KEYS.fullmatch(self._filled(text, slots))
+        for text in (filled for means in rule.means for filled in self._filled(means, slots)):
+            said = _OF_KEYS.fullmatch(text)
             if said is None:
-                made.append(self._filled(text, slots))
+                made.append(text)
                 continue
             keys, head = slots.get(said["keys"], Keys(self.targets())), slots.get(said["head"] or "", "")
             self.need(isinstance(keys, Keys))
@@ -243,14 +260,32 @@ class Rules(Values):
             room = room or subject.guessed
         return made, "room" if room else "nearly"
 
-    def _filled(self, text: str, slots: Slots) -> str:
-        """A meaning with what stands in the places; `<asked>` is what the exercise asks for, `<is>` what 'is' says."""
-        known = {"asked": self.objects.asked, "is": "", **slots}
-        known["target"] = "".join(self.objects.keys[:1])
-        known["scaled"] = "".join([*self.objects.scaled.values()][:1])
+    def _filled(self, text: str, slots: Slots) -> list[str]:
+        """A meaning with what stands in the places, for each key that it names; none where one is not filled."""
+        known: dict[str, str | Keys] = {**self._known(slots), **slots}
+        if not {*_PLACES.findall(text)} <= {*known}:
+            return []
+        several = [one for name, one in slots.items() if isinstance(one, Keys) and f"<{name}>" in text]
+        found = []
+        for ref in several[0].refs if several else ("",):
+            put = {name: ref if several and one is several[0] else _text(one) for name, one in known.items()}
+            found.append(re.sub(r"<(\w+)>", lambda one, put=put: put[one[1]], text))  # type: ignore[misc]
+        return found
+
+    def _known(self, slots: Slots) -> dict[str, str]:
+        """What a meaning may name without a place for it; 'wanted' are the keys that the exercise is about."""
         named = [key for one in slots.values() if isinstance(one, Keys) for key in one.refs]
-        known["other"] = "".join(key for key in self.objects.keys if key not in named)
-        return re.sub(r"<(\w+)>", lambda one: _text(known[one[1]]), text)
+        return {
+            "asked": self.objects.asked,
+            "output": self.objects.output,
+            "token": self.objects.changed[0],
+            "old": self.objects.changed[1],
+            "is": "",
+            "wanted": "",
+            "target": "".join(self.objects.keys[:1]),
+            "scaled": "".join([*self.objects.scaled.values()][:1]),
+            "other": "".join(key for key in self.objects.keys if key not in named),
+        }
 
     def stated(self) -> list[str]:
         """The formulas before this place, in this sentence and those before it."""
@@ -262,6 +297,10 @@ class Rules(Values):
 
 
 _OF_KEYS = re.compile(r"(?P<kind>score|weight)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)")
+
+
+# A place of a meaning: <x>, or the keys of score(x, h).
+_PLACES = re.compile(r"(?<=<)\w+(?=>)|(?<=score\()\w+|(?<=weight\()\w+")
 
 
 def _text(found: str | Keys) -> str:
@@ -318,6 +357,20 @@ def _terms(reader: Rules) -> str:
     return ", ".join(found)
 
 
+def _token(reader: Rules) -> Slots:
+    """'token 2', 'the query $x_2$'; '$x_2 = u_a + u_d$' says besides what it is now."""
+    reader.take("the token", "the query", "token", "the query vector")
+    changed, old = reader.objects.changed
+    if changed and reader.kind() == "formula" and _bare(reader.text()).startswith(f"{changed}="):
+        reader.head, new = int(changed[-1]), {"new": reader.next("formula")}
+    elif changed and reader.kind() == "term" and _bare(reader.text()) == old:
+        reader.head, new = int(changed[-1]), {}
+        reader.at += 1
+    else:
+        reader.head, new = reader.head_named(), {}
+    return {"": str(reader.head), **new}
+
+
 def _phrase(table: str) -> Callable[[Rules], str]:
     def found(reader: Rules) -> str:
         meaning = reader.phrase(getattr(lexicon(), table))
@@ -346,7 +399,62 @@ def _half(reader: Rules) -> str:
     return value
 
 
-SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
+def _other_tokens(reader: Rules) -> Keys:
+    """'itself', 'the other two', '$x_1$': of the token that was just named."""
+    if reader.take("itself"):
+        return Keys((str(reader.head),))
+    if reader.take_from("the other tokens"):
+        return Keys(tuple(str(at) for at in range(1, reader.objects.tokens + 1) if at != reader.head))
+    return _keys(reader)
+
+
+def _itself(reader: Rules) -> str:
+    reader.need(reader.take_from("to itself"))
+    return str(reader.head)
+
+
+def _the_token(reader: Rules) -> str:
+    """The token that may be changed, by its name or as 'the second token'."""
+    changed = reader.objects.changed[0]
+    if _bare(reader.text()) == changed:
+        return reader.next("term")
+    reader.need(str(reader.head_named()) == changed[-1])
+    return changed
+
+
+def _own_weight(reader: Rules) -> str:
+    """'its weight', of a token that was just said to see nothing but itself."""
+    last = _OF_ITSELF.fullmatch(_bare("".join(reader.stated()[-1:])))
+    reader.need(last and reader.take_from("its own weight"))
+    return rf"\alpha_{{{last[1]},{last[1]}}}" if last else ""
+
+
+def _whose(reader: Rules) -> str:
+    """The token that was just said to be attended to."""
+    last = _ATTENDED.fullmatch(_bare("".join(reader.stated()[-1:])))
+    reader.need(last and reader.take("whose"))
+    return last[1] if last else ""
+
+
+def _sequence(reader: Rules) -> Slots:
+    r"""'$\sigma_1^2, \dots, \sigma_k^2$': what stands at place i, and where it ends."""
+    found = _SEQUENCE.fullmatch(_bare(reader.next("term")))
+    reader.need(found)
+    return {"entry": f"{found['base']}_i{found['power']}", "end": found["end"]} if found else {}
+
+
+def _any_term(reader: Rules) -> str:
+    return reader.next("formula" if reader.kind() == "formula" else "term")
+
+
+_OF_ITSELF = re.compile(r"\\alpha_(\d),?\1=1")
+_ATTENDED = re.compile(r"\\alpha_\d,?(\d)(?:=|\\approx)1")
+_SEQUENCE = re.compile(
+    r"(?P<base>\\[a-z]+)_1(?P<power>(?:\^\d)?),(?:(?P=base)_2(?P=power),)?\\[lc]?dots,(?P=base)_(?P<end>\w)(?P=power)"
+)
+
+
+SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "keys": _keys,
     "key": _one_key,
     "labelled key": _key_labelled,
@@ -361,6 +469,18 @@ SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
     "not zero": _term_like("(?!0$).+"),
     "vector": _term_like(r"[vabxw]_\w"),
     "point on the circle": _term_like(r"\(\\?sin(\(?[a-z]'?\)?),\\?cos\1\)"),
+    "made of integers": _term_like(r"[tskm]'?(?:[-+,][tskm]'?)*"),
+    "token": _token,
+    "other tokens": _other_tokens,
+    "self": _itself,
+    "the token": _the_token,
+    "added": _term_like(r"u_\w"),
+    "direction": _term_like(r"u_\w"),
+    "weight of its own": _own_weight,
+    "whose": _whose,
+    "sequence": _sequence,
+    "formula": lambda reader: reader.next("formula"),
+    "term or formula": _any_term,
     "of one": _phrase("of_ones"),
     "fact of matrices": _phrase("matrix_facts"),
     "how many others": _how_many_others,
@@ -383,17 +503,18 @@ def _of_a_relation(reader: Rules, _: Slots) -> bool:
     return reader.objects.asked not in (left, left.lstrip("\\"))
 
 
+def _its_own_angle(_: Rules, slots: Slots) -> bool:
+    """'$(\\sin t, \\cos t)$ is on the unit circle at angle $t$'."""
+    angle = _bare(_text(slots.get("angle", "")))
+    return not angle or re.fullmatch(rf"\(\\?sin\(?{re.escape(angle)}\)?,.*", _bare(_text(slots["point"]))) is not None
+
+
 def _different_inputs(reader: Rules, _: Slots) -> bool:
     return any("Phi" in text and re.search(r"\\ne|!=|≠", text) for text in reader.stated())
 
 
 def _quotient_of_weights(reader: Rules, _: Slots) -> bool:
     return any(text.count("alpha_") > 1 and ("frac" in text or "/" in text) for text in reader.stated())
-
-
-def _sum_goes_so_far(reader: Rules, slots: Slots) -> bool:
-    sums = [found for text in reader.coming() for found in _CUT.findall(text)]
-    return len(sums) == 1 and _bare(sums[0]) == _bare(str(slots["many"]))
 
 
 def _key_for_each_query(reader: Rules, _: Slots) -> bool:
@@ -432,18 +553,23 @@ def _weight_spoken_of(reader: Rules, _: Slots) -> bool:
 
 WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is given": _is_given,
+    "it is diagonal": lambda reader, slots: _is_given(reader, {**slots, "fact": "diagonal"}),
+    "a multiple was stated": lambda reader, _: any(r"\pi" in text for text in reader.stated()[-2:]),
+    "the angle is its own": _its_own_angle,
+    "the output was spoken of": lambda reader, _: any(
+        reader.objects.output in _bare(one) for one in reader.stated()[-3:]
+    ),
+    "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
     "something was stated": lambda reader, _: bool(reader.stated()),
     "a relation was stated": _of_a_relation,
     "different inputs were stated": _different_inputs,
     "a quotient of weights was stated": _quotient_of_weights,
-    "the sum goes so far": _sum_goes_so_far,
     "each query has a key": _key_for_each_query,
     "the sum is of the wanted keys": _sum_of_wanted,
     "it is of the first token": _of_first_token,
     "the queries were set last": _queries_set_last,
     "the weight was spoken of": _weight_spoken_of,
 }
-_CUT = re.compile(r"B\s*=\s*\\sum_\{[ij]\s*=\s*1\}\s*\^\s*(\{[^{}]*\}|\w)\s*\\sigma_")
 _QUERIES = re.compile(r"\s*q_\{?([12])\}?\s*=")
 _OF_FIRST = re.compile(r"\s*(?:c_\{?1\}?|\\?alpha_\{?1,?1\}?)(?!\d)")

@@ -46,6 +46,8 @@ class Objects:
     scaled: Mapping[str, str] = field(default_factory=dict)  # a random length, and the key that has it
     separated: bool = False  # keys at a distance of at least 1
     even: frozenset[str] = frozenset()  # cases that have probability one half, without blanks
+    output: str = ""  # the output that is asked about, of tokens
+    changed: tuple[str, str] = ("", "")  # the token that may be changed, and what it is
 
     @property
     def heads(self) -> int:
@@ -81,6 +83,7 @@ class Cursor:
         self.sign = ""  # of the clause before, for '..., those of the others 0'
         self.named: dict[str, list[str]] = {}  # kind -> the indices that this sentence names
         self.head = 0  # the head, or the token, that is spoken of
+        self.under = ""  # what is assumed by the words of a clause: 'adding $u_d$ to $x_2$ gives ...'
         self.also: list[str] = []  # formulas within a subject: 'the scores of the query $x_2 = u_a$'
 
     def word(self, ahead: int = 0) -> str:

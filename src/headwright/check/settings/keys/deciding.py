@@ -69,6 +69,7 @@ from headwright.check.settings.keys.scene import (
     closeness_name,
     score_name,
 )
+from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
@@ -293,9 +294,20 @@ class Decider:
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
+        if claim.said is not None:
+            here = replace(here, bounded=here.bounded | self._never_said(claim))
         for one in meant(claim.link, claim.under, self.scene):
             for finding in replace(here, sent=self._sent(claim))._limits(one):
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
+
+    def _never_said(self, claim: Claim) -> frozenset[str]:
+        """The names in a claim that nothing said before it speaks of: they may be anything, and need not be large."""
+        scene = self.scene
+        spoken = (*scene.definitions.values(), *self.hypotheses, *self.assumed, *claim.under)
+        known = {*scene.definitions, *self.growing, *self.vanishing, *scene.own}
+        known |= {full_name(name) for node in spoken for name in names_in(node)}
+        own = [name for name in names_in(claim.link) if not scene.gives(name)]
+        return frozenset({full_name(name) for name in own} - known)
 
     def _sent(self, claim: Claim) -> frozenset[str]:
         """The names in which a claim states a limit, 'as n grows'.
