@@ -12,6 +12,7 @@ from headwright.check.reading.statements import FLIPPED, Statement
 from headwright.check.reading.written import Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError
+from headwright.formula.shapes import spelt
 from headwright.formula.tree import (
     Call,
     Listing,
@@ -21,6 +22,7 @@ from headwright.formula.tree import (
     Number,
     Quotient,
     Relation,
+    Sum,
     walk,
 )
 
@@ -168,6 +170,8 @@ def full_name(name: Name) -> str:
     >>> full_name(Name("alpha", Listing((Name("i"), Name("j")))))
     'alpha_i,j'
     """
+    if isinstance(name.index, Sum):
+        return spelt(name)  # A_{k-1}
     inner = ",".join(label(item) for item in name.index.items) if isinstance(name.index, Listing) else label(name.index)
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
 
@@ -181,6 +185,8 @@ def named(full: str) -> Name:
     base, _, index = full.partition("_")
     if not index:
         return Name(base.rstrip("'"), primes=base.count("'"))
+    if index.startswith("{") and isinstance(found := parsed(full), Name):
+        return found
     return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))
 
 

@@ -260,8 +260,9 @@ class Reader:
         first = self.scalar(node.lower).rational
         if first is not None and (first < 1 or first.denominator > 1):
             raise MisfitError("keys are counted from 1", node, fix="write \\sum_{i=1}^{n}")
-        last = None if node.upper is None else self.value(node.upper)
-        if first is None or not (isinstance(last, Scalar) and last == self.scene.scalar("n")):
+        last, size = None if node.upper is None else self.value(node.upper), self.scene.exercise.parameters["n"]
+        fixed = size.at_most if size.at_most == size.at_least else None
+        if first is None or not (isinstance(last, Scalar) and (last == self.scene.scalar("n") or last == fixed)):
             raise MisfitError("a sum over keys was expected", node, fix="write \\sum_{i=1}^{n} or \\sum_{i \\ne a}")
         if first == 1:
             return members
