@@ -13,6 +13,7 @@ from headwright.check.reading.written import Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError
 from headwright.formula import tree as t
+from headwright.formula.shapes import spelt
 
 OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a large constant c'
 
@@ -169,6 +170,8 @@ def full_name(name: t.Name) -> str:
     >>> full_name(t.Name("alpha", t.Listing((t.Name("i"), t.Name("j")))))
     'alpha_i,j'
     """
+    if isinstance(name.index, t.Sum):
+        return spelt(name)  # A_{k-1}
     inner = ",".join(map(label, t.listed(name.index))) if name.index is not None else ""
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
 
@@ -191,6 +194,8 @@ def named(full: str) -> t.Name:
     base, _, index = full.partition("_")
     if not index:
         return t.Name(base.rstrip("'"), primes=base.count("'"))
+    if index.startswith("{") and isinstance(found := parsed(full), t.Name):
+        return found
     return t.Name(base, t.Number(Fraction(index)) if index.isdigit() else t.Name(index))
 
 

@@ -120,7 +120,12 @@ def _objects(exercise: Exercise) -> Objects:
         tokens = len(exercise.tokens.tokens) if exercise.tokens is not None else 0
         facts = exercise.matrices.facts if exercise.matrices is not None else {}
         matrices = exercise.matrices is not None
-        return Objects(tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts)
+        output = exercise.about[0] if tokens and len(exercise.about) == 1 else ""
+        changed = [(name, exercise.tokens.tokens[name]) for name in exercise.redefines] if exercise.tokens else []
+        return Objects(
+            tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts, output=output,
+            changed=changed[0] if len(changed) == 1 else ("", ""),
+        )  # fmt: skip
     first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)
     nearly = keys.noise != "none"

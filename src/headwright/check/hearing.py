@@ -28,6 +28,7 @@ from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims
 from headwright.check.reading.saying import EVERY
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.laws import speaks_of_moments
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
@@ -248,7 +249,8 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         if refuted(found):
             answer.set_aside(said, "what is called a contradiction is none")
         return []
-    doubt, loose = _doubt(said, there, found), "" if said.statement is None else said.statement.loose
+    doubt = _doubt(bench, said, there, found)
+    loose = "" if said.statement is None else said.statement.loose
     if not doubt and not refuted(found):
         return found
     if not doubt and loose == "nearly":
@@ -267,7 +269,7 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     return [] if doubt else found
 
 
-def _doubt(said: Said, answer: Answer, found: Sequence[Judged]) -> str:
+def _doubt(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged]) -> str:
     """Why what is found of a statement does not count: it is not certain what is said; '' where it is."""
     if said.granted and found and not proved(found):
         return "it says for which case something is meant"
@@ -276,9 +278,37 @@ def _doubt(said: Said, answer: Answer, found: Sequence[Judged]) -> str:
     if _of_what_is_set(said.node, answer):
         return "it is said for all values of something that has one"
     against = [one for one in found if one.decision.word == "refuted"]
+    unsaid = _never_said(bench, said, answer, against)
+    if unsaid:
+        return f"what {unsaid} is was never said"
     if any({">>", "<<"} & set(one.link.comparisons) for one in against):
         return "how much larger is meant is not said"
     return said.doubt if against and said.unknown else ""
+
+
+def _never_said(bench: Bench, said: Said, answer: Answer, against: Sequence[Judged]) -> str:
+    """A name in what is refuted of which nobody says what it is: that some value of it is wrong says nothing.
+
+    What a definition, a condition or an assumption speaks of, or the statement itself ('for every t'), is said.
+    """
+    defined = {*answer.definitions, *(name for one in answer.variants for name in one.definitions)}
+    stated = [one.node for one in (*answer.definitions.values(), *answer.conditions, *answer.assumptions)]
+    stated += [one.node for one in answer.claims if bench.exercise.condition and states_condition(one.node)]
+    stated += [node for one in answer.variants for node in one.under]
+    stated += [one.node for variant in answer.variants for one in (*variant.definitions.values(), *variant.conditions)]
+    stated += said.node.conditions if isinstance(said.node, t.Quantified) else ()
+    stated += (*said.perhaps, *(said.statement.under if said.statement is not None else ()))
+    spoken = {"I", *defined, *(full_name(name) for node in stated for name in names_in(node))}
+    for one in against if bench.exercise.integers is None else ():
+        if speaks_of_moments(one.link):
+            continue  # the laws of keys say themselves what is known
+        bound = {part.index for part in t.walk(one.link) if isinstance(part, t.BigSum | t.BigCall)}
+        for name in names_in(one.link):
+            full = full_name(name)
+            asked = full in bench.exercise.answer and full not in defined
+            if full not in bound and (asked or not (bench.setting.gives(name) or full in spoken)):
+                return plain(name)
+    return ""
 
 
 def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:

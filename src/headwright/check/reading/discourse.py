@@ -17,7 +17,7 @@ from headwright.check.reading.things import Objects
 from headwright.check.reading.written import tidy
 from headwright.formula import FormulaError, parse_each
 from headwright.formula import tree as t
-from headwright.formula.reading.macros import Macro
+from headwright.formula.parse import Macro
 
 Role = Literal["definition", "claim", "reason", "where", "assumption", "condition", "example", "goal", "unclear"]
 WHICH_CASE = "which case is meant"  # as a condition that was not understood: what follows from several cases

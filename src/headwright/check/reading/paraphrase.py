@@ -246,6 +246,7 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _between,
     ),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
+    (_turn(r"(because|since|for) then"), r"\1"),
     (
         _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",
               rf"(?P<one>{T})(?: ,)? (?:and not|not|instead of|rather than) (?P<other>{E})"),

@@ -41,6 +41,9 @@ INTRODUCING = ("if", "let", "where", "the", "and", "here", ",", "that")
 COMPOUND = re.compile(r"[\^+]|\\frac|\\sum|\\ln|\\exp|/|\\alpha_|\|")
 
 
+HANDED = frozenset({"score", "scores", "weight", "weights"})
+
+
 def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
     r"""Values said of 'which', 'this' or 'that', as formulas that begin with a relation.
 
@@ -63,7 +66,8 @@ def resumed(tokens: Sequence[Token]) -> tuple[Token, ...]:
         if _is_another(found, start, words, tokens[number + 1 :]):
             found[-1] = replace(token, kind="formula", text=f"= {token.text}", loose="nearly", goes_on="instead")
             continue
-        for at in range(len(words)):
+        handed = any(one.text in HANDED for one in tokens[number + 1 : number + 6])  # 'gives $k_a$ a score of $x$'
+        for at in range(len(words) if not (handed and words[-1:] in (["gives"], ["giving"])) else 0):
             made = _made(words[at:], token, case=_in_a_case(found, start))
             if made is None or not all(word in OPENING for word in words[:at]):
                 continue

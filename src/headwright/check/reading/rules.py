@@ -17,10 +17,13 @@ from typing import NamedTuple
 
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
-from headwright.check.reading.things import Objects, UnfitError, sides
+from headwright.check.reading.things import KINDS, Objects, Subject, UnfitError, sides
 from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
+# Words with which a clause begins right after a formula, or after a reason, without a comma.
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "we")
+BEGINS = ("it", "the", "this", "they", "then")  # what is said under an assumption
 
 
 class Keys(NamedTuple):
@@ -30,7 +33,8 @@ class Keys(NamedTuple):
     guessed: bool = True
 
 
-Slots = Mapping[str, str | Keys]  # what stands in the places of a pattern
+Slots = Mapping[str, str | Keys | Subject]  # what stands in the places of a pattern
+Found = str | Keys | Subject | Slots  # in one place; several things where it is made of several
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class Rule:
     guards: tuple[str, ...]
     says: Pattern
     means: tuple[str, ...] = ()
+    under: str = ""  # what it assumes, and what follows it in the sentence
     when: str = ""  # what must have been stated besides
     closed: bool = False  # nothing may be added to it: neither a case, nor 'and the second'
     certain: bool = False  # what the words refer to is not guessed
@@ -87,12 +92,17 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "a matrix is asked": lambda one: one.matrices and re.fullmatch("[A-Z]", one.asked),
     "noise": lambda one: one.noise,
     "nearly": lambda one: one.nearly,
+    "exact keys": lambda one: one.keys and not one.nearly and not one.scaled,
     "separated": lambda one: one.separated,
     "a random length": lambda one: len(one.scaled) == 1,
     "even cases": lambda one: one.even,
     "singular values": lambda one: any("singular values" in facts for facts in one.facts.values()),
     "a permutation": lambda one: any("permutation" in facts for facts in one.facts.values()),
     "turns": lambda one: "orthogonal" in one.facts.get("R_m", ()),
+    "positions": lambda one: one.pair and one.pair[0].startswith(r"\Phi"),
+    "two parts": lambda one: one.asked == "M" and "orthogonal ranges" in one.facts.get("A,B", ()),
+    "an output": lambda one: one.output,
+    "a token may be changed": lambda one: one.output and one.changed[0],
     "the same word": lambda one: one.pair and one.pair[0].startswith("x"),
 }
 
@@ -114,6 +124,7 @@ def rules() -> tuple[Rule, ...]:
                 tuple(filter(None, one.get("for", "").split(", "))),
                 pattern(says),
                 (meant,) if isinstance(meant, str) else tuple(meant),
+                one.get("under", ""),
                 one.get("when", ""),
                 one.get("closed", False),
                 one.get("certain", False),
@@ -158,8 +169,12 @@ def pattern(says: str) -> Pattern:
 
 
 def _bare(term: str) -> str:
-    """A term without blanks and braces, and with one spelling of a half."""
-    return re.sub(r"[\s{}]", "", term).replace(r"\tfrac", r"\frac").replace(r"\frac12", "1/2")
+    """A term without blanks, braces and fonts, and with one spelling of a half."""
+    return (
+        re.sub(r"\\(?:mathrm|text|operatorname)(?![a-z])|[\s{}]", "", term)
+        .replace(r"\tfrac", r"\frac")
+        .replace(r"\frac12", "1/2")
+    )
 
 
 class Rules(Values):
@@ -180,17 +195,24 @@ class Rules(Values):
 
     def _ruled(self, *, meaning: bool) -> Made:
         for rule in rules():
-            if bool(rule.means) != meaning or not rule.fits(self.objects):
+            if bool(rule.means or rule.under) != meaning or not rule.fits(self.objects):
                 continue
             for slots in self._fit(rule.says, {}):
                 try:
                     self.need(not rule.when or WHEN[rule.when](self, slots))
                     made = self._made(rule, slots)
-                    self.need(self.closed() if rule.closed else self.ends() or self.word() in ("gives", "yields", "we"))
+                    opens = self.word() in BEGINS and bool(rule.under and not rule.means)
+                    self.need(self.closed() if rule.closed else opens or self._over())
                 except UnfitError:
                     continue
+                self.under = "".join(self._filled(rule.under, slots))
                 return made
         raise UnfitError
+
+    def _over(self) -> bool:
+        """Whether a clause ends here; a reason may also be followed by its consequence, without a comma."""
+        reason = bool(self.out) and self.out[-1].text in ("because", "since", "as")
+        return self.ends() or self.word() in (("gives", "yields", "we") if not reason else BEGIN_BARE)
 
     def _fit(self, parts: Pattern, slots: Slots) -> Iterator[Slots]:
         """All ways in which a pattern fits the words at hand; while one is looked at, the place is behind them."""
@@ -221,7 +243,9 @@ class Rules(Values):
                 case "term":
                     self.need(_bare(self.next("term")) == place.text)
                 case _:
-                    slots = {**slots, place.text: SLOTS[place.kind](self)}
+                    found = SLOTS[place.kind](self)
+                    several = {"": found} if isinstance(found, str | Keys | Subject) else found
+                    slots = {**slots, **{name or place.text: one for name, one in several.items()}}
         except UnfitError:
             return
         yield slots
@@ -229,28 +253,67 @@ class Rules(Values):
     def _made(self, rule: Rule, slots: Slots) -> Made:
         made: list[str] = []
         room = not rule.certain
-        for text in rule.means:
-            said = _OF_KEYS.fullmatch(self._filled(text, slots))
-            if said is None:
-                made.append(self._filled(text, slots))
+        for text in (filled for means in rule.means for filled in self._filled(means, slots)):
+            equal, said = _EQUAL.fullmatch(text), _OF_KEYS.fullmatch(text)
+            if equal is not None:
+                made.append(self._equal(self._subject(equal["kind"], slots[equal["keys"]]), equal["sign"]))
                 continue
-            keys, head = slots.get(said["keys"], Keys(self.targets())), slots.get(said["head"] or "", "")
-            self.need(isinstance(keys, Keys))
+            if said is None:
+                made.append(text)
+                continue
+            head = slots.get(said["head"] or "", "")
             self.head = int(head) if isinstance(head, str) and head else self.head
-            subject = self.of_keys(said["kind"], *keys)
+            subject = self._subject(said["kind"], slots.get(said["keys"], Keys(self.targets())))
+            self.need(subject.terms)
             self.last, self.sign = subject, said["sign"] or self.is_said(subject)
             made += self.for_each(subject, self.sign, said["value"])
             room = room or subject.guessed
         return made, "room" if room else "nearly"
 
-    def _filled(self, text: str, slots: Slots) -> str:
-        """A meaning with what stands in the places; `<asked>` is what the exercise asks for, `<is>` what 'is' says."""
-        known = {"asked": self.objects.asked, "is": "", **slots}
-        known["target"] = "".join(self.objects.keys[:1])
-        known["scaled"] = "".join([*self.objects.scaled.values()][:1])
+    def _subject(self, kind: str, found: str | Keys | Subject) -> Subject:
+        if kind == "gap":
+            return self.gap_of_wanted()
+        self.need(not isinstance(found, str))
+        return found if isinstance(found, Subject) else self.of_keys(kind, *found)
+
+    def _equal(self, subject: Subject, sign: str) -> str:
+        """That all terms of a subject are equal; of the first m keys, equal to that of the first."""
+        (term, where), *others = subject.terms or (("", ""),)
+        if not others and where.startswith(r"i \le"):
+            return rf"{term} {sign} {term.replace('{i}', '1')} \text{{ for all }} {where}"
+        self.need(others and not any(where for _, where in subject.terms))
+        return f" {sign} ".join(term for term, _ in subject.terms)
+
+    def _filled(self, text: str, slots: Slots) -> list[str]:
+        """A meaning with what stands in the places, for each key that it names; none where one is not filled."""
+        known: dict[str, str | Keys | Subject] = {**self._known(slots), **slots}
+        if not {*_PLACES.findall(text)} <= {*known}:
+            return []
+        if re.match(r"[\w<>]+\(", text) is None:  # a formula, and not score(k), which knows what 'is' says
+            known["sign"] = known.get("sign") or "="
+        several = [one for name, one in slots.items() if isinstance(one, Keys) and f"<{name}>" in text]
+        found = []
+        for ref in several[0].refs if several else ("",):
+            put = {name: ref if several and one is several[0] else _text(one) for name, one in known.items()}
+            found.append(re.sub(r"<(\w+)>", lambda one, put=put: put[one[1]], text))  # type: ignore[misc]
+        return found
+
+    def _known(self, slots: Slots) -> dict[str, str]:
+        """What a meaning may name without a place for it; 'wanted' are the keys that the exercise is about."""
         named = [key for one in slots.values() if isinstance(one, Keys) for key in one.refs]
-        known["other"] = "".join(key for key in self.objects.keys if key not in named)
-        return re.sub(r"<(\w+)>", lambda one: _text(known[one[1]]), text)
+        return {
+            "asked": self.objects.asked,
+            "output": self.objects.output,
+            "token": self.objects.changed[0],
+            "old": self.objects.changed[1],
+            "is": "",
+            "wanted": "",
+            "part": rf"\frac{{1}}{{{self.objects.first or len(self.objects.keys)}}}",
+            "sum": " + ".join(f"k_{key}" for key in self.objects.keys),
+            "target": "".join(self.objects.keys[:1]),
+            "scaled": "".join([*self.objects.scaled.values()][:1]),
+            "other": "".join(key for key in self.objects.keys if key not in named),
+        }
 
     def stated(self) -> list[str]:
         """The formulas before this place, in this sentence and those before it."""
@@ -261,10 +324,17 @@ class Rules(Values):
         return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
 
 
-_OF_KEYS = re.compile(r"(?P<kind>score|weight)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)")
+_EQUAL = re.compile(r"(?P<kind>score|weight|each)\((?P<keys>\w+)\) equal (?P<sign>\S+)")
+_OF_KEYS = re.compile(
+    r"(?P<kind>score|weight|gap|each)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)"
+)
 
 
-def _text(found: str | Keys) -> str:
+# A place of a meaning: <x>, or the keys of score(x, h).
+_PLACES = re.compile(r"(?<=<)\w+(?=>)|(?<=score\()\w+|(?<=weight\()\w+")
+
+
+def _text(found: str | Keys | Subject) -> str:
     return found if isinstance(found, str) else found.refs[0]
 
 
@@ -284,6 +354,30 @@ def _one_key(reader: Rules) -> Keys:
 def _kind(reader: Rules) -> str:
     found = next((kind for kind in ("score", "weight") if reader.take_from(kind)), "")
     reader.need(found)
+    return found
+
+
+CONTINUING = ("and", "but", "while", ",")
+
+
+def _giver(reader: Rules) -> str:
+    """What scores and weights come from: the query, named or just written down."""
+    if reader.take_from("head", "the query") or (
+        reader.text() == "q" and reader.kind() == "term" and reader.next("term")
+    ):
+        return ""
+    reader.need(reader.out)
+    if reader.out[-1].text in CONTINUING and reader.last is not None and reader.last.kind in KINDS:
+        reader.need(reader.word() in (*lexicon().table("gives"), *lexicon().table("moves")))
+        return ""  # '... gives $k_a$ the score $x$ and leaves the others at $0$'
+    reader.need(reader.out[-1].kind == "formula")
+    reader.need(reader.objects.asked and re.match(rf"\s*\\?{reader.objects.asked}\s*=", reader.out[-1].text))
+    return ""
+
+
+def _wanted_key(reader: Rules) -> Keys:
+    found = _keys(reader)
+    reader.need(set(found.refs) == set(reader.targets()))
     return found
 
 
@@ -318,6 +412,20 @@ def _terms(reader: Rules) -> str:
     return ", ".join(found)
 
 
+def _token(reader: Rules) -> Slots:
+    """'token 2', 'the query $x_2$'; '$x_2 = u_a + u_d$' says besides what it is now."""
+    reader.take("the token", "the query", "token", "the query vector")
+    changed, old = reader.objects.changed
+    if changed and reader.kind() == "formula" and _bare(reader.text()).startswith(f"{changed}="):
+        reader.head, new = int(changed[-1]), {"new": reader.next("formula")}
+    elif changed and reader.kind() == "term" and _bare(reader.text()) == old:
+        reader.head, new = int(changed[-1]), {}
+        reader.at += 1
+    else:
+        reader.head, new = reader.head_named(), {}
+    return {"": str(reader.head), **new}
+
+
 def _phrase(table: str) -> Callable[[Rules], str]:
     def found(reader: Rules) -> str:
         meaning = reader.phrase(getattr(lexicon(), table))
@@ -340,13 +448,78 @@ def _even_case(reader: Rules) -> str:
     return case
 
 
+def _orthonormal(reader: Rules) -> str:
+    """'orthogonal and of unit length', the longest stretch that is understood."""
+    most = next((ahead for ahead in range(12) if not reader.word(ahead)), 12)
+    for length in range(most, 0, -1):
+        if lexicon().of_vector([reader.word(ahead) for ahead in range(length)]):
+            reader.at += length
+            return ""
+    raise UnfitError
+
+
 def _half(reader: Rules) -> str:
     value = reader.value()
     reader.need(_bare(value) in ("1/2", "0.5"))
     return value
 
 
-SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
+def _other_tokens(reader: Rules) -> Keys:
+    """'itself', 'the other two', '$x_1$': of the token that was just named."""
+    if reader.take("itself"):
+        return Keys((str(reader.head),))
+    if reader.take_from("the other tokens"):
+        return Keys(tuple(str(at) for at in range(1, reader.objects.tokens + 1) if at != reader.head))
+    return _keys(reader)
+
+
+def _itself(reader: Rules) -> str:
+    reader.need(reader.take_from("to itself"))
+    return str(reader.head)
+
+
+def _the_token(reader: Rules) -> str:
+    """The token that may be changed, by its name or as 'the second token'."""
+    changed = reader.objects.changed[0]
+    if _bare(reader.text()) == changed:
+        return reader.next("term")
+    reader.need(str(reader.head_named()) == changed[-1])
+    return changed
+
+
+def _own_weight(reader: Rules) -> str:
+    """'its weight', of a token that was just said to see nothing but itself."""
+    last = _OF_ITSELF.fullmatch(_bare("".join(reader.stated()[-1:])))
+    reader.need(last and reader.take_from("its own weight"))
+    return rf"\alpha_{{{last[1]},{last[1]}}}" if last else ""
+
+
+def _whose(reader: Rules) -> str:
+    """The token that was just said to be attended to."""
+    last = _ATTENDED.fullmatch(_bare("".join(reader.stated()[-1:])))
+    reader.need(last and reader.take("whose"))
+    return last[1] if last else ""
+
+
+def _sequence(reader: Rules) -> Slots:
+    r"""'$\sigma_1^2, \dots, \sigma_k^2$': what stands at place i, and where it ends."""
+    found = _SEQUENCE.fullmatch(_bare(reader.next("term")))
+    reader.need(found)
+    return {"entry": f"{found['base']}_i{found['power']}", "end": found["end"]} if found else {}
+
+
+def _any_term(reader: Rules) -> str:
+    return reader.next("formula" if reader.kind() == "formula" else "term")
+
+
+_OF_ITSELF = re.compile(r"\\alpha_(\d),?\1=1")
+_ATTENDED = re.compile(r"\\alpha_\d,?(\d)(?:=|\\approx)1")
+_SEQUENCE = re.compile(
+    r"(?P<base>\\[a-z]+)_1(?P<power>(?:\^\d)?),(?:(?P=base)_2(?P=power),)?\\[lc]?dots,(?P=base)_(?P<end>\w)(?P=power)"
+)
+
+
+SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "keys": _keys,
     "key": _one_key,
     "labelled key": _key_labelled,
@@ -355,17 +528,33 @@ SLOTS: Mapping[str, Callable[[Rules], str | Keys]] = {
     "value": lambda reader: reader.value(),
     "sign": lambda reader: reader.sign_said(),
     "kind": _kind,
+    "giver": _giver,
+    "wanted": _wanted_key,
+    "subject": lambda reader: reader.subject(),
     "weight": _term_like(r"\\?alpha_\w"),
     "term": lambda reader: reader.next("term"),
     "terms": _terms,
     "not zero": _term_like("(?!0$).+"),
     "vector": _term_like(r"[vabxw]_\w"),
     "point on the circle": _term_like(r"\(\\?sin(\(?[a-z]'?\)?),\\?cos\1\)"),
+    "made of integers": _term_like(r"[tskm]'?(?:[-+,][tskm]'?)*"),
+    "token": _token,
+    "other tokens": _other_tokens,
+    "self": _itself,
+    "the token": _the_token,
+    "added": _term_like(r"u_\w"),
+    "direction": _term_like(r"u_\w"),
+    "weight of its own": _own_weight,
+    "whose": _whose,
+    "sequence": _sequence,
+    "formula": lambda reader: reader.next("formula"),
+    "term or formula": _any_term,
     "of one": _phrase("of_ones"),
     "fact of matrices": _phrase("matrix_facts"),
     "how many others": _how_many_others,
     "even case": _even_case,
     "half": _half,
+    "orthonormal": _orthonormal,
 }
 
 
@@ -377,10 +566,21 @@ def _is_given(reader: Rules, slots: Slots) -> bool:
     return all(any_of & set(reader.objects.facts.get(name, ())) for name in str(slots["names"]).split(", "))
 
 
+def _given_to_others(reader: Rules, slots: Slots) -> bool:
+    """'gives $k_a$ the score $x$ and all others the score $0$'."""
+    return bool(reader.out and reader.out[-1].text in CONTINUING and reader.last and reader.last.kind == slots["kind"])
+
+
 def _of_a_relation(reader: Rules, _: Slots) -> bool:
     """'divide by $k$' is a step where a relation was stated; of the object that is asked for, it would be another."""
     left = sides(reader.stated()[-1])[0] if reader.stated() else reader.objects.asked
     return reader.objects.asked not in (left, left.lstrip("\\"))
+
+
+def _its_own_angle(_: Rules, slots: Slots) -> bool:
+    """'$(\\sin t, \\cos t)$ is on the unit circle at angle $t$'."""
+    angle = _bare(_text(slots.get("angle", "")))
+    return not angle or re.fullmatch(rf"\(\\?sin\(?{re.escape(angle)}\)?,.*", _bare(_text(slots["point"]))) is not None
 
 
 def _different_inputs(reader: Rules, _: Slots) -> bool:
@@ -389,11 +589,6 @@ def _different_inputs(reader: Rules, _: Slots) -> bool:
 
 def _quotient_of_weights(reader: Rules, _: Slots) -> bool:
     return any(text.count("alpha_") > 1 and ("frac" in text or "/" in text) for text in reader.stated())
-
-
-def _sum_goes_so_far(reader: Rules, slots: Slots) -> bool:
-    sums = [found for text in reader.coming() for found in _CUT.findall(text)]
-    return len(sums) == 1 and _bare(sums[0]) == _bare(str(slots["many"]))
 
 
 def _key_for_each_query(reader: Rules, _: Slots) -> bool:
@@ -432,18 +627,24 @@ def _weight_spoken_of(reader: Rules, _: Slots) -> bool:
 
 WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is given": _is_given,
+    "it is diagonal": lambda reader, slots: _is_given(reader, {**slots, "fact": "diagonal"}),
+    "a multiple was stated": lambda reader, _: any(r"\pi" in text for text in reader.stated()[-2:]),
+    "the angle is its own": _its_own_angle,
+    "the output was spoken of": lambda reader, _: any(
+        reader.objects.output in _bare(one) for one in reader.stated()[-3:]
+    ),
+    "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
+    "the same was given to others": _given_to_others,
     "something was stated": lambda reader, _: bool(reader.stated()),
     "a relation was stated": _of_a_relation,
     "different inputs were stated": _different_inputs,
     "a quotient of weights was stated": _quotient_of_weights,
-    "the sum goes so far": _sum_goes_so_far,
     "each query has a key": _key_for_each_query,
     "the sum is of the wanted keys": _sum_of_wanted,
     "it is of the first token": _of_first_token,
     "the queries were set last": _queries_set_last,
     "the weight was spoken of": _weight_spoken_of,
 }
-_CUT = re.compile(r"B\s*=\s*\\sum_\{[ij]\s*=\s*1\}\s*\^\s*(\{[^{}]*\}|\w)\s*\\sigma_")
 _QUERIES = re.compile(r"\s*q_\{?([12])\}?\s*=")
 _OF_FIRST = re.compile(r"\s*(?:c_\{?1\}?|\\?alpha_\{?1,?1\}?)(?!\d)")

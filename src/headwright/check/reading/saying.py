@@ -37,6 +37,9 @@ from headwright.formula.show import plain
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
 # What stands before a condition that is not about what was said before it.
+JOINED = frozenset({"and", "but", "while", "whereas", "yet", ","})
+AGAIN = frozenset({"too", "also", "well", "likewise"})
+REPEATING = frozenset({"does", "do", "is", "are", "holds", "works"})  # of what was claimed before
 BEFORE_A_CASE = (",", "and", "but", "while", ":", "or", "so", "then", "that", "because", "since", "as")
 LIMITING = frozenset({"only", "no", "alone", "just", "exactly", "precisely", "exclusively"})
 OTHERS = frozenset({"other", "others", "remaining"})
@@ -187,6 +190,10 @@ class _Saying:
             self.all.chain = len(self.all.found) - 1
         if self.front and start == len(self.all.found):
             self._only_conditions()
+        elif self.fresh:  # '$a = b$, the second at $c$': a case in words, and nothing that is said for it
+            for one in self.front:
+                if one.unknown:
+                    self._unclear(f"'{one.unknown}' was not understood")
         if self.front:
             self.all.recent = [one for one in self.front if one.nodes]
             if self.sentence.end == ":" or any(one.part == "if" and one.closed == ":" for one in self.clauses):
@@ -400,12 +407,22 @@ class _Saying:
             self._in_front(clause, nodes, unknown)
         elif clause.turned:
             self._void(clause.turned)
+        elif self._says_more(clause, nodes):
+            self._unclear(f"'{clause.text}' was not understood")
         elif self.place and ends_in_words(self.clauses[self.place - 1]):  # '$V = a + b$, which vanishes as $a -> 0$'
             for number in self.last:
                 one = self.all.found[number]
                 self.all.found[number] = replace(one, perhaps=(*one.perhaps, *nodes), unknown=one.unknown or unknown)
         else:
             self._attach(nodes, unknown)
+
+    def _says_more(self, clause: Clause, nodes: tuple[t.Node, ...]) -> bool:
+        """'for $g < 1$ we get $a$, and for $g > 1$ as well', 'as it does for $g > 1$': a claim of its own, in words."""
+        last = max((at for at, token in enumerate(clause.tokens) if token.kind == "formula"), default=-1)
+        behind = [token.text for token in clause.tokens[last + 1 :] if token.kind == "word"] if last >= 0 else []
+        another = clause.after in JOINED and bool(bases(nodes) & bases(joined(self.front)))
+        again = clause.mentions and bool(AGAIN & set(clause.words))  # 'the score at $k_a$ is $x$, at $k_b$ too'
+        return another or again or clause.after in REPEATING or not lexicon().adds_nothing(behind)
 
     def _in_front(self, clause: Clause, nodes: tuple[t.Node, ...], unknown: str) -> None:
         """A condition before what it is about."""

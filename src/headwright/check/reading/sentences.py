@@ -331,6 +331,7 @@ _MATHEMATICAL = re.compile(
 )
 
 
+_ASIDE = re.compile(r"(?<!\S)\((?P<said>(?:[^()]|\([^()]*\))*)\)(?P<marks>[.,;:]*)(?!\S)")  # not the bracket of f(x)
 _CASE = re.compile(r"\s*(\w+\s*(?:=|<|>|<=|>=)\s*[\w./-]+)\s*:\s+(\S.*)")
 
 
@@ -375,7 +376,22 @@ def _typed(row: str, line: int) -> Iterator[Token]:
 
     >>> [token.text for token in _typed("take q = t*(k_a + k_b), where t is large", 1)]
     ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
+    >>> [token.text for token in _typed("s = alpha_3 (the third weight)", 1)]
+    ['s = alpha_3', '(', 'the', 'third', 'weight', ')']
     """
+    at = 0
+    for aside in _ASIDE.finditer(row):
+        if any(map(_is_english, aside["said"].split())):
+            yield from _stretch(row[at : aside.start()], line)
+            yield Token("mark", "(", line)
+            yield from _stretch(aside["said"], line)
+            yield from (Token("mark", mark, line) for mark in ")" + aside["marks"])
+            at = aside.end()
+    yield from _stretch(row[at:], line)
+
+
+def _stretch(row: str, line: int) -> Iterator[Token]:
+    """Plain text without words in brackets."""
     run: list[str] = []
     parts = [*row.split(), "", ""]
     for part, following in pairwise(parts):
@@ -406,8 +422,12 @@ _LITTLE = re.compile(
 )
 
 
+_LEFT_OUT = re.compile(r"(?:!=|≠)\s*\w(?:,\s+\w(?=\s*(?:[,;.:)]|$)))+")  # 'i != a, b'
+
+
 def _run(run: str, line: int) -> Iterator[Token]:
-    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", run):
+    together = _LEFT_OUT.sub(lambda found: re.sub(r"\s", "", found[0]), run)
+    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", together):
         bare = part.rstrip(",;.:")
         if bare.strip():
             yield Token("formula" if compares(bare) else "term", bare.strip(), line)

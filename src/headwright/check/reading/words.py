@@ -29,6 +29,9 @@ CASES = frozenset({"if", "when", "whenever", "for", "once", "unless", "where", "
 LABEL = re.compile(r"\d+[a-z]?|[ivx]{1,4}")
 
 
+NAMES = re.compile(r"(?:\s*\\?[a-zA-Z]+'?(?:_(?:\w|\{[^{}]*\}))?\s*,?)+")
+
+
 def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
     r"""The stretches of a sentence that say something without a formula: the words, and the line.
 
@@ -82,16 +85,19 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _claims_something(stretch: Sequence[Token], cue: str = "", *, named: bool = False) -> bool:
     kinds = {token.kind for token in stretch}
-    if "word" not in kinds or "formula" in kinds:
+    if "formula" in kinds:
         return False
+    if "word" not in kinds:  # '$a = b$, $5$': a value, of what stands before it
+        return named and any(not NAMES.fullmatch(token.text) for token in stretch)
     words = [token.text for token in stretch if token.kind == "word"]
     if words in (["exactly"], ["copied"], ["copy"]):
         return False  # '$a = b$, exactly', 'copied when $a = b$', 'copy: $a = b$'
     phrase = lexicon().part(words)
     if phrase is not None and phrase.part == "idle" and phrase.words == len(words):
         return "term" in kinds and "integer" not in words  # 'by symmetry', 'for some integer $k$'
+    valued = any(token.kind == "term" and not NAMES.fullmatch(token.text) for token in stretch)  # 'of length $2$'
     predicate = [] if cue in lexicon().table("connecting") else cue.split()  # 'is equal to' says something itself
-    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds, named=named)
+    return not lexicon().claims_nothing([*predicate, *words], beside_a_term="term" in kinds, named=named or valued)
 
 
 def not_understood(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
