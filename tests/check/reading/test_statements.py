@@ -144,3 +144,8 @@ def test_the_word_term_is_no_term() -> None:
     found = read(Written("There is only one term in the softmax."))
     assert [one.text for one in found.beside] == ["there is only one term in the softmax"]
     assert found.statements == ()
+
+
+def test_a_formula_beside_what_is_said_in_words_is_not_judged() -> None:
+    found = statements("$a = b$ and that of $c$ is $d$.")
+    assert [(one.text, one.why) for one in found if one.node is not None] == [("a = b", "it is said in words")]
