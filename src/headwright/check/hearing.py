@@ -333,7 +333,8 @@ def _never_said(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged
         for name in names_in(one.link) if one.decision.word == "refuted" else ():
             full = full_name(name)
             asked = full in bench.exercise.answer and full not in defined
-            if full not in bound and (asked or not (bench.setting.gives(name) or full in spoken)):
+            given = any(map(bench.setting.gives, (name, Name(name.base))))  # U_k is what U is
+            if full not in bound and (asked or not (given or full in spoken)):
                 return plain(name)
     return ""
 
