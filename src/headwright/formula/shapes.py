@@ -652,15 +652,14 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
+        placed = error.moved(replace(error.span, source=error.source or source))
         meant = _all_ones(node) if typer.known(t.Name("ones")) is not None else node
-        if meant != node:  # P 1 b, P 1 = 1: what does not fit as a number may as the vector
-            try:
-                return typed(meant, shape_of, source=source)
-            except ShapeError as other:
-                raise (other if isinstance(error, ShapeError) else error.having_read(source)) from error
-            except FormulaError:  # the first is nearer to what was written
-                raise error.having_read(source) from error
-        raise error.having_read(source) from error
+        if meant == node:
+            raise placed from error
+        try:  # P 1 b, P 1 = 1: what does not fit as a number may as the vector
+            return typed(meant, shape_of, source=source)
+        except FormulaError as other:
+            raise (other if isinstance(error, ShapeError) and isinstance(other, ShapeError) else placed) from error
 
 
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:
