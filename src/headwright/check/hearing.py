@@ -306,9 +306,8 @@ def _never_said(bench: Bench, said: Said, answer: Answer, against: Sequence[Judg
         for name in names_in(one.link):
             full = full_name(name)
             asked = full in bench.exercise.answer and full not in defined
-            entry = isinstance(name.index, t.Listing) and bench.setting.gives(t.Name(name.base))  # A_{ij} of A
-            known = entry or bench.setting.gives(name) or full in spoken
-            if full not in bound and (asked or not known):
+            given = any(map(bench.setting.gives, (name, t.Name(name.base))))  # U_k is what U is
+            if full not in bound and (asked or not (given or full in spoken)):
                 return plain(name)
     return ""
 
