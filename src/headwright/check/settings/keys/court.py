@@ -11,7 +11,7 @@ from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
-from headwright.check.reading.statements import Read
+from headwright.check.reading.discourse import Read
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
