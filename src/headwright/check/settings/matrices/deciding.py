@@ -40,6 +40,7 @@ LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
 ZERO, ONE = t.Number(Fraction(0)), t.Number(Fraction(1))
+CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
@@ -330,7 +331,8 @@ class MatricesSetting:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.definitions, *self.setting.shapes, *given_numbers(self.exercise), *self.exercise.answer}
-        return full in given or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
+        cuttable = {about.split(",")[0] for about, facts in self.setting.facts.items() if {*facts} & CUT}  # U_k, S_k
+        return full in given or name.base in cuttable or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
 
     def opened(self, answer: Answer) -> MatricesCourt:
         """With what the answer defines."""
