@@ -83,6 +83,11 @@ def scalar(value: arb | int) -> arb_mat:
     return arb_mat([[value]])
 
 
+def identity(size: int) -> arb_mat:
+    """The identity of a size."""
+    return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
 def whole(number: arb) -> int | None:
     """The integer that a ball is, if it is exactly one."""
     found = number.unique_fmpz() if number.is_exact() else None
@@ -361,10 +366,7 @@ class _Evaluation:
                 value = self.of(body)
                 return None if value is None else -value
             case t.Product(factors):
-                result = self.of(factors[0])
-                for factor in factors[1:]:
-                    result = self.times(result, self.of(factor))
-                return result
+                return reduce(self.times, map(self.of, factors))
             case t.Quotient(over, under):
                 value, divisor = self.of(over), self.number(under)
                 known = divided(scalar(0) if value is None else value, divisor)
@@ -421,7 +423,7 @@ class _Evaluation:
             if size < 1:
                 raise NoValue(f"an identity of size {size}")
             self.budget.spend(size * size)
-            return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+            return identity(size)
         raise NoValue(f"{plain(node)} has no value here")
 
     def with_numbers(self, node: t.Node) -> t.Node:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from random import Random
 
 from flint import arb, arb_mat, fmpq_mat
@@ -16,7 +16,7 @@ from flint import arb, arb_mat, fmpq_mat
 from headwright.check.answer import Answer, full_name, named
 from headwright.check.decision import Example
 from headwright.check.exercise import Exercise, Matrices, parsed
-from headwright.check.replay.saying import EQUAL
+from headwright.check.replay.worlds import EQUAL
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
@@ -160,10 +160,7 @@ class MatricesWorld:
             case t.Negative(body):
                 return self.value(body, bound).mapped(lambda entry: -entry)
             case t.Product(factors):
-                found = self.value(factors[0], bound)
-                for factor in factors[1:]:
-                    found = _times(found, self.value(factor, bound))
-                return found
+                return reduce(_times, (self.value(factor, bound) for factor in factors))
             case t.Quotient(over, under):
                 divisor = self.value(under, bound).number
                 if divisor.contains(0):
@@ -215,7 +212,7 @@ class MatricesWorld:
         if full in self.example.matrices:
             return table([[ball(entry) for entry in row] for row in self.example.matrices[full]])
         if full in self.definitions:
-            equation = _typed(t.Relation((node, self.definitions[full]), ("=",)), self)  # it says how large an I is
+            equation = typed(t.Relation((node, self.definitions[full]), ("=",)), self.shape_of)  # for the size of an I
             value = self.value(equation.terms[1] if isinstance(equation, t.Relation) else node)
             if known is not None and value == NOTHING:
                 return Table(self.size(known.rows), self.size(known.columns), {})
@@ -315,7 +312,7 @@ class MatricesWorld:
         """The same of a statement as it was written; None where it has no value here."""
         try:
             with precision(BITS):
-                known = _typed(relation, self)
+                known = typed(relation, self.shape_of)
                 return self.holds(known) if isinstance(known, t.Relation) else None
         except (InputError, ValueError, OverflowError, ZeroDivisionError):
             return None
@@ -326,7 +323,7 @@ class MatricesWorld:
         defined = [t.Relation((named(n), self.definitions[n]), ("=",)) for n in spoken if n in self.definitions]
         try:
             for statement in (relation, *defined):
-                _typed(statement, self)
+                typed(statement, self.shape_of)
         except FormulaError:
             return True
         return False
@@ -341,10 +338,6 @@ class MatricesWorld:
         return self.example.ones is not None or all(
             _satisfies(self.example.matrices, about, facts) for about, facts in self.setting.facts.items()
         )
-
-
-def _typed(node: t.Node, world: MatricesWorld) -> t.Node:
-    return typed(node, world.shape_of)
 
 
 def _total(parts: Sequence[Table]) -> Table:
@@ -394,20 +387,15 @@ def _power(base: Table, exponent: arb) -> Table:
             base = table(arb_mat(base.dense()).inv().tolist())
         except ZeroDivisionError:
             raise Undefined("the inverse of a matrix that may have none") from None
-    found = Table(base.rows, base.rows, {(i, i): arb(1) for i in range(1, base.rows + 1)})
-    for _ in range(abs(int(whole))):
-        found = _times(found, base)
-    return found
+    identity = Table(base.rows, base.rows, {(i, i): arb(1) for i in range(1, base.rows + 1)})
+    return reduce(_times, [base] * abs(int(whole)), identity)
 
 
 def _norm(value: Table, kind: str) -> arb:
     if kind == "F" or 1 in (value.rows, value.columns):
         return sum((entry * entry for entry in value.entries.values()), arb(0)).nonnegative_part().sqrt()
     if value.along_axes():
-        largest = arb(0)
-        for entry in value.entries.values():
-            largest = largest.max(abs(entry))
-        return largest
+        return reduce(arb.max, map(abs, value.entries.values()), arb(0))
     return spectral(arb_mat(value.dense()))
 
 
@@ -429,10 +417,7 @@ def _call(function: str, values: Sequence[Table]) -> Table:
         case _ if function in ELEMENTARY:
             return single(ELEMENTARY[function](first.number))
         case "max" | "min":
-            (found, *others) = (value.number for value in values)
-            for other in others:
-                found = found.max(other) if function == "max" else found.min(other)
-            return single(found)
+            return single(reduce(arb.max if function == "max" else arb.min, (value.number for value in values)))
         case "diag":
             entries = [entry for value in values for row in value.dense() for entry in row]
             return Table(len(entries), len(entries), {(i, i): entry for i, entry in enumerate(entries, 1)})

@@ -85,23 +85,6 @@ def total(terms: list[tuple[bool, Piece]]) -> Piece:
 HALF = Fraction(1, 2)
 
 
-def sorted_powers(
-    monomial: Monomial,
-) -> tuple[list[tuple[Atom, Fraction]], dict[Atom, Fraction], list[tuple[Exp, Fraction]]]:
-    """Whole powers (names first, sums, logarithms), what stands under a square root, exponentials."""
-    powers: list[tuple[Atom, Fraction]] = []
-    under_root: dict[Atom, Fraction] = {}
-    exponents: list[tuple[Exp, Fraction]] = []
-    for atom, exponent in monomial:
-        if isinstance(atom, Exp):
-            exponents.append((atom, exponent))
-        elif abs(exponent) == HALF:
-            under_root[atom] = exponent
-        else:
-            powers.append((atom, exponent))
-    return powers, under_root, exponents
-
-
 def _weight(monomial: Monomial) -> tuple[int, Fraction, str]:
     """Exponentials first, then higher powers, constants last."""
     if not monomial:
@@ -280,19 +263,16 @@ def _sorted_by(atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
             continue
         minus = reads_negative(rest)
         inner = {monomial: -value if minus else value for monomial, value in rest.items()}
-        pieces.append(
-            (
-                minus,
-                product([_expanded(with_logs_together(inner)), _term(((atom, exponent),), Fraction(1))]),
-            )
-        )
+        pieces.append((minus, product([_expanded(with_logs_together(inner)), _term(((atom, exponent),), Fraction(1))])))
     first = next((place for place, (minus, _) in enumerate(pieces) if not minus), 0)
     return total([pieces[first], *pieces[:first], *pieces[first + 1 :]])
 
 
 def _term(monomial: Monomial, coefficient: Fraction) -> Piece:
     """A product of powers with a positive rational in front."""
-    powers, under_root, exponents = sorted_powers(monomial)
+    exponents = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Exp)]
+    others = [pair for pair in monomial if not isinstance(pair[0], Exp)]
+    under_root = {atom: exponent for atom, exponent in others if abs(exponent) == HALF}
     for prime in [one for one in under_root if isinstance(one, Prime)]:
         if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
             coefficient *= prime.number
@@ -309,8 +289,9 @@ def _term(monomial: Monomial, coefficient: Fraction) -> Piece:
         over.append(root(_inside(upper)))
     elif lower:
         under.append(root(_inside(lower)))
-    for atom, exponent in powers:
-        (over if exponent > 0 else under).append(_power(atom, abs(exponent)))
+    for atom, exponent in others:
+        if atom not in under_root:
+            (over if exponent > 0 else under).append(_power(atom, abs(exponent)))
     over += _exponentials(exponents)
     upper_piece = product(over or [rational(Fraction(1))])
     return fraction(upper_piece, product(under)) if under else upper_piece
@@ -359,11 +340,8 @@ def _atom(atom: Atom) -> Piece:
         return rational(Fraction(atom.number))
     if isinstance(atom, Function):
         body = _scalar(atom.body)
-        return (
-            body
-            if atom.kind == "sum"
-            else Piece(f"|{body.text}|" if atom.kind == "abs" else f"{atom.kind}({body.text})")
-        )
+        said = f"|{body.text}|" if atom.kind == "abs" else f"{atom.kind}({body.text})"
+        return body if atom.kind == "sum" else Piece(said)
     return Piece("pi")
 
 

@@ -12,8 +12,7 @@ from typing import Final, Literal, NoReturn, TypeVar, cast
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.dots import written_out
-from headwright.formula.reading.lexer import Word
-from headwright.formula.reading.lines import partners
+from headwright.formula.reading.lexer import Word, partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
 from headwright.formula.reading.statements import (
     Interval,
@@ -28,9 +27,8 @@ from headwright.formula.reading.statements import (
 )
 
 Read = TypeVar("Read")
-Raise = tuple[
-    str, t.Node | None
-]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+# ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+Raise = tuple[str, t.Node | None]
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
 _OVER: Final = ("max", "min", "argmax", "argmin", "prod")
 _MOST_CASES: Final = 50
@@ -369,13 +367,10 @@ class Parser:
             if word.kind == "number":
                 fix = "write * between them, or remove the space"
                 self.fail("two numbers stand side by side", before.span.to(word.span), fix)
-            if (
-                word.text == "frac"
-                and isinstance(node, t.Quotient)
-                and {type(node.over), type(node.under)} == {t.Number}
-            ):
-                fix = "write + or \\cdot between them"
-                self.fail("a number before a fraction can mean a sum or a product", before.span.to(node.span), fix)
+            match node:
+                case t.Quotient(t.Number(), t.Number()) if word.text == "frac":
+                    fix = "write + or \\cdot between them"
+                    self.fail("a number before a fraction can mean a sum or a product", before.span.to(node.span), fix)
         factors.append(node)
         return True
 

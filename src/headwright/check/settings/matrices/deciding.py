@@ -422,6 +422,9 @@ class MatricesCourt:
             if applied := self._applied(error):
                 reason = f"whether {applied} is a product or a function of what stands in the brackets is not certain"
                 return [judged(claim, Decision("undecided", reason), reason)]
+            if padded := self._padded(claim, given):
+                reason = f"{padded} was read as the first rows and columns: if it has zeros behind them, write it out"
+                return [judged(claim, Decision("undecided", reason), reason)]
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
@@ -448,6 +451,27 @@ class MatricesCourt:
         written = error.source[error.span.start : error.span.stop]
         found = _APPLIED.match(written)
         return written if found and found[1] in self.exercise.definitions else ""
+
+    def _padded(self, claim: Claim, given: Given) -> str:
+        """S_k in U S_k V^T, if the sizes fit once it is as large as S: people write so S with zeros for the rest."""
+        known, cuts = Known(given, claim.link), list[Name]()
+
+        def whole(node: Node) -> Node:
+            if isinstance(node, Name) and known.is_cut(node) and known.fact(node.base, "diagonal"):
+                cuts.append(node)
+                return Name(node.base, span=node.span)
+            return mapped(node, whole)
+
+        definitions = {name: whole(node) for name, node in given.definitions.items()}
+        link = whole(claim.link)
+        try:
+            if cuts and isinstance(link, Relation):
+                decide(link, replace(given, definitions=definitions))
+        except ShapeError:
+            return ""  # it does not fit so either
+        except (FormulaError, NoMember):
+            pass  # its sizes do
+        return plain(cuts[0]) if cuts else ""
 
     def _decided(self, claim: Claim, given: Given) -> Decision:
         """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
