@@ -18,7 +18,7 @@ from headwright.check.reading.discourse import Read, Statement
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Name, Node, Relation, walk
+from headwright.formula.tree import Name, Node, Relation, every_name
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
 MAY_CHANGE = "it was not understood, and may change what is meant"
@@ -107,8 +107,8 @@ def _behind(one: Judged, answer: Answer, doubts: Iterable[Statement]) -> Iterato
         before = [doubt for doubt in doubts if doubt.paragraph == said.paragraph and doubt.line <= said.line]
         yield from (doubt for doubt in before if _changes(doubt.text))
     elif one.claim.role == "goal":
-        used = {part for said in answer.definitions.values() for part in walk(said.node) if isinstance(part, Name)}
-        yield from (doubt for doubt in doubts if _renamed(doubt) in {_bare(plain(name)) for name in used})
+        used = {_bare(plain(name)) for name in every_name(*(said.node for said in answer.definitions.values()))}
+        yield from (doubt for doubt in doubts if _renamed(doubt) in used)
 
 
 def _renamed(doubt: Statement) -> str:
