@@ -454,18 +454,18 @@ class MatricesCourt:
 
     def _padded(self, claim: Claim, given: Given) -> str:
         """S_k in U S_k V^T, if the sizes fit once it is as large as S: people write so S with zeros for the rest."""
-        known, cuts = Known(given, claim.link), list[Name]()
+        known, cuts = Known(given, claim.link), list[t.Name]()
 
-        def whole(node: Node) -> Node:
-            if isinstance(node, Name) and known.is_cut(node) and known.fact(node.base, "diagonal"):
+        def whole(node: t.Node) -> t.Node:
+            if isinstance(node, t.Name) and known.is_cut(node) and known.fact(node.base, "diagonal"):
                 cuts.append(node)
-                return Name(node.base, span=node.span)
-            return mapped(node, whole)
+                return t.Name(node.base, span=node.span)
+            return t.mapped(node, whole)
 
         definitions = {name: whole(node) for name, node in given.definitions.items()}
         link = whole(claim.link)
         try:
-            if cuts and isinstance(link, Relation):
+            if cuts and isinstance(link, t.Relation):
                 decide(link, replace(given, definitions=definitions))
         except ShapeError:
             return ""  # it does not fit so either
