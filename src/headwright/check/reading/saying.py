@@ -184,6 +184,8 @@ class _Saying:
                     self._add(clause, "goal", "what is wanted, not claimed")
                 case "example" | "suffices":
                     self._add(clause, "example")
+                    if clause.cue in lexicon().table("so does") and not clause.formulas:  # 'and so does the third'
+                        self._unclear(f"'{clause.cue} {clause.text}' was not understood")
                 case "define":
                     self._claims(clause, "definition")
                 case "reason":
@@ -511,6 +513,9 @@ class _Saying:
         if _COUNTERFACTUAL.search(self.sentence.text) or argued:
             self.front = [Condition((), "otherwise")]  # 'A for B: otherwise C would be so' speaks of what is not so
             self._claims(clause)
+            return
+        if clause.mentions and not clause.formulas:  # '$a = x$ for $c = 1$, otherwise $y$'
+            self._unclear(f"'otherwise {clause.text}' was not understood")
             return
         before, said = self.complement, self.all.found[self.last[-1]] if self.last else None
         match said.node if said is not None else None:
