@@ -25,7 +25,7 @@ MAY_CHANGE = "it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(
     r"^\W*(?:(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
-    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ (?!(?:is|be|are) any\b)[a-z])",  # 'where $S_1$ keeps $x$'
+    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ (?!(?:is|be|are) any\b|large|big|huge|small|tiny)[a-z])",  # 'where $S_1$ keeps $x$'
     re.IGNORECASE,
 )
 
@@ -39,7 +39,7 @@ def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found
         said = one.claim.said.statement if one.claim.said is not None else None
         behind = next(_behind(one, answer, doubts), None) if one.decision.word == "refuted" or _led(said) else None
         if behind is not None:
-            answer.unread.append(Unread(behind, MAY_CHANGE) if said is None else Unread(said, NOT_HELD))
+            answer.unread.append(Unread(behind, MAY_CHANGE, decides=True) if said is None else Unread(said, NOT_HELD))
         elif said is not None and one.decision.word == "refuted" and _of_equal_ones(one, said, exercise):
             answer.unread.append(Unread(said, "it may be meant for what the exercise calls different"))
         elif said is not None and one.decision.word == "proved" and _never_so(said, supposed, exercise):
@@ -130,7 +130,8 @@ def with_what_was_not_judged(verdict: Verdict, answer: Answer, as_read: Read) ->
             reason = f"what is said of a size was not understood: '{sized[:200]}'"
             return replace(verdict, word="undecided", reason=reason, counterexample=None)
         return verdict if deciding is None else _left_open(verdict, deciding)
-    first = next((one for one in answer.unread if one.error is not None), next(iter(answer.unread), None))
+    weighty = [one for one in answer.unread if one.error is not None or one.decides]
+    first = next(iter((*weighty, *answer.unread)), None)
     if first is not None:
         return _left_open(verdict, first)
     if as_read.beside and verdict.word in ("proved", "holds"):
