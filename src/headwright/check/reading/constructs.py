@@ -310,4 +310,4 @@ _DOTS = re.compile(
 _DEFINED = re.compile(r"\s*(\\?(?:tau|lambda|gamma|beta|[rstzZL])(?![a-zA-Z_]))\s*=")
 _EQUATION = re.compile(r"(?:[^<>≤≥≈≠!]|\\(?!leq?|geq?|neq?|approx|to|gg|ll))*=(?:[^<>≤≥≈≠!])*")
 _OF_COLUMNS = re.compile(r"\s*([AB]|[ab]_(?:\w|\{\w\}))\s*")
-_NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
+_NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})|[AB]\s*[a-z]")

@@ -19,7 +19,7 @@ PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
 BOUNDS = (r"\le", r"\ge", "<", ">")
 COUNTS = ("first", "firstly", "second", "secondly", "third", "next", "finally")
 # After a formula, without a comma.
-BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose")
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "whatever")
 
 
 def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:
@@ -143,7 +143,11 @@ class _Reader(Constructs):
 
     def _passed_over(self) -> bool:
         """What claims nothing of the answer, where a clause may begin: a fact, a step, what the exercise gives."""
-        return self._may_begin() and self.passed_over()
+        passed = self._may_begin() and self.passed_over()
+        if passed and self.text() == "," and self.out and self.out[-1].text in ("as", "since", "because"):
+            self.out.pop()  # 'as $\\pi$ is irrational, ...': the reason is given, and what follows stands alone
+            self.at += 1
+        return passed
 
     def _try(self) -> list[Token] | None:
         start, line = self.at, self.tokens[self.at].line

@@ -21,8 +21,8 @@ from headwright.check.reading.things import Objects, UnfitError, sides
 from headwright.check.reading.values import Values
 
 Made = tuple[list[str], Loose]
-GOES_ON = ("gives", "yields", "we")
-BEGINS = ("it", "the", "this", "they", "then")  # what is said under an assumption
+GOES_ON = ("gives", "yields", "we", "this")
+BEGINS = ("it", "the", "they", "then")  # what is said under an assumption
 
 
 class Keys(NamedTuple):
@@ -100,6 +100,7 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "positions": lambda one: one.pair and one.pair[0].startswith(r"\Phi"),
     "two parts": lambda one: one.asked == "M" and "orthogonal ranges" in one.facts.get("A,B", ()),
     "an output": lambda one: one.output,
+    "in a hope": lambda one: one.hoped,
     "a token may be changed": lambda one: one.output and one.changed[0],
     "the same word": lambda one: one.pair and one.pair[0].startswith("x"),
 }
@@ -278,6 +279,9 @@ class Rules(Values):
         return {
             "asked": self.objects.asked,
             "output": self.objects.output,
+            "row": re.sub(r"\D", "", self.objects.output),
+            "hoped": self.objects.hoped,
+            "head": str(self.head or ""),
             "token": self.objects.changed[0],
             "old": self.objects.changed[1],
             "is": "",
@@ -436,6 +440,14 @@ def _whose(reader: Rules) -> str:
     return last[1] if last else ""
 
 
+def _matching_key(reader: Rules) -> str:
+    """'$K x_1 = u_b$ matches the query $x_2$': the token whose key that is."""
+    before = "".join(one.text for one in reader.out[-1:] if one.kind in ("formula", "term"))
+    found = _KEY_OF.match(_bare(before))
+    reader.need(found and reader.take("matches", "hits", "finds", "meets", "is found by", "fits"))
+    return found[1] if found else ""
+
+
 def _sequence(reader: Rules) -> Slots:
     r"""'$\sigma_1^2, \dots, \sigma_k^2$': what stands at place i, and where it ends."""
     found = _SEQUENCE.fullmatch(_bare(reader.next("term")))
@@ -447,8 +459,9 @@ def _any_term(reader: Rules) -> str:
     return reader.next("formula" if reader.kind() == "formula" else "term")
 
 
-_OF_ITSELF = re.compile(r"\\alpha_(\d),?\1=1")
-_ATTENDED = re.compile(r"\\alpha_\d,?(\d)(?:=|\\approx)1")
+_KEY_OF = re.compile(r"(?:Kx|k)_(\d)(?!\d)")
+_OF_ITSELF = re.compile(r"\\?alpha_(\d),?\1=1")
+_ATTENDED = re.compile(r"\\?alpha_\d,?(\d)(?:=|\\approx)1")
 _SEQUENCE = re.compile(
     r"(?P<base>\\[a-z]+)_1(?P<power>(?:\^\d)?),(?:(?P=base)_2(?P=power),)?\\[lc]?dots,(?P=base)_(?P<end>\w)(?P=power)"
 )
@@ -467,7 +480,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "term": lambda reader: reader.next("term"),
     "terms": _terms,
     "not zero": _term_like("(?!0$).+"),
-    "vector": _term_like(r"[vabxw]_\w"),
+    "vector": _term_like(r"[vabxw]_\w|[AB][a-z]"),
     "point on the circle": _term_like(r"\(\\?sin(\(?[a-z]'?\)?),\\?cos\1\)"),
     "made of integers": _term_like(r"[tskm]'?(?:[-+,][tskm]'?)*"),
     "token": _token,
@@ -479,6 +492,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "weight of its own": _own_weight,
     "whose": _whose,
     "sequence": _sequence,
+    "matching key": _matching_key,
     "formula": lambda reader: reader.next("formula"),
     "term or formula": _any_term,
     "of one": _phrase("of_ones"),
@@ -501,6 +515,12 @@ def _of_a_relation(reader: Rules, _: Slots) -> bool:
     """'divide by $k$' is a step where a relation was stated; of the object that is asked for, it would be another."""
     left = sides(reader.stated()[-1])[0] if reader.stated() else reader.objects.asked
     return reader.objects.asked not in (left, left.lstrip("\\"))
+
+
+def _output_follows(reader: Rules, _: Slots) -> bool:
+    """'with $x_2 = u_a + u_d$ it would be $c_2 \\approx ...$': of a case that was just named."""
+    named = any(one.kind == "formula" for one in reader.out)
+    return named and reader.kind() == "formula" and _bare(reader.text()).startswith(reader.objects.output)
 
 
 def _its_own_angle(_: Rules, slots: Slots) -> bool:
@@ -559,6 +579,13 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "the output was spoken of": lambda reader, _: any(
         reader.objects.output in _bare(one) for one in reader.stated()[-3:]
     ),
+    "the output follows": _output_follows,
+    "the queries stay": lambda reader, _: "Q=I" in [_bare(text) for text in (*reader.stated(), *reader.coming())],
+    "it is a token's own weight": lambda reader, _: (
+        _OF_ITSELF.fullmatch(_bare("".join(reader.stated()[-1:]))) is not None
+    ),
+    "a score was spoken of": lambda reader, _: bool(reader.head and reader.last and reader.last.kind == "score"),
+    "no positions are added": lambda reader, _: not any("Phi" in text for text in (*reader.stated(), *reader.coming())),
     "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
     "something was stated": lambda reader, _: bool(reader.stated()),
