@@ -166,7 +166,7 @@ class Constructs(Rules):
         name = self.objects.asked
         self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
         if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
-            self.need(self._the_matrix())
+            self.need(self.just_set() or self._the_matrix())
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
@@ -186,6 +186,12 @@ class Constructs(Rules):
         self.need(all(map(_NAME.fullmatch, found)))
         self.sign = ACTS
         return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], "room"
+
+    def just_set(self) -> bool:
+        """'$M = A A^\\top$ keeps ...', 'Q = ... turns ...': what stands before it is the matrix."""
+        last = self.out[-1] if self.out else None
+        begins = rf"\s*(?:{self.objects.asked or '[QKV]'})\s*="
+        return last is not None and last.kind == "formula" and re.match(begins, last.text) is not None
 
     def _the_matrix(self) -> str:
         """'it', 'the matrix' or its name: what is asked for."""

@@ -100,9 +100,9 @@ class _Reader(Constructs):
         if last.kind in ("formula", "term"):
             asks = self.word(1) if self.word() == "which" else self.word()
             told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
-            return (
-                bool(told) or self.word() in BEGIN_BARE or (last.kind == "formula" and self.word() in ("this", "that"))
-            )
+            does = self.just_set() and ((self.word(),) in lexicon().acts or self.word() == "turns")
+            this = last.kind == "formula" and self.word() in ("this", "that")
+            return bool(told) or does or this or self.word() in BEGIN_BARE
         if last.text in ("it", "these"):
             return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
         if last.text in ("let", "where"):

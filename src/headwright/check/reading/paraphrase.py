@@ -238,6 +238,8 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
     ),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (_turn(r"(because|since|for) then"), r"\1"),
+    (_turn(rf"(?P<so>{F}) , which is (?:impossible|not possible)(?: for integers)? unless (?=§\d+F)"),
+     r"\g<so> only if"),
     (_turn(rf"(?P<what>(?:not|never) {T}) either"), r"\g<what>"),
     (_turn(rf", for which (?P<claim>{F})"), r", with \g<claim>"),
     (

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose
+from headwright.check.reading.sentences import Loose, leads_on
 from headwright.check.reading.things import Objects, UnfitError, sides
 from headwright.check.reading.values import Values
 
@@ -98,6 +98,7 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "a permutation": lambda one: any("permutation" in facts for facts in one.facts.values()),
     "turns": lambda one: "orthogonal" in one.facts.get("R_m", ()),
     "positions": lambda one: one.pair and one.pair[0].startswith(r"\Phi"),
+    "a question": lambda one: one.pair or one.changed[0],
     "two parts": lambda one: one.asked == "M" and "orthogonal ranges" in one.facts.get("A,B", ()),
     "an output": lambda one: one.output,
     "in a hope": lambda one: one.hoped,
@@ -282,6 +283,8 @@ class Rules(Values):
             "row": re.sub(r"\D", "", self.objects.output),
             "hoped": self.objects.hoped,
             "head": str(self.head or ""),
+            "one": (self.objects.pair or ("", ""))[0],
+            "two": (self.objects.pair or ("", ""))[1],
             "token": self.objects.changed[0],
             "old": self.objects.changed[1],
             "is": "",
@@ -448,6 +451,40 @@ def _matching_key(reader: Rules) -> str:
     return found[1] if found else ""
 
 
+def _matching_query(reader: Rules) -> str:
+    """'$q_2 = u_a$, which matches the first key': the token whose query that is."""
+    found = _QUERY_OF.match(_bare("".join(reader.stated()[-1:])))
+    reader.need(found and reader.take("which matches", "which hits", "which finds", "which points at", "which meets"))
+    return found[1] if found else ""
+
+
+def _turning(reader: Rules) -> str:
+    """'$Q = ...$ turns $x_1$ into $u_c$': the matrix that was just set."""
+    found = _SET.match(_bare("".join(one.text for one in reader.out[-1:] if one.kind == "formula")))
+    reader.need(found and reader.take("turns", "maps", "sends", "takes", "which turns", "which maps", "which sends"))
+    return found[1] if found else ""
+
+
+def _one_token(reader: Rules) -> Keys:
+    reader.skip("a key")
+    found = Keys(tuple(reader.labels()))
+    reader.need(len(found.refs) == 1)
+    return found
+
+
+def _of_a_row(reader: Rules) -> Slots:
+    r"""'$\sigma_k^2$': one of the $\sigma_i^2$."""
+    term = reader.next("term")
+    found = re.fullmatch(r"(\\sigma)_k((?:\^2)?)", _bare(term))
+    reader.need(found)
+    return {"": term, "entry": f"{found[1]}_i{found[2]}"} if found else {}
+
+
+def _going_on(reader: Rules) -> str:
+    reader.need(reader.kind() == "formula" and leads_on(reader.text()))
+    return reader.next("formula")
+
+
 def _sequence(reader: Rules) -> Slots:
     r"""'$\sigma_1^2, \dots, \sigma_k^2$': what stands at place i, and where it ends."""
     found = _SEQUENCE.fullmatch(_bare(reader.next("term")))
@@ -459,6 +496,8 @@ def _any_term(reader: Rules) -> str:
     return reader.next("formula" if reader.kind() == "formula" else "term")
 
 
+_QUERY_OF = re.compile(r"(?:q|Qx)_(\d)(?!\d)")
+_SET = re.compile(r"([QKV])=")
 _KEY_OF = re.compile(r"(?:Kx|k)_(\d)(?!\d)")
 _OF_ITSELF = re.compile(r"\\?alpha_(\d),?\1=1")
 _ATTENDED = re.compile(r"\\?alpha_\d,?(\d)(?:=|\\approx)1")
@@ -493,6 +532,11 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "whose": _whose,
     "sequence": _sequence,
     "matching key": _matching_key,
+    "matching query": _matching_query,
+    "turning": _turning,
+    "one key": _one_token,
+    "of a row": _of_a_row,
+    "going on": _going_on,
     "formula": lambda reader: reader.next("formula"),
     "term or formula": _any_term,
     "of one": _phrase("of_ones"),
@@ -521,6 +565,11 @@ def _output_follows(reader: Rules, _: Slots) -> bool:
     """'with $x_2 = u_a + u_d$ it would be $c_2 \\approx ...$': of a case that was just named."""
     named = any(one.kind == "formula" for one in reader.out)
     return named and reader.kind() == "formula" and _bare(reader.text()).startswith(reader.objects.output)
+
+
+def _is_reply(reader: Rules, _: Slots) -> bool:
+    """'No, ...', and a full stop that was taken for that of an abbreviation; 'no two rows ...' is none."""
+    return not reader.out and (reader.tokens[reader.at - 1].text == "no." or reader.kind() in ("", "mark"))
 
 
 def _its_own_angle(_: Rules, slots: Slots) -> bool:
@@ -586,6 +635,8 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     ),
     "a score was spoken of": lambda reader, _: bool(reader.head and reader.last and reader.last.kind == "score"),
     "no positions are added": lambda reader, _: not any("Phi" in text for text in (*reader.stated(), *reader.coming())),
+    "it is a reply": _is_reply,
+    "it is said precisely": lambda reader, _: reader.text() == ":" and bool(reader.coming()),
     "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
     "something was stated": lambda reader, _: bool(reader.stated()),
