@@ -48,14 +48,14 @@ def twenty() -> Callable[[], str]:
 def one_by_one() -> Callable[[], str]:
     from headwright.check.checker import check_answer
     from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.sheet import read_sheet
+    from headwright.check.sheets.document import read_document
 
     path = Path(tempfile.mkdtemp()) / "sheet.md"
     path.write_text(_sheet())
 
     def work() -> str:
         exercises = load_exercises()
-        answers = read_sheet(path, exercises).answers
+        answers = read_document(path, exercises).answers
         words = Counter(check_answer(exercises[each.exercise_id], each.formulas).word for each in answers)
         return f"{len(answers)} answers: {dict(words)}"
 

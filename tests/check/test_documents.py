@@ -8,7 +8,7 @@ import pytest
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.sheets.sheet import read_sheet
+from headwright.check.sheets.document import read_document
 
 SHEETS = Path(__file__).parents[2] / "examples" / "answers"
 FALSE = {
@@ -30,7 +30,7 @@ NUMBER = {
 @pytest.mark.parametrize("name", sorted(FALSE))
 def test_the_answers_of_a_sheet(name: str) -> None:
     exercises = load_exercises()
-    sheet = read_sheet(SHEETS / name, exercises)
+    sheet = read_document(SHEETS / name, exercises)
     assert not sheet.complaints
     assert len(sheet.answers) == NUMBER[name]
     verdicts = [(each, check_answer(exercises[each.exercise_id], each.formulas)) for each in sheet.answers]

@@ -93,3 +93,33 @@ def test_a_condition_that_no_scores_meet_or_that_leaves_out_keys_proves_nothing(
 
 def test_a_condition_on_all_other_keys_is_one() -> None:
     assert judged("copying", r"$k_j^\top q \ge k_i^\top q + \ln(n/\delta)$ for all other $i$.").word == "proved"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text", "name"),
+    [
+        ("averaging-two", rf"{QUERY}. Then $(n - 2) e^{{-\beta}} < \epsilon$.", "beta"),
+        ("averaging-two", rf"{QUERY}, so $\alpha_b = \frac{{e^t}}{{2 e^t + n - 2}}$.", "t"),
+        ("averaging-two", rf"{QUERY}. Then $\alpha_a \approx e^{{-r}}$.", "r"),
+        ("self-attention-copy", r"$V = I$, $K = I$, $Q = \frac{s}{\beta^2} u_d u_a^\top$, and $c_1 = w u_a$.", "w"),
+        ("convex-hull", r"$r + s = 2 \alpha_1$.", "r"),
+    ],
+)
+def test_a_name_that_nobody_introduced_refutes_nothing(exercise: str, text: str, name: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word not in ("refuted", "proved"), verdict.reason
+    assert name not in (verdict.counterexample or {})
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [
+        ("averaging-two", r"$q = \lambda(k_a + k_b)$, and $\alpha_a = \frac{e^\lambda}{n e^\lambda + 1}$."),
+        ("averaging-two", rf"{QUERY}, and $e^{{-t}} < 1 - t$ for every $t > 0$."),
+        ("averaging-two", rf"Let $t = \ln(n/\epsilon)$ and {QUERY}. Then $(n - 2) e^{{-t}} > \epsilon$."),
+        ("copying", r"If $k_j^\top q - k_i^\top q \ge t$ for all $i \ne j$, then $\alpha_j \ge 1 - e^{-t}$."),
+    ],
+)
+def test_a_name_that_was_introduced_refutes(exercise: str, text: str) -> None:
+    verdict = judged(exercise, text)
+    assert verdict.word == "refuted", verdict.reason

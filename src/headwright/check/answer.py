@@ -8,21 +8,12 @@ from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.statements import FLIPPED, Statement
+from headwright.check.reading.discourse import WHICH_CASE, Statement
 from headwright.check.reading.written import Formula
 from headwright.errors import InputError
 from headwright.formula import FormulaError
-from headwright.formula.tree import (
-    Call,
-    Listing,
-    Name,
-    Negative,
-    Node,
-    Number,
-    Quotient,
-    Relation,
-    walk,
-)
+from headwright.formula import tree as t
+from headwright.formula.shapes import spelt
 
 OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a large constant c'
 
@@ -30,7 +21,7 @@ OWN = "_own"  # a name of the answer's own that the exercise has too: 'with a la
 class MisfitError(InputError):
     """A name that the exercise does not know, a sum of a number and a vector; says where and how to mend it."""
 
-    def __init__(self, message: str, node: Node, fix: str = "") -> None:
+    def __init__(self, message: str, node: t.Node, fix: str = "") -> None:
         """The node is where it was seen."""
         super().__init__(message)
         self.message, self.node, self.fix = message, node, fix
@@ -51,7 +42,7 @@ class MissingError(MisfitError):
 SIGNS = {"=": eq, "~": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge}
 
 
-def comparisons(chain: Relation) -> Iterator[Relation]:
+def comparisons(chain: t.Relation) -> Iterator[t.Relation]:
     """The links of a chain; lists on both sides are compared item by item, a list and one thing each item with it.
 
     A pair is different where one of its items is: that link stays whole.
@@ -63,19 +54,18 @@ def comparisons(chain: Relation) -> Iterator[Relation]:
     """
     for a, sign, b in zip(chain.terms[:-1], chain.comparisons, chain.terms[1:], strict=True):
         for x, y in [(a, b)] if sign == "!=" and pairs(a, b) else _paired(a, b):
-            yield Relation((x, y), (sign,), span=x.span.to(y.span))
+            yield t.Relation((x, y), (sign,), span=x.span.to(y.span))
 
 
-def pairs(a: Node, b: Node) -> tuple[tuple[Node, Node], ...]:
+def pairs(a: t.Node, b: t.Node) -> tuple[tuple[t.Node, t.Node], ...]:
     """Two lists of one length as pairs of their items; nothing where they are not."""
-    if isinstance(a, Listing) and isinstance(b, Listing) and len(a.items) == len(b.items):
+    if isinstance(a, t.Listing) and isinstance(b, t.Listing) and len(a.items) == len(b.items):
         return tuple(zip(a.items, b.items, strict=True))
     return ()
 
 
-def _paired(a: Node, b: Node) -> list[tuple[Node, Node]]:
-    left = a.items if isinstance(a, Listing) else (a,)
-    right = b.items if isinstance(b, Listing) else (b,)
+def _paired(a: t.Node, b: t.Node) -> list[tuple[t.Node, t.Node]]:
+    left, right = t.listed(a), t.listed(b)
     if len(left) == len(right):
         return list(zip(left, right, strict=True))
     if len(left) == 1 or len(right) == 1:
@@ -92,11 +82,11 @@ def compared(left: Fraction, sign: str, right: Fraction) -> bool:
     return bool(SIGNS[sign](left, right))
 
 
-def redefined(under: Sequence[Node], exercise: Exercise) -> dict[str, Relation]:
+def redefined(under: Sequence[t.Node], exercise: Exercise) -> dict[str, t.Relation]:
     """The given names for which something else is assumed, with what is: 'if x_2 = u_a + u_d, then ...'."""
-    said = [part for part in under if isinstance(part, Relation) and part.comparisons == ("=",)]
+    said = [part for part in under if isinstance(part, t.Relation) and part.comparisons == ("=",)]
     return {full_name(one.terms[0]): one for one in said
-            if isinstance(one.terms[0], Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
+            if isinstance(one.terms[0], t.Name) and full_name(one.terms[0]) in exercise.redefines}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,12 +97,19 @@ class Said:
     it counts only where that makes no difference.
     """
 
-    node: Node
+    node: t.Node
     formula: Formula
-    perhaps: tuple[Node, ...] = ()
+    perhaps: tuple[t.Node, ...] = ()
     unknown: str = ""
     granted: bool = False  # 'with A = B': if that is not always so, it is a condition and no claim
     statement: Statement | None = None
+
+    @property
+    def doubt(self) -> str:
+        """Why it is not known for what it is said."""
+        if self.unknown == WHICH_CASE:
+            return "it is not certain for which of the cases it is said"
+        return f"'{self.unknown}' was not understood"
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class Variant:
 
     definitions: dict[str, Said]
     conditions: tuple[Said, ...]
-    under: tuple[Node, ...]
+    under: tuple[t.Node, ...]
     said: Said
     example: bool = False
 
@@ -140,6 +137,11 @@ class Answer:
     by_cases: bool = False  # what is asked for is given case by case only
     terse: bool = False  # nothing is said in words that may change what the formulas say
 
+    def set_aside(self, said: Said, why: str, error: FormulaError | None = None, *, decides: bool = False) -> None:
+        """A statement is not judged; with `decides`, what it says may change what others mean."""
+        statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
+        self.unread.append(Unread(statement, why, error, decides))
+
 
 @dataclass(frozen=True)
 class Unread:
@@ -151,61 +153,73 @@ class Unread:
     decides: bool = False  # what it says may change what other statements mean
 
 
-def label(index: Node | None) -> str:
+def label(index: t.Node | None) -> str:
     """An index as text: k_a has 'a', k_1 has '1'; '' for none or a compound one."""
     match index:
-        case Name(base, None, primes):
+        case t.Name(base, None, primes):
             return base + "'" * primes
-        case Number(value) if value.denominator == 1:
+        case t.Number(value) if value.denominator == 1:
             return str(value)
         case _:
             return ""
 
 
-def full_name(name: Name) -> str:
+def full_name(name: t.Name) -> str:
     """A name as it is known in an exercise: q, q_1, t'.
 
-    >>> full_name(Name("alpha", Listing((Name("i"), Name("j")))))
+    >>> full_name(t.Name("alpha", t.Listing((t.Name("i"), t.Name("j")))))
     'alpha_i,j'
     """
-    inner = ",".join(label(item) for item in name.index.items) if isinstance(name.index, Listing) else label(name.index)
+    if isinstance(name.index, t.Sum):
+        return spelt(name)  # A_{k-1}
+    inner = ",".join(map(label, t.listed(name.index))) if name.index is not None else ""
     return name.base + (f"_{inner}" if name.index is not None else "") + "'" * name.primes
 
 
-def named(full: str) -> Name:
+def full_names(*nodes: t.Node | None) -> set[str]:
+    """All names in some nodes, as they are known in an exercise.
+
+    >>> sorted(full_names(t.Name("k", t.Name("a"))))
+    ['a', 'k_a']
+    """
+    return {full_name(name) for name in t.every_name(*nodes)}
+
+
+def named(full: str) -> t.Name:
     """The name that full_name writes so.
 
-    >>> named("q_1") == Name("q", Number(Fraction(1)))
+    >>> named("q_1") == t.Name("q", t.Number(Fraction(1)))
     True
     """
     base, _, index = full.partition("_")
     if not index:
-        return Name(base.rstrip("'"), primes=base.count("'"))
-    return Name(base, Number(Fraction(index)) if index.isdigit() else Name(index))
+        return t.Name(base.rstrip("'"), primes=base.count("'"))
+    if index.startswith("{") and isinstance(found := parsed(full), t.Name):
+        return found
+    return t.Name(base, t.Number(Fraction(index)) if index.isdigit() else t.Name(index))
 
 
-def number_of(node: Node) -> Fraction | None:
+def number_of(node: t.Node) -> Fraction | None:
     """The number that is written out; None where something else is written.
 
-    >>> number_of(Negative(Quotient(Number(Fraction(1)), Number(Fraction(2)))))
+    >>> number_of(t.Negative(t.Quotient(t.Number(Fraction(1)), t.Number(Fraction(2)))))
     Fraction(-1, 2)
     """
     match node:
-        case Number(value):
+        case t.Number(value):
             return value
-        case Negative(body):
+        case t.Negative(body):
             inner = number_of(body)
             return None if inner is None else -inner
-        case Quotient(Number(over), Number(under)) if under != 0:
+        case t.Quotient(t.Number(over), t.Number(under)) if under != 0:
             return over / under
         case _:
             return None
 
 
-def about_parameters(node: Node, exercise: Exercise) -> bool:
+def about_parameters(node: t.Node, exercise: Exercise) -> bool:
     """Whether a condition restricts the parameters of the exercise, and nothing else: n >= 3."""
-    names, given = [part for part in walk(node) if isinstance(part, Name)], given_numbers(exercise)
-    return bool(names) and all(full_name(name) in given for name in names)
+    return bool(names := full_names(node)) and names <= given_numbers(exercise)
 
 
 def given_numbers(exercise: Exercise) -> set[str]:
@@ -214,20 +228,14 @@ def given_numbers(exercise: Exercise) -> set[str]:
     return {*exercise.parameters, *(size for shape in shapes for size in shape if isinstance(size, str))}
 
 
-def about_the_given(node: Node, exercise: Exercise) -> bool:
+def about_the_given(node: t.Node, exercise: Exercise) -> bool:
     """Whether a relation speaks of given numbers only, n = 2 or g > 1: then it is a case, or a truth, and no result."""
-    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
-    if any(isinstance(part, Call) and part.function in ("E", "Var", "Cov") for part in walk(node)):
+    names = full_names(node)
+    if any(isinstance(part, t.Call) and part.function in ("E", "Var", "Cov") for part in t.walk(node)):
         return False  # a moment is the same in all cases
     given = given_numbers(exercise)
     if exercise.keys is not None:
         given |= {scale.name for scale in exercise.keys.scales.values()}
     if exercise.matrices is not None:
-        given |= {full_name(part) for source in exercise.matrices.assume for part in walk(parsed(source))
-                  if isinstance(part, Name)}  # fmt: skip
+        given |= full_names(*map(parsed, exercise.matrices.assume))
     return bool(names) and names <= given
-
-
-def flips(node: Node) -> bool:
-    """Whether its opposite is one comparison too: that of n >= 3 is n < 3."""
-    return isinstance(node, Relation) and len(node.terms) == 2 and node.comparisons[0] in FLIPPED

@@ -29,7 +29,8 @@ from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, Keys
 from headwright.check.hearing import Bench, heard
 from headwright.check.judging import Judged, Setting, composed
-from headwright.check.reading.statements import Read, read
+from headwright.check.reading.discourse import Read
+from headwright.check.reading.statements import read
 from headwright.check.reading.things import Objects
 from headwright.check.reading.written import Formula, Written
 from headwright.check.scalars.numbers import TooLong, at_most_work

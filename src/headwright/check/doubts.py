@@ -14,8 +14,8 @@ from dataclasses import replace
 from headwright.check.answer import OWN, Answer, Unread
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged
+from headwright.check.reading.discourse import Read, Statement
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.statements import Read, Statement
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
 from headwright.formula.tree import Name, Node, Relation, walk
@@ -68,13 +68,13 @@ def _never_so(said: Statement, supposed: Collection[str], exercise: Exercise) ->
     given = exercise.matrices.different if exercise.matrices is not None else ()
     apart = {frozenset(plain(parsed(side)) for side in pair) for pair in given}
     cases = [case for case in said.under if isinstance(case, Relation) and plain(case) not in supposed]
-    return bool(apart) and any(
-        all(map(_is_position, case.terms)) or frozenset(map(plain, case.terms)) in apart
-        if case.comparisons == ("=",)
-        else not all(map(_is_position, case.terms)) and frozenset(map(plain, case.terms)) not in apart
-        for case in cases
-        if case.comparisons in (("=",), ("!=",))
-    )
+    return bool(apart) and any(_excluded(case, apart) for case in cases)
+
+
+def _excluded(case: Relation, apart: Collection[frozenset[str]]) -> bool:
+    """Whether a case never occurs: positions, or things given to be different, that are equal; others that differ."""
+    differ = all(map(_is_position, case.terms)) or frozenset(map(plain, case.terms)) in apart
+    return case.comparisons == (("=",) if differ else ("!=",))
 
 
 def _is_position(node: Node) -> bool:

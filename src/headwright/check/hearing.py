@@ -9,37 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from headwright.check.answer import (
     Answer,
     MisfitError,
     MissingError,
     Said,
-    Unread,
     Variant,
     WrongKindError,
     about_parameters,
     about_the_given,
     comparisons,
-    flips,
     full_name,
 )
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
-from headwright.check.reading.statements import EVERY, Statement, flipped
+from headwright.check.reading.saying import EVERY
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
+from headwright.check.settings.keys.laws import speaks_of_moments
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.widening import leaves_out_few, staying, widened
 from headwright.formula import FormulaError
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Number, Quantified, Quotient, Relation, walk
-
-ZERO = Number(Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -71,12 +67,12 @@ class Bench:
     def _outgrown(self, court: Court, answer: Answer, claim: Claim) -> list[Judged]:
         """a >> b as a claim: it is proved where a > 0 and b/a tends to 0, and never refuted."""
         match claim.node:
-            case Relation((large, small), (">>",)) | Relation((small, large), ("<<",)) if not claim.negated:
-                ratio = Relation((Quotient(small, large), ZERO), ("~",), span=claim.node.span)
+            case t.Relation((large, small), (">>",)) | t.Relation((small, large), ("<<",)) if not claim.negated:
+                ratio = t.Relation((t.Quotient(small, large), t.ZERO), ("~",), span=claim.node.span)
             case _:
                 return []
         found: list[Judged] = []
-        for node in (Relation((large, ZERO), (">",), span=claim.node.span), ratio):
+        for node in (t.Relation((large, t.ZERO), (">",), span=claim.node.span), ratio):
             try:
                 found += self.decided(court, answer, [replace(claim, node=node)])
             except (MisfitError, FormulaError, UndeterminedError):
@@ -86,7 +82,7 @@ class Bench:
         reason = f"{plain(small)} becomes negligible beside {plain(large)}"
         return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
 
-    def claims(self, node: Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
+    def claims(self, node: t.Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
         """The claims of a statement, as far as the setting wants it taken apart."""
         return claims(node, role, said, whole=self.setting.whole)
 
@@ -110,7 +106,7 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
         found += _goals_where_assumed(bench, answer, court, cases)
     for said in court.claims:
         if said in cases:
-            _set_aside(answer, said, "it is a case and not so in general, and what is said for it is not certain")
+            answer.set_aside(said, "it is a case and not so in general, and what is said for it is not certain")
             continue
         try:
             found += _outside(cases, said, _said(bench, said, answer, court), answer)
@@ -120,7 +116,7 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
             if in_vain and isinstance(error, MissingError | FormulaError):
                 continue
             shown = error if isinstance(error, FormulaError) else error.shown()
-            _set_aside(answer, said, "it is not understood", shown)
+            answer.set_aside(said, "it is not understood", shown)
     if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
         found = [one for one in found if one.decision.word != "refuted"]
     found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
@@ -129,7 +125,7 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
     return found
 
 
-def _goals(bench: Bench, answer: Answer, court: Court, under: tuple[Node, ...] = ()) -> list[Judged]:
+def _goals(bench: Bench, answer: Answer, court: Court, under: tuple[t.Node, ...] = ()) -> list[Judged]:
     goals = [claim for source in bench.exercise.goals for claim in bench.claims(parsed(source), "goal")]
     return bench.decided(court, answer, [replace(claim, under=(*claim.under, *under)) for claim in goals])
 
@@ -168,7 +164,7 @@ def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Ans
     case = next((case for case in reversed(cases) if _reaches(case, said)), None)
     if case is None:
         return found
-    _set_aside(answer, said, f"it is not certain whether it is meant for {plain(case.node)} only")
+    answer.set_aside(said, f"it is not certain whether it is meant for {plain(case.node)} only")
     return []
 
 
@@ -182,7 +178,7 @@ def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequ
         return _for_some_only(bench, answer, court, found, only)
     if any(said.perhaps or any(_reaches(case, said) for case in cases) for said in objects):
         raise UndeterminedError("it is not certain for which case the object is meant")
-    bounds = [said.node for said in answer.assumptions if isinstance(said.node, Relation)]
+    bounds = [said.node for said in answer.assumptions if isinstance(said.node, t.Relation)]
     if not bounds or any("=" in node.comparisons for node in bounds):
         return found  # 'let n = 2' answers another question
     there = _goals(bench, answer, court, tuple(bounds))
@@ -207,7 +203,7 @@ _WITHOUT_LOSS = re.compile(r"\b(?:wlog|w\.l\.o\.g|without (?:any )?loss of gener
 
 
 def _for_some_only(
-    bench: Bench, answer: Answer, court: Court, found: list[Judged], assumed: Sequence[Node]
+    bench: Bench, answer: Answer, court: Court, found: list[Judged], assumed: Sequence[t.Node]
 ) -> list[Judged]:
     """What is right, and said under something that is not always so, answers a part of the question only."""
     more = [node for node in assumed if not leaves_out_few(node, bench.exercise)]
@@ -218,7 +214,7 @@ def _for_some_only(
     return [one if one.decision.word == "undecided" else _left_undecided(one, reason) for one in found]
 
 
-def _always(bench: Bench, answer: Answer, court: Court, node: Node) -> bool:
+def _always(bench: Bench, answer: Answer, court: Court, node: t.Node) -> bool:
     """Whether something holds for all that is given: 'let epsilon > 0' restricts nothing."""
     try:
         decided = bench.decided(court, answer, bench.claims(node, "condition"))
@@ -233,7 +229,7 @@ UNTRIED = "it is said for one value only, and whether that is among those that w
 
 def _untried(one: Judged) -> bool:
     """'for n = 3 and epsilon = 1/3, alpha_a = 9/20': plain instances need not meet such a condition."""
-    pinned = any(isinstance(node, Relation) and "=" in node.comparisons for node in one.claim.under)
+    pinned = any(isinstance(node, t.Relation) and "=" in node.comparisons for node in one.claim.under)
     return one.decision.word == "holds" and pinned
 
 
@@ -242,15 +238,15 @@ def _left_undecided(one: Judged, reason: str) -> Judged:
     return replace(one, decision=Decision("undecided", reason), part=part)
 
 
-def _impossible(bench: Bench, said: Said, assumed: Sequence[Node], answer: Answer, court: Court) -> Iterator[Judged]:
+def _impossible(bench: Bench, said: Said, assumed: Sequence[t.Node], answer: Answer, court: Court) -> Iterator[Judged]:
     """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
     for node in assumed if bench.exercise.matrices is None else ():
-        if not flips(node):
+        if not t.flips(node):
             continue
         try:
-            if isinstance(node, Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
+            if isinstance(node, t.Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
                 bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
-            never = bench.decided(court, answer, bench.claims(flipped(node), "condition", said))
+            never = bench.decided(court, answer, bench.claims(t.flipped(node), "condition", said))
         except (MisfitError, FormulaError, UndeterminedError):
             continue
         if never and all(one.decision.word == "proved" for one in never):
@@ -269,24 +265,28 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         found = _by_itself(bench, said, there, role, found)
     if said.statement is not None and said.statement.tentative:
         if any(one.decision.word == "refuted" for one in found):
-            _set_aside(answer, said, "what is called a contradiction is none")
+            answer.set_aside(said, "what is called a contradiction is none")
         return []
     if said.granted and any(one.decision.word != "proved" for one in found):
-        _set_aside(answer, said, "it says for which case something is meant")
+        answer.set_aside(said, "it says for which case something is meant")
         return []
     if said.unknown.startswith(EVERY):  # 'for all keys', 'for every matrix $P$': that is more than was looked at
-        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        answer.set_aside(said, said.doubt)
         return []
     if _of_what_is_set(said.node, there):
-        _set_aside(answer, said, "it is said for all values of something that has one")
+        answer.set_aside(said, "it is said for all values of something that has one")
         return []
     if not any(one.decision.word == "refuted" for one in found):
         return found
+    unsaid = _never_said(bench, said, there, found)
+    if unsaid:
+        answer.set_aside(said, f"what {unsaid} is was never said")
+        return []
     if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
-        _set_aside(answer, said, "how much larger is meant is not said")
+        answer.set_aside(said, "how much larger is meant is not said")
         return []
     if said.unknown:
-        _set_aside(answer, said, f"'{said.unknown}' was not understood")
+        answer.set_aside(said, said.doubt)
         return []
     loose = "" if said.statement is None else said.statement.loose
     if loose == "nearly":
@@ -296,24 +296,49 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
         if tends or any(one.decision.word == "refuted" for one in again):
             return again  # 'the output is the mean' is what people say of what tends to it
     if loose:
-        _set_aside(answer, said, "the words leave some room, and it is not certain what is meant")
+        answer.set_aside(said, "the words leave some room, and it is not certain what is meant")
         return []
     if said.perhaps:
         again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
         if not any(one.decision.word == "refuted" for one in again):
             told = " and ".join(plain(node) for node in said.perhaps)
-            _set_aside(answer, said, f"it is not certain whether it is meant for {told} only")
+            answer.set_aside(said, f"it is not certain whether it is meant for {told} only")
             return []
         return again
     return found
 
 
+def _never_said(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged]) -> str:
+    """A name in what is refuted of which nobody says what it is: that some value of it is wrong says nothing.
+
+    What a definition, a condition or an assumption speaks of, or the statement itself ('for every t'), is said.
+    """
+    defined = {*answer.definitions, *(name for one in answer.variants for name in one.definitions)}
+    stated = [one.node for one in (*answer.definitions.values(), *answer.conditions, *answer.assumptions)]
+    stated += [one.node for one in answer.claims if bench.exercise.condition and states_condition(one.node)]
+    stated += [node for one in answer.variants for node in one.under]
+    stated += [one.node for variant in answer.variants for one in (*variant.definitions.values(), *variant.conditions)]
+    stated += said.node.conditions if isinstance(said.node, t.Quantified) else ()
+    stated += (*said.perhaps, *(said.statement.under if said.statement is not None else ()))
+    spoken = {"I", *defined, *(full_name(name) for node in stated for name in names_in(node))}
+    for one in found if bench.exercise.integers is None else ():
+        if speaks_of_moments(one.link):
+            continue  # the laws of keys say themselves what is known
+        bound = {part.index for part in t.walk(one.link) if isinstance(part, t.BigSum | t.BigCall)}
+        for name in names_in(one.link) if one.decision.word == "refuted" else ():
+            full = full_name(name)
+            asked = full in bench.exercise.answer and full not in defined
+            if full not in bound and (asked or not (bench.setting.gives(name) or full in spoken)):
+                return plain(name)
+    return ""
+
+
 def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:
     """'for all epsilon > 0', where epsilon < 1 is given: what is said must hold there too, or it is left open."""
     assumed = [one.node for one in answer.assumptions]
-    conditions = said.node.conditions if isinstance(said.node, Quantified) else ()
+    conditions = said.node.conditions if isinstance(said.node, t.Quantified) else ()
     stated = [
-        link for one in conditions if isinstance(one, Relation) and one not in assumed for link in comparisons(one)
+        link for one in conditions if isinstance(one, t.Relation) and one not in assumed for link in comparisons(one)
     ]
     sentence = "" if said.statement is None else said.statement.sentence
     wider = widened(bench.exercise, stated, sentence, staying(said.node, stated, sentence, bench.exercise))
@@ -327,19 +352,19 @@ def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, foun
     return [_left_undecided(one, f"it is said for {wider.words}: that is not proved") for one in found]
 
 
-def _is_converse(node: Node) -> bool:
+def _is_converse(node: t.Node) -> bool:
     """Whether something of weights or outputs is said to imply what is not about them: a condition is necessary."""
     match node:
-        case Logic("implies", (condition, conclusion)):
+        case t.Logic("implies", (condition, conclusion)):
             return _weighs(condition) and not _weighs(conclusion)
-        case Quantified(body, conditions):
+        case t.Quantified(body, conditions):
             return any(map(_weighs, conditions)) and not _weighs(body)
         case _:
             return False
 
 
-def _weighs(node: Node) -> bool:
-    return any(isinstance(part, Name) and part.base in ("alpha", "c") for part in walk(node))
+def _weighs(node: t.Node) -> bool:
+    return t.speaks_of(node, "alpha", "c")
 
 
 def _by_itself(bench: Bench, said: Said, answer: Answer, role: Role, found: list[Judged]) -> list[Judged]:
@@ -358,10 +383,10 @@ def _by_itself(bench: Bench, said: Said, answer: Answer, role: Role, found: list
 CIRCULAR = "it is not known whether that follows, or is only what the answer assumes"
 
 
-def _of_what_is_set(node: Node, answer: Answer) -> bool:
+def _of_what_is_set(node: t.Node, answer: Answer) -> bool:
     """'q = t k for any t', where t was set to something."""
-    conditions = node.conditions if isinstance(node, Quantified) else ()
-    return any(isinstance(part, Name) and full_name(part) in answer.definitions for part in conditions)
+    conditions = node.conditions if isinstance(node, t.Quantified) else ()
+    return any(isinstance(part, t.Name) and full_name(part) in answer.definitions for part in conditions)
 
 
 def _in_a_limit(exercise: Exercise, answer: Answer, said: Said) -> bool:
@@ -371,34 +396,26 @@ def _in_a_limit(exercise: Exercise, answer: Answer, said: Said) -> bool:
     return (
         given
         or (exercise.keys is not None and exercise.keys.noise != "none")
-        or any(isinstance(node, Relation) and {"->", ">>", "<<"} & set(node.comparisons) for node in told)
+        or any(isinstance(node, t.Relation) and {"->", ">>", "<<"} & set(node.comparisons) for node in told)
     )
 
 
-def _is_output(node: Node) -> bool:
-    return isinstance(node, Relation) and isinstance(node.terms[0], Name) and node.terms[0].base == "c"
+def _is_output(node: t.Node) -> bool:
+    return isinstance(node, t.Relation) and isinstance(node.terms[0], t.Name) and node.terms[0].base == "c"
 
 
-def _nearly(node: Node) -> Node:
+def _nearly(node: t.Node) -> t.Node:
     """With 'nearly' in place of 'equal': what stands in a table may be meant so."""
-    if isinstance(node, Relation):
+    if isinstance(node, t.Relation):
         return replace(node, comparisons=tuple("~" if sign == "=" else sign for sign in node.comparisons))
-    return replace(node, body=_nearly(node.body)) if isinstance(node, Quantified) else node
+    return replace(node, body=_nearly(node.body)) if isinstance(node, t.Quantified) else node
 
 
-def _narrowed(said: Said, whole: bool) -> Node:
+def _narrowed(said: Said, whole: bool) -> t.Node:
     """The statement under what it may be said for."""
-    node = said.node
-    if isinstance(node, Quantified):
-        return Quantified(node.body, (*node.conditions, *said.perhaps), span=node.span)
-    if whole:
-        return Logic("implies", (Logic("and", said.perhaps), node), span=node.span)
-    return Quantified(node, said.perhaps, span=node.span)
-
-
-def _set_aside(answer: Answer, said: Said, why: str, error: FormulaError | None = None) -> None:
-    statement = said.statement or Statement("claim", said.formula.text, said.formula.line, said.node)
-    answer.unread.append(Unread(statement, why, error))
+    if whole and not isinstance(said.node, t.Quantified):
+        return t.Logic("implies", (t.Logic("and", said.perhaps), said.node), span=said.node.span)
+    return t.said_under(said.node, said.perhaps)
 
 
 def _false(said: Said, error: WrongKindError) -> Judged:
@@ -419,9 +436,9 @@ def _variant(bench: Bench, answer: Answer, variant: Variant) -> list[Judged]:
         found = impossible or _goals(bench, there, court, under)
         beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
     except MisfitError as error:
-        _set_aside(answer, variant.said, "it is not understood", error.shown())
+        answer.set_aside(variant.said, "it is not understood", error.shown())
         return []
-    example = "in the range: " if isinstance(variant.said.node, Relation) else "in the example: "
+    example = "in the range: " if isinstance(variant.said.node, t.Relation) else "in the example: "
     told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
     return beyond or [
         replace(one, part=replace(one.part, reason=f"{told}{one.part.reason}", line=variant.said.formula.line))
@@ -433,7 +450,7 @@ def _beyond(bench: Bench, variant: Variant, there: Answer, court: Court) -> list
     """An object that is given for one case only: what it does in general, where that settles the matter."""
     general = _goals(bench, there, court)
     words = {one.decision.word for one in general}
-    pinned = all(isinstance(node, Relation) and "=" in node.comparisons for node in variant.under)
+    pinned = all(isinstance(node, t.Relation) and "=" in node.comparisons for node in variant.under)
     if "refuted" in words:
         return general if pinned else []
     if words != {"proved"}:
@@ -456,7 +473,7 @@ def _elsewhere(bench: Bench, answer: Answer) -> list[Judged]:
                 found += _said(bench, one, answer, court, there)
             except (MisfitError, FormulaError) as error:
                 shown = error if isinstance(error, FormulaError) else error.shown()
-                _set_aside(answer, one, "it is not understood", shown)
+                answer.set_aside(one, "it is not understood", shown)
     return found
 
 
@@ -469,10 +486,10 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
     reason = f"nothing is proved beyond {' or '.join(' and '.join(plain(node) for node in case) for case in cases)}"
     goal = Claim(parsed(exercise.goals[0]), "goal")
     undecided = [judged(goal, Decision("undecided", reason), reason)]
-    if any(len(case) != 1 or not flips(case[0]) for case in cases):
+    if any(len(case) != 1 or not t.flips(case[0]) for case in cases):
         return undecided
     *others, last = (case[0] for case in cases)
-    claim = Claim(last, "condition", None, tuple(flipped(node) for node in others))
+    claim = Claim(last, "condition", None, tuple(t.flipped(node) for node in others))
     try:
         found = court.decide(claim)
     except (MisfitError, UndeterminedError):

@@ -14,11 +14,10 @@ from flint import arb
 
 from headwright.check.answer import Answer, MisfitError, Said, comparisons
 from headwright.check.decision import Decision
-from headwright.check.reading.statements import FLIPPED, flipped
 from headwright.check.scalars.numbers import shown_name
 from headwright.check.verdict import Part, Verdict, by_what, worst
+from headwright.formula import tree as t
 from headwright.formula.show import latex, plain
-from headwright.formula.tree import Bond, Exists, Logic, Name, Node, Number, Quantified, Relation, walk
 
 Role = Literal["goal", "statement", "step", "condition", "definition"]
 
@@ -30,24 +29,24 @@ class Claim:
     `under` is what it is said for: 'for all i != a', 'if g > 1'. A negated claim denies the comparison.
     """
 
-    node: Node
+    node: t.Node
     role: Role
     said: Said | None = None  # None: a goal of the exercise
-    under: tuple[Node, ...] = ()
+    under: tuple[t.Node, ...] = ()
     negated: bool = False
 
     @property
-    def link(self) -> Relation:
+    def link(self) -> t.Relation:
         """The comparison, for showing: a whole statement stands alone in it."""
-        return self.node if isinstance(self.node, Relation) else Relation((self.node,), (), span=self.node.span)
+        return self.node if isinstance(self.node, t.Relation) else t.Relation((self.node,), (), span=self.node.span)
 
     @property
-    def scope(self) -> Node:
+    def scope(self) -> t.Node:
         """All of the statement that it is part of."""
         return self.node if self.said is None else self.said.node
 
 
-def claims(node: Node, role: Role, said: Said | None = None, *, whole: bool = False) -> Iterator[Claim]:
+def claims(node: t.Node, role: Role, said: Said | None = None, *, whole: bool = False) -> Iterator[Claim]:
     """The claims of a statement, in order; with `whole` only chains are taken apart.
 
     >>> from headwright.formula import parse
@@ -55,35 +54,35 @@ def claims(node: Node, role: Role, said: Said | None = None, *, whole: bool = Fa
     >>> [plain(claim.node) for claim in claims(parse("a = b <= c"), "statement")]
     ['a = b', 'b <= c']
     """
-    steps: Role = "step" if role == "statement" and isinstance(node, Relation) and len(node.terms) > 2 else role
+    steps: Role = "step" if role == "statement" and isinstance(node, t.Relation) and len(node.terms) > 2 else role
     yield from _claims(node, Claim(node, steps, said), whole)
 
 
-def _claims(node: Node, kind: Claim, whole: bool) -> Iterator[Claim]:
+def _claims(node: t.Node, kind: Claim, whole: bool) -> Iterator[Claim]:
     match node:
-        case Relation():
+        case t.Relation():
             for link in comparisons(node):
                 yield Claim(link, kind.role, kind.said, kind.under, kind.negated)
         case _ if whole:
             yield kind
-        case Logic("and", items) if not kind.negated:
+        case t.Logic("and", items) if not kind.negated:
             for item in items:
                 yield from _claims(item, kind, whole)
-        case Logic("implies", (condition, conclusion)) if not kind.negated:
+        case t.Logic("implies", (condition, conclusion)) if not kind.negated:
             yield from _claims(conclusion, _under(kind, (condition,)), whole)
-        case Logic("not", (Relation((_, _), ("~" | "->",)) as near,)):
+        case t.Logic("not", (t.Relation((_, _), ("~" | "->",)) as near,)):
             yield from _claims(near, Claim(near, kind.role, kind.said, kind.under, not kind.negated), whole)
-        case Logic("not", (Relation((_, _), (sign,)) as denied,)) if sign in FLIPPED and not kind.negated:
-            yield from _claims(flipped(denied), replace(kind, node=flipped(denied)), whole)
-        case Quantified(body, conditions):
+        case t.Logic("not", (t.Relation((_, _), (sign,)) as denied,)) if sign in t.FLIPPED and not kind.negated:
+            yield from _claims(t.flipped(denied), replace(kind, node=t.flipped(denied)), whole)
+        case t.Quantified(body, conditions):
             yield from _claims(body, _under(kind, conditions), whole)
-        case Exists() | Bond():
+        case t.Exists() | t.Bond():
             raise MisfitError("this is read, and nothing is known of such statements in this exercise", node)
         case _:
             raise MisfitError("this is not a statement", node, fix="write a comparison: ... = ..., ... \\ge ...")
 
 
-def _under(kind: Claim, conditions: tuple[Node, ...]) -> Claim:
+def _under(kind: Claim, conditions: tuple[t.Node, ...]) -> Claim:
     return Claim(kind.node, kind.role, kind.said, (*kind.under, *conditions), kind.negated)
 
 
@@ -102,7 +101,7 @@ class Setting(Protocol):
 
     whole: bool  # statements are decided as a whole, and only chains are taken apart
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
 
     def opened(self, answer: Answer) -> Court:
@@ -133,7 +132,7 @@ class Judged:
 
     part: Part
     decision: Decision
-    link: Relation
+    link: t.Relation
     claim: Claim
 
     @property
@@ -143,7 +142,7 @@ class Judged:
 
 
 def judged(
-    claim: Claim, decision: Decision, words: str, link: Relation | None = None, case: Mapping[str, Fraction] = NO_CASE
+    claim: Claim, decision: Decision, words: str, link: t.Relation | None = None, case: Mapping[str, Fraction] = NO_CASE
 ) -> Judged:
     """A decided comparison as a part of a verdict; where it was decided case by case, for one of them."""
     counterexample: dict[str, Any] | None = None
@@ -161,23 +160,22 @@ def judged(
     return Judged(part, decision, link, claim)
 
 
-def _stated(claim: Claim, link: Relation, case: Mapping[str, Fraction]) -> Node:
+def _stated(claim: Claim, link: t.Relation, case: Mapping[str, Fraction]) -> t.Node:
     """A comparison with all that it was decided for: denied, under its conditions, in one case."""
-    node: Node = Logic("not", (link,)) if claim.negated else link
+    node: t.Node = t.Logic("not", (link,)) if claim.negated else link
     gone = _letters(claim.link) - _letters(link)  # 'for all i != a' ranges over b, and then speaks of b alone
-    under = [one for one in claim.under if not isinstance(one, Name) and not _letters(one) & gone]
+    under = [one for one in claim.under if not isinstance(one, t.Name) and not _letters(one) & gone]
     spoken = set().union(*map(_letters, under))
-    under += [Relation((Name(x), Number(value)), ("=",)) for x, value in case.items() if x not in spoken]
-    return Quantified(node, tuple(under)) if under else node
+    under += [t.Relation((t.Name(x), t.Number(value)), ("=",)) for x, value in case.items() if x not in spoken]
+    return t.Quantified(node, tuple(under)) if under else node
 
 
-def _letters(node: Node) -> set[str]:
+def _letters(node: t.Node) -> set[str]:
     """The letters of all names, and of their indices."""
-    names = [part for part in walk(node) if isinstance(part, Name)]
-    return {name.base for name in names}.union(*(_letters(name.index) for name in names if name.index is not None))
+    return {name.base for name in t.every_name(node)}
 
 
-def _line(said: Said, link: Relation) -> int:
+def _line(said: Said, link: t.Relation) -> int:
     """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
     end = link.terms[-1].span
     start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins

@@ -15,8 +15,8 @@ from headwright.errors import InputError
 if TYPE_CHECKING:
     from headwright.check.exercise import Exercise
     from headwright.check.running.run import Checked
-    from headwright.check.sheets.handed import Complaint, Handed, Note
-    from headwright.check.telling.classroom import Classroom
+    from headwright.check.sheets.text import Complaint, Handed, Note
+    from headwright.check.telling.report import Classroom
 
 NO, UNREADABLE, OPEN = 1, 2, 3
 SHORT = "Answers: proved, or refuted with a counterexample."
@@ -106,7 +106,7 @@ def check(
 
     checked = [hinted(each, hints) for each in checked]
     if classroom:
-        from headwright.check.telling.classroom import classroom as seen
+        from headwright.check.telling.report import classroom as seen
 
         _show_class(seen(checked, files), complaints, known, json, html)
     else:
@@ -119,8 +119,7 @@ def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[Handed], list[Complaint], list[Note]]:
     from headwright.check.reading.written import MOST_FORMULAS, Formula
-    from headwright.check.sheets.handed import Complaint, Handed, find
-    from headwright.check.sheets.text import clean
+    from headwright.check.sheets.text import Complaint, Handed, clean, find
 
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
     if bool(sheets) == bool(formulas):
@@ -158,8 +157,7 @@ def _answers(
 
 def _unfolded(sheets: Sequence[Path], complaints: list[Complaint]) -> Iterator[Path]:
     """The sheets, with those of a folder in its place."""
-    from headwright.check.sheets.handed import Complaint
-    from headwright.check.sheets.text import SUFFIXES, clean
+    from headwright.check.sheets.text import SUFFIXES, Complaint, clean
     from headwright.check.sheets.text import sheets as inside
 
     for path in sheets:
@@ -187,8 +185,7 @@ def _class(
     """The answers of all students, and their files, as these are named below the folder of the class."""
     from dataclasses import replace
 
-    from headwright.check.sheets.handed import Complaint
-    from headwright.check.sheets.text import sheets, student_of
+    from headwright.check.sheets.text import Complaint, sheets, student_of
 
     if not folders or not all(folder.is_dir() for folder in folders):
         raise InputError("--class expects folders, with a file or a folder for each student")
@@ -214,8 +211,7 @@ def _class(
 
 def _unread(folder: Path, students: set[str]) -> list[Complaint]:
     """What other students handed in, of whom no sheet was found: they are missed by nobody but themselves."""
-    from headwright.check.sheets.handed import Complaint
-    from headwright.check.sheets.text import SUFFIXES, clean, in_order, student_of
+    from headwright.check.sheets.text import SUFFIXES, Complaint, clean, in_order, student_of
 
     found = []
     for path in sorted(folder.iterdir(), key=in_order)[:MOST_SHEETS]:
@@ -244,7 +240,7 @@ def _show_class(
     json: bool,
     html: Path | None,
 ) -> None:
-    from headwright.check.telling.classroom import classroom_page
+    from headwright.check.telling.report import classroom_page
     from headwright.cli.verdicts import print_class
 
     if json:

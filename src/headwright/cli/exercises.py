@@ -38,7 +38,7 @@ def exercises(
 ) -> None:
     """The exercises that answers can be checked against, and what an answer names."""
     from headwright.check.exercise import load_exercises
-    from headwright.check.sheets.handed import find
+    from headwright.check.sheets.text import find
 
     if lint is not None:
         _lint(lint, json)

@@ -14,8 +14,8 @@ from headwright.cli.console import OUT, show_line, show_table
 
 if TYPE_CHECKING:
     from headwright.check.running.run import Checked
-    from headwright.check.sheets.handed import Note
-    from headwright.check.telling.classroom import Classroom
+    from headwright.check.sheets.text import Note
+    from headwright.check.telling.report import Classroom
 
 COLOUR = {
     "proved": "green", "holds": "cyan", "no answer": "blue", "refuted": "red", "unreadable": "magenta",

@@ -49,12 +49,8 @@ class FormulaError(InputError):
             lines.append(f"fix: {fix}")
         super().__init__("\n".join(lines))
 
-    def having_read(self, source: str, understood: str = "") -> FormulaError:
-        """The same in its source, with what was understood before it."""
-        return type(self)(self.message, self.source or source, self.span, fix=self.fix, understood=understood)
-
     def moved(self, span: Span, understood: str = "") -> FormulaError:
-        """The same at another place, that of the source as it was written."""
+        """The same at another place, that of the source as it was written, with what was understood before it."""
         return type(self)(self.message, span.source, span, fix=self.fix, understood=understood)
 
     def __reduce__(self) -> tuple[object, ...]:

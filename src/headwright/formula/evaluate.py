@@ -83,6 +83,11 @@ def scalar(value: arb | int) -> arb_mat:
     return arb_mat([[value]])
 
 
+def identity(size: int) -> arb_mat:
+    """The identity of a size."""
+    return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
 def whole(number: arb) -> int | None:
     """The integer that a ball is, if it is exactly one."""
     found = number.unique_fmpz() if number.is_exact() else None
@@ -421,7 +426,7 @@ class _Evaluation:
             if size < 1:
                 raise NoValue(f"an identity of size {size}")
             self.budget.spend(size * size)
-            return arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+            return identity(size)
         raise NoValue(f"{plain(node)} has no value here")
 
     def with_numbers(self, node: t.Node) -> t.Node:

@@ -645,7 +645,7 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
-        raise error.having_read(source) from error
+        raise error.moved(replace(error.span, source=error.source or source)) from error
 
 
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -15,49 +14,20 @@ from headwright.formula.reading.spellings import FUNCTIONS, GREEK
 _SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
 
 
-@dataclass(frozen=True)
-class Notation:
-    """How signs and words are spelt; whether fractions and exponents are set with braces."""
-
-    is_latex: bool
-    signs: Mapping[t.Comparison, str]
-    words: Mapping[str, str]
-    times: str
-    dot: str
-    calls: Mapping[str, str]
-
-
-_SIGNS: Final[dict[t.Comparison, str]] = {
-    "=": "=", "!=": r"\neq", "<": "<", ">": ">", "<=": r"\leq", ">=": r"\geq", "~": r"\approx", "<<": r"\ll",
-    ">>": r"\gg", "->": r"\to",
+# Signs and words: in LaTeX, and in plain text.
+_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "=": ("=", "="), "!=": (r"\neq", "!="), "<": ("<", "<"), ">": (">", ">"), "<=": (r"\leq", "<="),
+    ">=": (r"\geq", ">="), "~": (r"\approx", "~"), "<<": (r"\ll", "<<"), ">>": (r"\gg", ">>"), "->": (r"\to", "->"),
+    "and": (r"\text{ and }", " and "), "or": (r"\text{ or }", " or "), "not": (r"\lnot ", "not "),
+    "implies": (r" \implies ", " => "), "iff": (r" \iff ", " <=> "), "for": (r"\text{ for }", " for "),
+    "some": (r"\text{ for some }", " for some "), "in": (r" \in ", " in "), "propto": (r" \propto ", " ∝ "),
+    "drawn": (r" \sim ", " ~ "), "times": (r" \times ", " * "), "dot": (r" \cdot ", " · "),
 }  # fmt: skip
-LATEX: Final = Notation(
-    True,
-    _SIGNS,
-    {
-        "and": r"\text{ and }", "or": r"\text{ or }", "not": r"\lnot ", "implies": r" \implies ", "iff": r" \iff ",
-        "for": r"\text{ for }", "some": r"\text{ for some }",
-        "in": r" \in ", "propto": r" \propto ", "drawn": r" \sim ",
-    },
-    r" \times ",
-    r" \cdot ",
-    {
-        **{word: f"\\{word}" for word in ("ln", "exp", "sin", "cos", "max", "min", "prod")},
-        "trace": r"\operatorname{tr}", "P": r"\Pr", "E": r"\mathbb{E}", "N": r"\mathcal{N}", "sum": r"\sum",
-        "argmax": r"\arg\max", "argmin": r"\arg\min",
-    },
-)  # fmt: skip
-PLAIN: Final = Notation(
-    False,
-    {sign: sign for sign in _SIGNS},
-    {
-        "and": " and ", "or": " or ", "not": "not ", "implies": " => ", "iff": " <=> ", "for": " for ",
-        "some": " for some ", "in": " in ", "propto": " ∝ ", "drawn": " ~ ",
-    },
-    " * ",
-    " · ",
-    {"P": "Pr", "N": "𝒩"},
-)  # fmt: skip
+_CALLS: Final[Mapping[str, tuple[str, str]]] = {
+    **{word: (f"\\{word}", word) for word in ("ln", "exp", "sin", "cos", "max", "min", "prod", "sum")},
+    "trace": (r"\operatorname{tr}", "trace"), "P": (r"\Pr", "Pr"), "E": (r"\mathbb{E}", "E"),
+    "N": (r"\mathcal{N}", "𝒩"), "argmax": (r"\arg\max", "argmax"), "argmin": (r"\arg\min", "argmin"),
+}  # fmt: skip
 
 
 def number(value: Fraction) -> str:
@@ -87,11 +57,11 @@ _TALL: Final = (r"\frac", r"\sum", r"\begin")
 
 
 class _Writer:
-    """Writes in one notation; the methods are named after the nodes they write."""
+    """Writes LaTeX or plain text; the methods are named after the nodes they write."""
 
-    def __init__(self, notation: Notation) -> None:
-        self.notation = notation
-        self.latex = notation.is_latex
+    def __init__(self, *, latex: bool) -> None:
+        self.latex = latex
+        self.words = {word: spelt[not latex] for word, spelt in _WORDS.items()}
 
     def at(self, node: t.Node, level: int) -> str:
         """The node, in brackets if it joins looser than its place allows."""
@@ -190,7 +160,7 @@ class _Writer:
             ends = place == len(node.factors) - 1 and _is_open(factor)
             part = self.at(factor, DOT if ends else FACTOR)
             if last is not None:
-                text += self.notation.times if _needs_sign(last, factor, part) else " "
+                text += self.words["times"] if _needs_sign(last, factor, part) else " "
             text += part
             last = factor
         return text
@@ -202,7 +172,7 @@ class _Writer:
 
     def power(self, node: t.Power) -> str:
         if isinstance(node.base, t.Domain) and isinstance(node.exponent, t.Product):  # R^{T x d}
-            sizes = self.notation.times.join(self.at(part, FACTOR) for part in node.exponent.factors)
+            sizes = self.words["times"].join(self.at(part, FACTOR) for part in node.exponent.factors)
             return self.at(node.base, ATOM) + (f"^{{{sizes}}}" if self.latex else f"^({sizes})")
         return self.at(node.base, ATOM) + self.upper(node.exponent)
 
@@ -223,7 +193,7 @@ class _Writer:
 
     def inner(self, node: t.Inner) -> str:
         if _has_number(node):
-            return self.at(node.left, PRODUCT) + self.notation.dot + self.at(node.right, PRODUCT)
+            return self.at(node.left, PRODUCT) + self.words["dot"] + self.at(node.right, PRODUCT)
         inside = f"{self.at(node.left, SUM)}, {self.at(node.right, SUM)}"
         if self.latex:
             return rf"\langle {inside} \rangle"
@@ -250,8 +220,7 @@ class _Writer:
         return self.called(node.function) + self.bracketed(inside)
 
     def called(self, function: str) -> str:
-        word = rf"\operatorname{{{function}}}" if self.latex else function
-        return self.notation.calls.get(function, word)
+        return _CALLS.get(function, (rf"\operatorname{{{function}}}", function))[not self.latex]
 
     def bigsum(self, node: t.BigSum | t.BigCall) -> str:
         sign = self.called("sum" if isinstance(node, t.BigSum) else node.word)
@@ -268,8 +237,7 @@ class _Writer:
 
     def cases(self, node: t.Cases) -> str:
         write = partial(self.at, level=RELATION)
-        words = self.notation.words
-        rows = [(self.at(row.body, SUM), words["and"].join(map(write, row.conditions))) for row in node.branches]
+        rows = [(self.at(row.body, SUM), self.words["and"].join(map(write, row.conditions))) for row in node.branches]
         if self.latex:
             return r"\begin{cases} " + r" \\ ".join(f"{body} & {where}" for body, where in rows) + r" \end{cases}"
         return "cases(" + "; ".join(f"{body} for {where}" for body, where in rows) + ")"
@@ -291,25 +259,24 @@ class _Writer:
     def relation(self, node: t.Relation) -> str:
         text = self.at(node.terms[0], SUM)
         for sign, term in zip(node.comparisons, node.terms[1:], strict=True):
-            text += f" {self.notation.signs[sign]} {self.at(term, SUM)}"
+            text += f" {self.words[sign]} {self.at(term, SUM)}"
         return text.lstrip()
 
     def bond(self, node: t.Bond) -> str:
         right = self.at(node.right, SUM)
         if isinstance(node.right, t.Listing) and node.word == "in":
             right = rf"\{{{self.listed(node.right)}\}}" if self.latex else f"{{{self.listed(node.right)}}}"
-        return self.at(node.left, SUM) + self.notation.words[node.word] + right
+        return self.at(node.left, SUM) + self.words[node.word] + right
 
     def logic(self, node: t.Logic) -> str:
         items = [self.at(item, RELATION) for item in node.items]
-        word = self.notation.words[node.word]
+        word = self.words[node.word]
         return word + items[0] if node.word == "not" else word.join(items).lstrip()
 
     def quantified(self, node: t.Quantified | t.Exists) -> str:
         write = partial(self.at, level=RELATION)
-        words = self.notation.words
-        word = words["some" if isinstance(node, t.Exists) else "for"]
-        between = word if isinstance(node.body, t.Gap) else words["and"]  # 'for a and b' alone would say b of a
+        word = self.words["some" if isinstance(node, t.Exists) else "for"]
+        between = word if isinstance(node.body, t.Gap) else self.words["and"]  # 'for a and b' alone would say b of a
         return (write(node.body) + word + between.join(map(write, node.conditions))).lstrip()
 
     exists = quantified
@@ -340,7 +307,7 @@ def latex(node: t.Node) -> str:
     >>> print(latex(parse("alpha_a = e^lambda/(2e^lambda + n - 2)")))
     \alpha_{a} = \frac{e^{\lambda}}{2 e^{\lambda} + n - 2}
     """
-    return _Writer(LATEX).at(node, STATEMENT)
+    return _Writer(latex=True).at(node, STATEMENT)
 
 
 def plain(node: t.Node) -> str:
@@ -350,4 +317,4 @@ def plain(node: t.Node) -> str:
     >>> print(plain(parse(r"\lambda(k_a + k_b) \quad \forall a \ne b")))
     lambda (k_a + k_b) for a != b
     """
-    return _Writer(PLAIN).at(node, STATEMENT)
+    return _Writer(latex=False).at(node, STATEMENT)

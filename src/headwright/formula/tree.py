@@ -6,7 +6,7 @@ Every node remembers where it was written, so that whatever is said of it later 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -243,6 +243,7 @@ class Exists(Node):
     conditions: tuple[Node, ...]
 
 
+ZERO, INFINITY = Number(Fraction(0)), Name("infinity")
 STATEMENTS = (Relation, Bond, Logic, Quantified, Exists)  # what is true or false, and has no value
 
 
@@ -306,6 +307,80 @@ def put(node: Node, name: str, value: Node) -> Node:
     if isinstance(node, BigSum | BigCall) and node.index == name:
         return node
     return mapped(node, lambda part: put(part, name, value))
+
+
+def every_name(*nodes: Node | None) -> Iterator[Name]:
+    """All names in some nodes, those inside an index too.
+
+    >>> [name.base for name in every_name(Name("k", Name("i")), None)]
+    ['k', 'i']
+    """
+    return (part for node in nodes if node is not None for part in walk(node) if isinstance(part, Name))
+
+
+def speaks_of(node: Node, *bases: str) -> bool:
+    """Whether one of these names occurs, with or without an index, or in one.
+
+    >>> speaks_of(Name("k", Name("i")), "i", "q"), speaks_of(Name("k", Name("i")), "q")
+    (True, False)
+    """
+    return any(name.base in bases for name in every_name(node))
+
+
+def with_index(node: Node, letter: str, other: Node) -> Node:
+    """The same with another index in place of a letter: k_i with a for i is k_a; i itself, and a bound one, stay.
+
+    >>> with_index(Sum((Name("k", Name("i")), Name("i"))), "i", Name("a")) == Sum((Name("k", Name("a")), Name("i")))
+    True
+    """
+    if isinstance(node, BigSum | BigCall) and node.index == letter:
+        return node
+    if isinstance(node, Name) and node.index is not None:
+        return replace(node, index=put(node.index, letter, other))
+    return mapped(node, lambda part: with_index(part, letter, other))
+
+
+def unquantified(node: Node) -> Node:
+    """A statement without what it is said for."""
+    return node.body if isinstance(node, Quantified) else node
+
+
+def said_under(node: Node, conditions: tuple[Node, ...]) -> Node:
+    """A statement with more that it is said for."""
+    before = node.conditions if isinstance(node, Quantified) else ()
+    return Quantified(unquantified(node), (*before, *conditions), span=node.span) if conditions else node
+
+
+def listed(node: Node) -> tuple[Node, ...]:
+    """The items of a list; what is none, alone."""
+    return node.items if isinstance(node, Listing) else (node,)
+
+
+FLIPPED: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+
+
+def flips(node: Node | None) -> bool:
+    """Whether the opposite of a statement is one comparison too: that of n >= 3 is n < 3."""
+    match node:
+        case Relation((_, right), (sign,)):
+            return sign in FLIPPED and not isinstance(right, Listing)
+        case _:
+            return False
+
+
+def flipped(node: Node) -> Node:
+    """The opposite of a statement.
+
+    >>> flipped(Relation((Name("a"), Name("b")), ("=",))).comparisons
+    ('!=',)
+    """
+    match node:
+        case Relation((a, b), (sign,)) if sign in FLIPPED:
+            return Relation((a, b), (FLIPPED[sign],), span=node.span)
+        case Quantified(body, conditions):
+            return Quantified(flipped(body), conditions, span=node.span)
+        case _:
+            return Logic("not", (node,), span=node.span)
 
 
 _CALLED = {

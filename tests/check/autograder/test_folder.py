@@ -14,7 +14,7 @@ import pytest
 import headwright
 from headwright import __version__
 from headwright.check.autograder import make_autograder
-from headwright.check.autograder.folder import pack_wheel, requirements
+from headwright.check.autograder.assignment import pack_wheel, requirements
 from headwright.errors import InputError
 
 WHEEL = f"headwright-{__version__}-py3-none-any.whl"

@@ -18,7 +18,7 @@ from headwright.check.autograder.assignment import Assignment
 from headwright.check.autograder.gradescope import as_bytes, grade
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
-from headwright.check.sheets.handed import Handed
+from headwright.check.sheets.text import Handed
 from headwright.check.verdict import Verdict, Word
 from headwright.errors import InputError
 

@@ -170,7 +170,6 @@ TWO = Objects(keys=("a", "b"), queries=("q",))
         "the scores of a and b are not $x$",
         "the scores of a and b would be $x$",
         "half of the score of $k_a$ is $x$",
-        "the sum of $\\alpha_a$ and $\\alpha_b$ is $x$",
         "the scores of a and b are $x$ is false",
         "the scores of most keys are $x$",
     ],

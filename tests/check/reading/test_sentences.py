@@ -65,3 +65,18 @@ def test_latex_items_and_emphasis_are_plain() -> None:
 def test_a_set_with_a_condition_in_its_index_states_nothing() -> None:
     found = sentences(Written(r"all keys $\{k_i\}_{i \ne j}$"))
     assert [token.kind for token in found[0].tokens] == ["word", "word", "term"]
+
+
+def test_words_in_brackets_are_no_factor_of_a_formula_in_plain_text() -> None:
+    assert said("x = alpha_2 (the second weight). x < 1.", "text") == [
+        "$x = alpha_2$ (the second weight)",
+        "$x < 1$",
+    ]
+    assert said("x = t (k_a + k_b) (where t is large), so x > 0.", "text") == [
+        "$x = t (k_a + k_b)$ (where $t$ is large), so $x > 0$"
+    ]
+
+
+def test_keys_that_are_left_out_stay_together_in_plain_text() -> None:
+    assert said("x_i = 0 for all i != a, b, c. So y = 1.", "text") == ["$x_i = 0$ for all $i !=a,b,c$", "so $y = 1$"]
+    assert said("x != y, z = 2", "text") == ["$x != y$, $z = 2$"]

@@ -15,8 +15,7 @@ from headwright.check.exercise import load_exercises
 from headwright.check.judging import Claim, Judged, judged
 from headwright.check.reading.written import Formula
 from headwright.check.replay import looked_at_twice
-from headwright.check.replay.saying import holds
-from headwright.check.replay.worlds import IntegersWorld, KeysWorld, unit
+from headwright.check.replay.worlds import IntegersWorld, KeysWorld, holds, unit
 from headwright.check.sorting import of_formulas, read_answer
 from headwright.formula import parse
 from headwright.formula.tree import Relation

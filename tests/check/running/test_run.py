@@ -14,7 +14,7 @@ import pytest
 
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import NO_FORMULA, Checked, run
-from headwright.check.sheets.handed import Handed
+from headwright.check.sheets.text import Handed
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 
@@ -127,7 +127,7 @@ def test_rejects_a_timeout_that_is_none(timeout: float) -> None:
 def test_nothing_is_left_behind(ending: signal.Signals, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     code = (
-        "from headwright.check.sheets.handed import Handed\n"
+        "from headwright.check.sheets.text import Handed\n"
         "from headwright.check.reading.written import Formula\n"
         "from headwright.check.running.run import run\n"
         "answers = [Handed('s', n, 'copying', (Formula('spin', 1),)) for n in range(4)]\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.sheets.headings import heading, labels
+from headwright.check.sheets.outline import heading, labels
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import MOST_FORMULAS, Written, find_formulas
-from headwright.check.sheets.sheet import MOST_ANSWERS, Sheet, parse_sheet, read_sheet
+from headwright.check.sheets.document import read_document
+from headwright.check.sheets.sheet import MOST_ANSWERS, Sheet, parse_sheet
 from headwright.check.sheets.text import LARGEST_BYTES, clean
 from headwright.errors import InputError
 
@@ -98,7 +100,7 @@ def test_lines_count_alike_whatever_ends_them(tmp_path: Path) -> None:
     for ending in ("\n", "\r\n", "\r"):
         path = tmp_path / "sheet.md"
         path.write_bytes(text.replace("\n", ending).encode())
-        (answer,) = read_sheet(path, IDS).answers
+        (answer,) = read_document(path, load_exercises()).answers
         assert (answer.line, [formula.line for formula in answer.formulas]) == (3, [5, 7])
 
 
@@ -205,7 +207,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_sheets_are_read_in_bounded_time(name: str) -> None:
-    code = "from headwright.check.sheets.sheet import read_sheet; read_sheet('-', ['averaging-two', 'copying'])"
+    code = "from headwright.check.sheets import sheet, text; sheet.parse_sheet(text.read_text('-'), '-', ['copying'])"
     subprocess.run([sys.executable, "-c", code], input=HOSTILE[name].encode(), timeout=30, check=True)
 
 
@@ -223,7 +225,7 @@ def test_what_is_no_sheet_is_refused(content: bytes, said: str, tmp_path: Path) 
     path = tmp_path / "sheet.md"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"sheet\.md: ") as refused:
-        read_sheet(path, IDS)
+        read_document(path, load_exercises())
     assert said in str(refused.value)
 
 
@@ -235,7 +237,7 @@ def test_what_never_ends_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(10**8)
     for path in (fifo, Path("/dev/zero"), huge, tmp_path, tmp_path / "missing.md", Path("a\0b")):
         with pytest.raises(InputError):
-            read_sheet(path, IDS)
+            read_document(path, load_exercises())
 
 
 @given(st.text(alphabet="#$\\()[]`> -\n1a|~:_*", max_size=80))

@@ -6,8 +6,8 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
-from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.telling.classroom import classroom, classroom_page
+from headwright.check.sheets.text import Complaint, Handed
+from headwright.check.telling.report import classroom, classroom_page
 
 EXERCISES = load_exercises()
 

@@ -15,7 +15,7 @@ from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
 from headwright.check.settings.keys.laws import drawn_as_moments
-from headwright.check.sheets.handed import Handed
+from headwright.check.sheets.text import Handed
 from headwright.check.telling.report import report
 from headwright.check.telling.told import Hints, hinted, results, told
 from headwright.check.telling.typeset import readable

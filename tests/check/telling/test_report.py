@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
-from headwright.check.sheets.handed import Complaint, Handed
+from headwright.check.sheets.text import Complaint, Handed
 from headwright.check.telling.report import report, statements
 from headwright.check.telling.told import told
 from headwright.check.telling.typeset import lettered, typeset

@@ -6,7 +6,7 @@ from headwright.check.checker import Written, check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula
 from headwright.check.running.run import Checked
-from headwright.check.sheets.handed import Handed
+from headwright.check.sheets.text import Handed
 from headwright.check.telling.told import how, told
 from headwright.check.verdict import Part, Verdict
 

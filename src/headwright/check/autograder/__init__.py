@@ -9,6 +9,6 @@ exercises/        the teacher's own exercises, if there are any
 README.md         what to do with it
 """
 
-from headwright.check.autograder.folder import make_autograder
+from headwright.check.autograder.assignment import make_autograder
 
 __all__ = ["make_autograder"]

@@ -21,8 +21,7 @@ from headwright.check.autograder.assignment import Assignment, Visibility, Worth
 from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.running.run import Checked, run
 from headwright.check.sheets.document import read_document
-from headwright.check.sheets.handed import Complaint, Handed
-from headwright.check.sheets.text import SUFFIXES, clean, sheets
+from headwright.check.sheets.text import SUFFIXES, Complaint, Handed, clean, sheets
 from headwright.check.telling.told import Hints, as_json, hinted, told
 from headwright.check.verdict import Word, worst
 from headwright.errors import HeadwrightError, InputError
@@ -30,12 +29,8 @@ from headwright.files import write_whole
 
 LONGEST_OUTPUT = 20_000  # characters of one text
 LARGEST_EXTRA = 400_000  # bytes of the verdicts as data
-NOTES = {
-    "proved": "",
+NOTES = {  # for a student, below what is told of the answer
     "holds": "No counterexample was found, and no proof: {given} by machine. Please ask your teacher.",
-    "no answer": "",
-    "refuted": "",
-    "unreadable": "",
     "undecided": "No verdict was reached, so no points were given by machine. Please ask your teacher.",
 }
 TELLING: tuple[Hints, ...] = ("none", "direction", "full")
@@ -135,7 +130,7 @@ def _test(asked: _Asked) -> dict[str, Any]:
         )
     else:
         several = "There are several answers to this exercise; the worst of them counts."
-        note = NOTES[word].format(given="some points were given" if score else "no points were given")
+        note = NOTES.get(word, "").format(given="some points were given" if score else "no points were given")
         counted = [str(award) for award in given] if len(given) > 1 or (word == "proved" and not passed) else []
         parts = [several if len(asked.answers) > 1 else "", asked.told(assignment.hints), "\n".join(counted), note]
         output = "\n\n".join(part for part in parts if part)
@@ -155,15 +150,14 @@ def _test(asked: _Asked) -> dict[str, Any]:
 def _afterwards(asked: _Asked) -> dict[str, Any]:
     """What is told besides once the deadline has passed: worth nothing, and not seen before."""
     return {
+        **_test(asked),
         "name": f"{asked.heading} (all that was found)",
         "number": f"{asked.number}.1",
         "score": 0.0,
         "max_score": 0.0,
         "status": "passed" if asked.word == "proved" else "failed",
         "output": _bounded(asked.told(asked.assignment.after_deadline)),
-        "output_format": "text",
         "visibility": max(AFTER, asked.assignment.visibility, key=LATER.index),
-        "tags": [asked.word or "missing"],
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import LONGEST_PHRASE, lexicon
 from headwright.check.reading.predicates import spoken
-from headwright.check.reading.sentences import Sentence, Token
+from headwright.check.reading.sentences import Sentence, Token, shown, words_before, words_from
 
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "suffices")
@@ -53,6 +53,16 @@ class Clause:
     def words(self) -> list[str]:
         """Its words alone."""
         return [token.text for token in self.tokens if token.kind == "word"]
+
+    @property
+    def mentions(self) -> bool:
+        """Whether a term stands in it."""
+        return any(token.kind == "term" for token in self.tokens)
+
+    @property
+    def text(self) -> str:
+        """For showing: with the words that opened it."""
+        return f"{self.cue} {shown(self.tokens)}".rstrip(" ,:")
 
 
 def clauses(sentence: Sentence) -> list[Clause]:
@@ -98,12 +108,7 @@ class _Cutter:
         return found
 
     def _words_at(self, at: int) -> list[str]:
-        words = []
-        for token in self._tokens[at : at + LONGEST_PHRASE + 1]:
-            if token.kind != "word":
-                break
-            words.append(token.text)
-        return words
+        return words_from(self._tokens[: at + LONGEST_PHRASE + 1], at)
 
     def _word(self, at: int) -> int:
         words = self._words_at(at)
@@ -308,10 +313,8 @@ class _Cutter:
 
     def _new_subject(self, at: int) -> bool:
         """'for $g > 1$ the output is $c = v_a$': what is said of another subject is no longer the case."""
-        words: list[str] = []
-        while at > 0 and self._tokens[at - 1].kind == "word":
-            at -= 1
-            words.insert(0, self._tokens[at].text)
+        words = words_before(self._tokens, at)
+        at -= len(words)
         named = at > 0 and self._tokens[at - 1].kind == "formula" and looks_like_a_case(self._tokens[at - 1].text)
         return named and words[:1] in (["the"], ["our"]) and words[-1] in ("is", "are", "becomes", "become")
 

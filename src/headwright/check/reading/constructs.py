@@ -101,11 +101,8 @@ class Constructs(Rules):
     def _summed(self, subject: Subject | None, value: str, *, each: bool) -> list[str]:
         if subject is None:
             raise UnfitError
-        terms = [(f"e^{{{term}}}", where) for term, where in subject.terms]
-        if each:
-            return self.for_each(Subject("term", tuple(terms)), "=", value)
-        parts = [rf"\sum_{{{where}}} {term}" if where else term for term, where in terms]
-        return [f"{' + '.join(parts)} = {value}"]
+        made = Subject("term", tuple((f"e^{{{term}}}", where) for term, where in subject.terms))
+        return self.for_each(made if each else self.in_sum(made), "=", value)
 
     def weights_all(self) -> Made:
         """'they are non-negative and add up to one', 'all weights are positive': of all weights."""
@@ -295,6 +292,23 @@ class Constructs(Rules):
         self.need(self.take_from("points at") and self.take_from("token before"))
         return [rf"\alpha_{{{at},{at - 1}}} \approx 1" for at in range(2, self.objects.tokens + 1)], "room"
 
+    def same_for(self) -> Made:
+        """'$alpha_a > x$, and the same for $b$': what was stated last, if it speaks of one key only."""
+        self.need(self.take_from("the same for") and self.objects.queries and not self.objects.tokens)
+        refs, _ = self.indices()
+        self.need(len(refs) == 1 and refs[0] in self.objects.keys)
+        stated = "".join(self.stated()[-1:])
+        named = {key for key in self.objects.keys if re.search(_index(key), stated)}
+        self.need(len(named) == 1 and refs[0] not in named)
+        return [re.sub(_index(named.pop()), f"_{{{refs[0]}}}", stated)], "room"
+
+    def equality(self) -> Made:
+        r"""'$a \le b$, with equality for $n = 2$': of the relation that stands before it."""
+        self.need(self.take_from("with equality") and self.out and self.word() in ("for", "if", "when", "at"))
+        behind = [one.text for one in self.out[-2:] if one.kind == "formula"]
+        self.need(behind and len(sides(behind[0])) > 1)
+        return [f"{sides(behind[0])[0]} = {sides(behind[0])[-1]}"], "room"
+
     def cancelling(self) -> Made:
         """'the words cancel', in the difference of two words with their positions."""
         self.need(self.objects.pair is not None and self.take("the words", "the same words", "the word"))
@@ -304,6 +318,10 @@ class Constructs(Rules):
         self.need(left[2] and right[2])
         self.need(self.closed())
         return [f"({first}) - ({second}) = {left[2]} - {right[2]}"], "room"
+
+
+def _index(key: str) -> str:
+    return rf"_(?:{key}(?![a-zA-Z])|\{{{key}\}})"
 
 
 _SUM = re.compile(

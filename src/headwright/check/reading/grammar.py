@@ -10,16 +10,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import GoesOn, Loose, Token, leads_on
-from headwright.check.reading.things import ALL, MENTIONS, REST, Objects, Subject, UnfitError, mentioned
+from headwright.check.reading.rules import BEGIN_BARE
+from headwright.check.reading.sentences import GoesOn, Loose, Token
+from headwright.check.reading.things import ALL, MENTIONS, ORDINALS, REST, Objects, Subject, UnfitError, mentioned
+from headwright.check.reading.written import leads_on
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
+OPENS_A_CASE = ("for", "if", "when", "whenever", "once", "as")
 BOUNDS = (r"\le", r"\ge", "<", ">")
 COUNTS = ("first", "firstly", "second", "secondly", "third", "next", "finally")
-# After a formula, without a comma.
-BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "whatever")
 
 
 def in_words(tokens: Sequence[Token], objects: Objects, before: Sequence[str] = ()) -> tuple[Token, ...]:
@@ -61,10 +63,17 @@ class _Reader(Constructs):
             if not said and self._of_the_output():
                 continue
             if not said:
+                if self._behind_a_case():
+                    self.out.append(Token("mark", ",", self.tokens[self.at].line))
                 self._hear(self.tokens[self.at])
                 self.out.append(self.tokens[self.at])
                 self.at += 1
         return self.out
+
+    def _behind_a_case(self) -> bool:
+        """'as $a \\to 0$ the key ...': what is said for a case begins here, and is no condition."""
+        case = len(self.out) > 1 and self.out[-1].kind == "formula" and self.out[-2].text in OPENS_A_CASE
+        return case and self.word() in ("the", "both", "each", "every", "all")
 
     def _of_the_output(self) -> bool:
         """'for $g > 1$ the output goes to $v_a$, for $g < 1$ it goes to $v_b$': 'it' is the output."""
@@ -101,15 +110,22 @@ class _Reader(Constructs):
             asks = self.word(1) if self.word() == "which" else self.word()
             told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
             does = self.just_set() and ((self.word(),) in lexicon().acts or self.word() == "turns")
-            this = last.kind == "formula" and self.word() in ("this", "that")
-            return bool(told) or does or this or self.word() in BEGIN_BARE
+            again = self.word() == "to" and self.sign == r"\to" and self._in_a_case()
+            of_it = last.kind == "formula" and (self.word() in ("this", "that") or self._of_answer())
+            return again or of_it or bool(told) or does or self.word() in BEGIN_BARE
         if last.text in ("it", "these"):
             return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
         if last.text in ("let", "where"):
-            return bool(self.objects.set) and self.text() == self.objects.set
+            return self.kind() == "term" and self.text() in {self.objects.set, self.objects.asked} - {""}
         if last.text == "that":
             return len(self.out) > 1 and self.out[-2].text in lexicon().table("claiming")
         return last.text in lexicon().table("begins")
+
+    def _of_answer(self) -> bool:
+        """'$q = k_a$ gives ...', '$q = k_a$ has ...': what is said of the object that is asked for."""
+        asked = self.objects.asked
+        told = self.word() in (*lexicon().table("gives"), *lexicon().table("moves"), "has")
+        return told and bool(asked and re.match(rf"\s*\\?{asked}\s*=", self.out[-1].text))
 
     def _preamble(self) -> bool:
         """'by orthonormality the scores are ...': words before a clause that say where it comes from."""
@@ -156,9 +172,8 @@ class _Reader(Constructs):
         for attempt in self._attempts():
             try:
                 text, loose = attempt()
-                bare = (
-                    attempt == self._property and self.word() == "the"
-                )  # 'as the keys are orthonormal the scores are'
+                # 'as the keys are orthonormal the scores are ...'
+                bare = attempt in (self._property, self._given) and self.word() in ("the", "both", "all", "every")
                 self.need(bare or self.ends() or (self.under and not text))
                 aside: GoesOn = "aside" if attempt == self._of_matrices else ""
                 also = [Token("formula", part, line, goes_on="aside") for part in self.also]
@@ -176,9 +191,10 @@ class _Reader(Constructs):
 
     def _attempts(self) -> tuple[Callable[[], tuple[list[str], Loose]], ...]:
         return (
-            self._clause, self.meant, self._head_clause, self._having, self._property, self._ellipsis, self._case,
-            self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting, self.summands,
-            self.contributing, self.of_token, self.positive, self.projecting, self.previous, self.cancelling,
+            self._clause, self._named, self.meant, self._head_clause, self._having, self._property, self._ellipsis,
+            self._case, self._differ, self._of_matrices, self._given, self.weights_all, self.functional, self.acting,
+            self.summands, self.contributing, self.of_token, self.positive, self.projecting, self.previous,
+            self.cancelling, self.equality, self.same_for,
         )  # fmt: skip
 
     # A subject, a sign and a value.
@@ -191,6 +207,10 @@ class _Reader(Constructs):
         if not self.out and self.text() == ":" and subject.terms and subject.kind in ("score", "weight"):
             self.at += 1  # 'score of any other key: $0$', on a line of its own
             return self.valued(subject, self.is_said(subject), False)
+        self.skip("adverbs")
+        if self.take_from("sums"):
+            subject = self.in_sum(subject)
+            return self.valued(subject, self.sign_said() or self.is_said(subject), False)
         sign, strict = self._predicate(subject)
         return self.valued(subject, sign, strict)
 
@@ -224,29 +244,65 @@ class _Reader(Constructs):
 
     def _ellipsis(self) -> tuple[list[str], Loose]:
         """'..., those of the others about $0$'; '... nearly $1$ for $g > 1$ and nearly $0$ for $g < 1$'."""
-        self.need(self.last is not None and self.sign and " " not in self.sign and self.sign != "output")
+        self.need(
+            self.last is not None and self.sign and " " not in self.sign and self.sign not in ("output", "attends")
+        )
         back, subject = self.at, self.last
         try:
             subject = self.subject()
             self.need(subject.terms)
         except UnfitError:
             self.at = back
-            self.need(self.out and self.out[-1].text in ("and", "but"))
+            self.need(self.out and (self.out[-1].text in ("and", "but") or self._in_a_case()))
+            if self._in_a_case() and self.take("it"):  # 'for $g < 1$ it is about $x$'
+                self.take_from("being")
         self.need(subject)
         self.skip("adverbs")
         sign = self.sign_said() or self.sign
-        value = self.value()
+        if self.sign == r"\to":  # 'tends to $x$ for $g > 1$ and to $y$ for $g < 1$'
+            self.take("to")
+        value = self._other_value() if subject is not None and subject.kind == "output" else self.value()
         back = self.at
-        if subject is not None and self.take("for", "on", "at"):
+        named = subject is not None and set(subject.refs) & set(self.objects.keys)
+        behind = [one.text for one in self.out[-2:] if one.kind == "formula"]
+        if subject is not None and named and behind and not looks_like_a_case(behind[0]) and self.take("otherwise"):
+            subject = self.of_keys(subject.kind, (REST,), True)  # 'the scores are $x, x$ and $0$ otherwise'
+        elif subject is not None and self.take("for", "on", "at"):
             try:
-                refs, guessed = self.indices()
-                subject = self.of_keys(subject.kind, refs, guessed)
+                subject = self.said_for(subject.kind)
             except UnfitError:
                 self.at = back
         self.need(subject is not None and subject.terms and self.ends())
         self.last = subject
         room = subject is None or subject.guessed
         return ([] if subject is None else self.for_each(subject, sign, value)), "room" if room else "nearly"
+
+    def _in_a_case(self) -> bool:
+        """Behind 'for $g > 1$', with or without a comma, where something was said before it."""
+        said = self.out[:-1] if self.out and self.out[-1].text == "," else self.out
+        case = len(said) > 2 and said[-1].kind == "formula" and looks_like_a_case(said[-1].text)
+        return case and said[-2].text in ("for", "if", "when") and self.last is not None
+
+    def _named(self) -> tuple[list[str], Loose]:
+        r"""'for $g > 1$ the output $c \approx v_a$': a thing, and the formula that speaks of it."""
+        self.need(self.out and self.out[-1].kind == "formula" and self.take("the", "its"))
+        noun = next((kind for kind in ("score", "weight") if self.take_from(kind)), "")
+        noun = noun or ("output" if self.take("output", "attention output", "result") else "")
+        self.need(noun and self.kind() == "formula")
+        starts = {"output": r"\s*c(?![a-zA-Z])", "score": r"\s*(?:k_|s_)", "weight": r"\s*\\?alpha_"}
+        self.need(re.match(starts[noun], self.text()) and not leads_on(self.text()))
+        return [self.next("formula")], ""
+
+    def _other_value(self) -> str:
+        """What an output is, where there are two values: 'to the other', 'to the second one'."""
+        number = next((n for n, word in enumerate(ORDINALS) if word and self.take(f"the {word}")), 0)
+        if not number and not self.take("the other"):
+            return self.value()
+        self.take("value", "one")
+        outputs = [text for text in self.stated() if re.match(r"c(?![a-z_])", text)]
+        said = [key for key in self.objects.keys if re.search(rf"v_\{{?{key}", "".join(outputs[-1:]))]
+        self.need(len(self.objects.keys) == 2 and self.objects.heads == 1 and (number or len(said) == 1))
+        return f"v_{self.ordinal(number) if number else next(key for key in self.objects.keys if key not in said)}"
 
     def _case(self) -> tuple[list[str], Loose]:
         """'$a = x$. For $c = 1/2$ this is $y$': of what was stated last."""
@@ -303,10 +359,10 @@ class _Reader(Constructs):
         output = f"c_{{{head}}}" if head else "c"
         outputs = self.take_from("outputs") or ("gives" if self.sign == "output" else "")  # '..., the other $v_b$'
         only = self.take_from("only") if self.objects.tokens else ""
-        attends = only or self.take_from("attends")
+        attends = only or self.take_from("attends") or (self.sign == "attends" and self.take("to", "on", "at", "for"))
         self.need(outputs or attends)
         nearly = self.take_from("almost")
-        self.sign, self.last = "output", Subject("output", ((output, ""),))
+        self.sign, self.last = "output" if outputs else "attends", Subject("output", ((output, ""),))
         if outputs and not nearly and self.kind() == "formula":
             text = self.next("formula")
             self.need(re.match(rf"\s*c_\{{?{head}\}}?(?!\w)" if head else r"\s*c(?![\w_])", text))
@@ -401,6 +457,7 @@ class _Reader(Constructs):
             return self._of_vectors(), "room"
         whole = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
         self.need(self.take_from("the weights") or (whole and self.take("they")))
+        self.skip("adverbs")
         self.need(self.take_from("sums") and self.objects.heads == 1)
         return [rf"\sum_{{i=1}}^{{n}} \alpha_i = {self.value()}"], "room"
 

@@ -25,7 +25,7 @@ WANTED = (
 STEPS = r"(?:subtract|divide|multiply|cancel|rearrange|square|expand|simplify|substitute|insert|factor)"
 COMBINED = {
     "mean": r"\frac{{({}) + ({})}}{{2}}", "average": r"\frac{{({}) + ({})}}{{2}}", "sum": "({}) + ({})",
-    "product": "({}) ({})", "difference": "({}) - ({})",
+    "product": "({}) ({})", "difference": "({}) - ({})", "ratio": r"\frac{{{}}}{{{}}}",
 }  # fmt: skip
 # Names that every statement is judged for all values of; the answer's own, and those that grow, are not.
 RANGING = frozenset({"n", "m", "d", "T", "epsilon", "delta"})
@@ -110,6 +110,15 @@ def _combined(sentence: _Sentence, found: re.Match[str]) -> str:
     if found["value"] is None:
         return sentence.new("T", term, found["one"])
     return sentence.new("F", f"{term} = {sentence.text(found['value'])}", found["one"])
+
+
+def _of_two(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'the sum of $a$ and $b$ is $x$', 'the ratio of $a$ to $b$ equals $x$'; 'is' may mean 'is nearly'."""
+    if (found["noun"] == "ratio") != (found["joint"] == "to"):
+        return found[0]
+    term = COMBINED[found["noun"]].format(sentence.text(found["one"]), sentence.text(found["other"]))
+    loose: Loose = "nearly" if found["verb"] == "is" else ""
+    return sentence.new("F", f"{term} = {sentence.text(found['value'])}", found["one"], loose)
 
 
 def _with_bound(sentence: _Sentence, found: re.Match[str]) -> str:
@@ -252,6 +261,11 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
         _turn(r"(?:the|an|their)(?: plain| simple| equal| exact| arithmetic| ordinary)? (?P<noun>mean|average) of",
               rf"(?P<one>{T}) and (?P<other>{T})(?: (?:is|equals)(?: then| thus| now| just)? (?P<value>{T}))?"),
         _combined,
+    ),
+    (
+        _turn(r"the (?P<noun>sum|difference|product|ratio) (?:of|between)",
+              rf"(?P<one>{T}) (?P<joint>and|to) (?P<other>{T}) (?P<verb>is|equals) (?P<value>{E})"),
+        _of_two,
     ),
     (_turn(rf"(?P<quotient>{F}) (?:would be|is|was|were)(?: a)? rational(?: number)?"), _rational),
 )  # fmt: skip

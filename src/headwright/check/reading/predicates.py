@@ -1,28 +1,22 @@
 r"""Predicates in words: what is said of a formula or a term by the words around it.
 
-'$a$ exceeds $b$' is read as a formula, $a > b$; 'works' and 'as required' add nothing to what they stand behind; and of
-any other words, such as '$a$ dominates $b$' or '$a > b$ is out of reach', it is not known what they make of it.
+'$a$ exceeds $b$' is read as a formula, $a > b$.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose, Token, leads_on
+from headwright.check.reading.sentences import Loose, Token, words_before
+from headwright.check.reading.written import leads_on
 
 MOST_WORDS = 12  # between two terms that are compared
 VERBS = frozenset({"is", "are", "be", "was", "were", "has", "have", "becomes", "gets", "equals"})
 BARE = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{\w+\}))?\s*")
-REASONS = frozenset({"as", "by", "from", "using"})
-COUNTING = frozenset({"first", "last", "largest", "smallest", "top", "other", "remaining"})
-# What a clause that is claimed begins after; after 'if' and 'suppose' it is a condition, and its words stay words.
-OPENING = frozenset({"since", "because", "as", "and", "so", "hence", "thus", "therefore", "but", "yes"})
 WHOLE = frozenset({"value", "values", "quantity", "all", "each", "one", "both", "any"})  # 'the value of $a$' is $a$
-RELATIVE = frozenset({"which", "that"})
-JOINING = frozenset({"and", "but", "while", "whereas", "so"})
 
 
 def spoken(tokens: Sequence[Token]) -> list[Token]:
@@ -51,11 +45,8 @@ def _ends(token: Token) -> bool:
 
 
 def _words_back(found: Sequence[Token], stop: int) -> int:
-    """Where the last token before these words is; -1 where there is none."""
-    at = stop
-    while at >= 0 and found[at].kind == "word":
-        at -= 1
-    return at
+    """Where the last token before the words that end here is; -1 where there is none."""
+    return stop - len(words_before(found, stop + 1))
 
 
 def _compare(found: list[Token], following: Token | None) -> None:
@@ -169,64 +160,3 @@ def _of_two(found: list[Token]) -> None:
     sign = r"\perp" if lexicon().of_vector(words) == {"orthogonal"} else lexicon().of_two(words)
     if sign is not None:
         found[at - 2 :] = [Token("formula", f"{pair.text} {sign} {found[at].text}", pair.line)]
-
-
-def not_understood(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
-    r"""What the words of a clause say of a formula or a term, where the lexicon does not know them.
-
-    >>> said = [Token("term", "a", 1), Token("word", "dominates", 1), Token("term", "b", 1)]
-    >>> [(token.text, words) for token, words in not_understood(said)]
-    [('a', 'dominates')]
-    """
-    subject: Token | None = None
-    before: Token | None = None  # the last subject: '$a$, as we saw, is prime'
-    run: list[str] = []
-    for number, token in enumerate(tokens):
-        if token.kind == "word":
-            run.append(token.text)
-            continue
-        following = tokens[number + 1] if number + 1 < len(tokens) else None
-        if token.text == "," and not run and following is not None and following.text in RELATIVE:
-            continue  # '$a$, which ...' goes on with $a$
-        yield from _said(subject or _resumed(before, run), run, token)
-        counts = token.kind == "term" and bool(run) and run[-1] in COUNTING  # 'the first $k$ rows are ...'
-        run = []
-        before = subject or before
-        subject = None if token.kind == "mark" or counts else token
-    yield from _said(subject or _resumed(before, run), run, None)
-
-
-def _resumed(before: Token | None, run: Sequence[str]) -> Token | None:
-    return before if run and run[0] in VERBS else None
-
-
-def _said(subject: Token | None, run: list[str], following: Token | None) -> Iterator[tuple[Token, str]]:
-    last = run[len(run) - run[::-1].index("and") :] if "and" in run else run  # what stands right before the next one
-    before_term = following is not None and following.kind == "term"
-    joined = next((at for at, word in enumerate(run) if word in JOINING), len(run))  # a new clause begins there
-    if following is not None and before_term and last and (_predicates(last) or _compares(last)):
-        yield following, " ".join(run)
-    elif subject is not None and not lexicon().adds_nothing(_without_reason(run[:joined])):
-        yield subject, " ".join(run)
-    elif following is not None and before_term and _acts(run):
-        yield following, " ".join(run)
-
-
-def _without_reason(run: Sequence[str]) -> Sequence[str]:
-    """'holds as the keys are orthonormal': a reason in words is not said of the formula."""
-    return run[: next((at for at, word in enumerate(run) if word in REASONS), len(run))]
-
-
-def _predicates(run: Sequence[str]) -> bool:
-    """'the denominator is', before a term."""
-    return any(word in VERBS for word in run) and run[-1] not in ("large", "small", "big", "a", "scalar", "constant")
-
-
-def _acts(run: Sequence[str]) -> bool:
-    """'the softmax picks', before a term."""
-    return any(word in lexicon().verbs for word in run)
-
-
-def _compares(run: Sequence[str]) -> bool:
-    """'at most' before a term, without what it is said of."""
-    return any(lexicon().sign(run[start:]) is not None for start in range(len(run)))

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose, leads_on
-from headwright.check.reading.things import Objects, UnfitError, sides
+from headwright.check.reading.sentences import Loose
+from headwright.check.reading.things import KINDS, Objects, Subject, UnfitError, sides
 from headwright.check.reading.values import Values
+from headwright.check.reading.written import leads_on
 
 Made = tuple[list[str], Loose]
-GOES_ON = ("gives", "yields", "we", "this")
-BEGINS = ("it", "the", "they", "then")  # what is said under an assumption
+# Words with which a clause begins right after a formula, or after a reason, without a comma.
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "we", "whatever")
+BEGINS = ("it", "the", "this", "they", "then")  # what is said under an assumption
 
 
 class Keys(NamedTuple):
@@ -32,8 +34,8 @@ class Keys(NamedTuple):
     guessed: bool = True
 
 
-Slots = Mapping[str, str | Keys]  # what stands in the places of a pattern
-Found = str | Keys | Slots  # in one place; several things where it is made of several
+Slots = Mapping[str, str | Keys | Subject]  # what stands in the places of a pattern
+Found = str | Keys | Subject | Slots  # in one place; several things where it is made of several
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "a matrix is asked": lambda one: one.matrices and re.fullmatch("[A-Z]", one.asked),
     "noise": lambda one: one.noise,
     "nearly": lambda one: one.nearly,
+    "exact keys": lambda one: one.keys and not one.nearly and not one.scaled,
     "separated": lambda one: one.separated,
     "a random length": lambda one: len(one.scaled) == 1,
     "even cases": lambda one: one.even,
@@ -201,13 +204,18 @@ class Rules(Values):
                 try:
                     self.need(not rule.when or WHEN[rule.when](self, slots))
                     made = self._made(rule, slots)
-                    opens = self.word() in (GOES_ON if rule.means or not rule.under else (*GOES_ON, *BEGINS))
-                    self.need(self.closed() if rule.closed else opens or self.ends())
+                    opens = self.word() in BEGINS and bool(rule.under and not rule.means)
+                    self.need(self.closed() if rule.closed else opens or self._over())
                 except UnfitError:
                     continue
                 self.under = "".join(self._filled(rule.under, slots))
                 return made
         raise UnfitError
+
+    def _over(self) -> bool:
+        """Whether a clause ends here; a reason may also be followed by its consequence, without a comma."""
+        reason = bool(self.out) and self.out[-1].text in ("because", "since", "as")
+        return self.ends() or self.word() in (("gives", "yields", "we") if not reason else (*BEGIN_BARE, "this"))
 
     def _fit(self, parts: Pattern, slots: Slots) -> Iterator[Slots]:
         """All ways in which a pattern fits the words at hand; while one is looked at, the place is behind them."""
@@ -239,7 +247,7 @@ class Rules(Values):
                     self.need(_bare(self.next("term")) == place.text)
                 case _:
                     found = SLOTS[place.kind](self)
-                    several = {"": found} if isinstance(found, str | Keys) else found
+                    several = {"": found} if isinstance(found, str | Keys | Subject) else found
                     slots = {**slots, **{name or place.text: one for name, one in several.items()}}
         except UnfitError:
             return
@@ -249,24 +257,43 @@ class Rules(Values):
         made: list[str] = []
         room = not rule.certain
         for text in (filled for means in rule.means for filled in self._filled(means, slots)):
-            said = _OF_KEYS.fullmatch(text)
+            equal, said = _EQUAL.fullmatch(text), _OF_KEYS.fullmatch(text)
+            if equal is not None:
+                made.append(self._equal(self._subject(equal["kind"], slots[equal["keys"]]), equal["sign"]))
+                continue
             if said is None:
                 made.append(text)
                 continue
-            keys, head = slots.get(said["keys"], Keys(self.targets())), slots.get(said["head"] or "", "")
-            self.need(isinstance(keys, Keys))
+            head = slots.get(said["head"] or "", "")
             self.head = int(head) if isinstance(head, str) and head else self.head
-            subject = self.of_keys(said["kind"], *keys)
+            subject = self._subject(said["kind"], slots.get(said["keys"], Keys(self.targets())))
+            self.need(subject.terms)
             self.last, self.sign = subject, said["sign"] or self.is_said(subject)
             made += self.for_each(subject, self.sign, said["value"])
             room = room or subject.guessed
         return made, "room" if room else "nearly"
 
+    def _subject(self, kind: str, found: str | Keys | Subject) -> Subject:
+        if kind == "gap":
+            return self.gap_of_wanted()
+        self.need(not isinstance(found, str))
+        return found if isinstance(found, Subject) else self.of_keys(kind, *found)
+
+    def _equal(self, subject: Subject, sign: str) -> str:
+        """That all terms of a subject are equal; of the first m keys, equal to that of the first."""
+        (term, where), *others = subject.terms or (("", ""),)
+        if not others and where.startswith(r"i \le"):
+            return rf"{term} {sign} {term.replace('{i}', '1')} \text{{ for all }} {where}"
+        self.need(others and not any(where for _, where in subject.terms))
+        return f" {sign} ".join(term for term, _ in subject.terms)
+
     def _filled(self, text: str, slots: Slots) -> list[str]:
         """A meaning with what stands in the places, for each key that it names; none where one is not filled."""
-        known: dict[str, str | Keys] = {**self._known(slots), **slots}
+        known: dict[str, str | Keys | Subject] = {**self._known(slots), **slots}
         if not {*_PLACES.findall(text)} <= {*known}:
             return []
+        if re.match(r"[\w<>]+\(", text) is None:  # a formula, and not score(k), which knows what 'is' says
+            known["sign"] = known.get("sign") or "="
         several = [one for name, one in slots.items() if isinstance(one, Keys) and f"<{name}>" in text]
         found = []
         for ref in several[0].refs if several else ("",):
@@ -289,6 +316,8 @@ class Rules(Values):
             "old": self.objects.changed[1],
             "is": "",
             "wanted": "",
+            "part": rf"\frac{{1}}{{{self.objects.first or len(self.objects.keys)}}}",
+            "sum": " + ".join(f"k_{key}" for key in self.objects.keys),
             "target": "".join(self.objects.keys[:1]),
             "scaled": "".join([*self.objects.scaled.values()][:1]),
             "other": "".join(key for key in self.objects.keys if key not in named),
@@ -303,14 +332,17 @@ class Rules(Values):
         return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
 
 
-_OF_KEYS = re.compile(r"(?P<kind>score|weight)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)")
+_EQUAL = re.compile(r"(?P<kind>score|weight|each)\((?P<keys>\w+)\) equal (?P<sign>\S+)")
+_OF_KEYS = re.compile(
+    r"(?P<kind>score|weight|gap|each)\((?P<keys>\w+)(?:, (?P<head>\w+))?\) (?P<sign>\S*) (?P<value>.+)"
+)
 
 
 # A place of a meaning: <x>, or the keys of score(x, h).
 _PLACES = re.compile(r"(?<=<)\w+(?=>)|(?<=score\()\w+|(?<=weight\()\w+")
 
 
-def _text(found: str | Keys) -> str:
+def _text(found: str | Keys | Subject) -> str:
     return found if isinstance(found, str) else found.refs[0]
 
 
@@ -330,6 +362,30 @@ def _one_key(reader: Rules) -> Keys:
 def _kind(reader: Rules) -> str:
     found = next((kind for kind in ("score", "weight") if reader.take_from(kind)), "")
     reader.need(found)
+    return found
+
+
+CONTINUING = ("and", "but", "while", ",")
+
+
+def _giver(reader: Rules) -> str:
+    """What scores and weights come from: the query, named or just written down."""
+    if reader.take_from("head", "the query") or (
+        reader.text() == "q" and reader.kind() == "term" and reader.next("term")
+    ):
+        return ""
+    reader.need(reader.out)
+    if reader.out[-1].text in CONTINUING and reader.last is not None and reader.last.kind in KINDS:
+        reader.need(reader.word() in (*lexicon().table("gives"), *lexicon().table("moves")))
+        return ""  # '... gives $k_a$ the score $x$ and leaves the others at $0$'
+    reader.need(reader.out[-1].kind == "formula")
+    reader.need(reader.objects.asked and re.match(rf"\s*\\?{reader.objects.asked}\s*=", reader.out[-1].text))
+    return ""
+
+
+def _wanted_key(reader: Rules) -> Keys:
+    found = _keys(reader)
+    reader.need(set(found.refs) == set(reader.targets()))
     return found
 
 
@@ -398,6 +454,16 @@ def _even_case(reader: Rules) -> str:
     case = reader.next("formula")
     reader.need(_bare(case) in reader.objects.even)
     return case
+
+
+def _orthonormal(reader: Rules) -> str:
+    """'orthogonal and of unit length', the longest stretch that is understood."""
+    most = next((ahead for ahead in range(12) if not reader.word(ahead)), 12)
+    for length in range(most, 0, -1):
+        if lexicon().of_vector([reader.word(ahead) for ahead in range(length)]):
+            reader.at += length
+            return ""
+    raise UnfitError
 
 
 def _half(reader: Rules) -> str:
@@ -515,6 +581,9 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "value": lambda reader: reader.value(),
     "sign": lambda reader: reader.sign_said(),
     "kind": _kind,
+    "giver": _giver,
+    "wanted": _wanted_key,
+    "subject": lambda reader: reader.subject(),
     "weight": _term_like(r"\\?alpha_\w"),
     "term": lambda reader: reader.next("term"),
     "terms": _terms,
@@ -544,6 +613,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "how many others": _how_many_others,
     "even case": _even_case,
     "half": _half,
+    "orthonormal": _orthonormal,
 }
 
 
@@ -553,6 +623,11 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
 def _is_given(reader: Rules, slots: Slots) -> bool:
     any_of = set(str(slots["fact"]).split("/"))
     return all(any_of & set(reader.objects.facts.get(name, ())) for name in str(slots["names"]).split(", "))
+
+
+def _given_to_others(reader: Rules, slots: Slots) -> bool:
+    """'gives $k_a$ the score $x$ and all others the score $0$'."""
+    return bool(reader.out and reader.out[-1].text in CONTINUING and reader.last and reader.last.kind == slots["kind"])
 
 
 def _of_a_relation(reader: Rules, _: Slots) -> bool:
@@ -625,9 +700,7 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is diagonal": lambda reader, slots: _is_given(reader, {**slots, "fact": "diagonal"}),
     "a multiple was stated": lambda reader, _: any(r"\pi" in text for text in reader.stated()[-2:]),
     "the angle is its own": _its_own_angle,
-    "the output was spoken of": lambda reader, _: any(
-        reader.objects.output in _bare(one) for one in reader.stated()[-3:]
-    ),
+    "the output was spoken of": lambda reader, _: any(reader.objects.output in _bare(one) for one in reader.stated()),
     "the output follows": _output_follows,
     "the queries stay": lambda reader, _: "Q=I" in [_bare(text) for text in (*reader.stated(), *reader.coming())],
     "it is a token's own weight": lambda reader, _: (
@@ -639,6 +712,7 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is said precisely": lambda reader, _: reader.text() == ":" and bool(reader.coming()),
     "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
+    "the same was given to others": _given_to_others,
     "something was stated": lambda reader, _: bool(reader.stated()),
     "a relation was stated": _of_a_relation,
     "different inputs were stated": _different_inputs,

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.tables import as_sentences, is_table
-from headwright.check.reading.written import ENVIRONMENTS, Piece, Written, compares, find_formulas
+from headwright.check.reading.written import ENVIRONMENTS, Piece, Written, compares, find_formulas, leads_on
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Block
@@ -45,6 +44,31 @@ class Token:
     goes_on: GoesOn = ""
 
 
+def texts(tokens: Iterable[Token]) -> list[str]:
+    """What tokens say, one by one."""
+    return [token.text for token in tokens]
+
+
+def words_from(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words at a place, up to what is none."""
+    return texts(takewhile(lambda token: token.kind == "word", tokens[at:]))
+
+
+def words_before(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words right before a place, back to what is none.
+
+    >>> said = [Token("term", "a", 1), Token("word", "is", 1), Token("word", "then", 1), Token("term", "b", 1)]
+    >>> words_before(said, 3), words_from(said, 2)
+    (['is', 'then'], ['then'])
+    """
+    return texts(takewhile(lambda token: token.kind == "word", reversed(tokens[:at])))[::-1]
+
+
+def shown(tokens: Iterable[Token]) -> str:
+    """Tokens as they were written, more or less."""
+    return " ".join(f"${one.text}$" if one.kind in ("formula", "term") else one.text for one in tokens)
+
+
 @dataclass(frozen=True)
 class Sentence:
     """Tokens up to a full stop; `item` where it begins an item of a list, `paragraph` counts the blocks."""
@@ -63,8 +87,7 @@ class Sentence:
     @cached_property
     def text(self) -> str:
         """For showing: what was written, more or less."""
-        said = " ".join(f"${t.text}$" if t.kind in ("formula", "term") else t.text for t in self.tokens)
-        return re.sub(r" ([,:)])", r"\1", said.replace("( ", "("))
+        return re.sub(r" ([,:)])", r"\1", shown(self.tokens).replace("( ", "("))
 
 
 def sentences(written: Written) -> tuple[Sentence, ...]:
@@ -178,6 +201,8 @@ def _with_arrows(text: str) -> str:
 
 
 def _tokens(block: Block, line: int) -> Iterator[Token]:
+    from headwright.check.reading.blocks import as_sentences, is_table
+
     text = block.content
     if block.type == "inline" and is_table(text):
         text = "\n".join(as_sentences(text))
@@ -306,6 +331,7 @@ _MATHEMATICAL = re.compile(
 )
 
 
+_ASIDE = re.compile(r"(?<!\S)\((?P<said>(?:[^()]|\([^()]*\))*)\)(?P<marks>[.,;:]*)(?!\S)")  # not the bracket of f(x)
 _CASE = re.compile(r"\s*(\w+\s*(?:=|<|>|<=|>=)\s*[\w./-]+)\s*:\s+(\S.*)")
 
 
@@ -350,7 +376,22 @@ def _typed(row: str, line: int) -> Iterator[Token]:
 
     >>> [token.text for token in _typed("take q = t*(k_a + k_b), where t is large", 1)]
     ['take', 'q = t*(k_a + k_b)', ',', 'where', 't', 'is', 'large']
+    >>> [token.text for token in _typed("s = alpha_3 (the third weight)", 1)]
+    ['s = alpha_3', '(', 'the', 'third', 'weight', ')']
     """
+    at = 0
+    for aside in _ASIDE.finditer(row):
+        if any(map(_is_english, aside["said"].split())):
+            yield from _stretch(row[at : aside.start()], line)
+            yield Token("mark", "(", line)
+            yield from _stretch(aside["said"], line)
+            yield from (Token("mark", mark, line) for mark in ")" + aside["marks"])
+            at = aside.end()
+    yield from _stretch(row[at:], line)
+
+
+def _stretch(row: str, line: int) -> Iterator[Token]:
+    """Plain text without words in brackets."""
     run: list[str] = []
     parts = [*row.split(), "", ""]
     for part, following in pairwise(parts):
@@ -381,8 +422,12 @@ _LITTLE = re.compile(
 )
 
 
+_LEFT_OUT = re.compile(r"(?:!=|≠)\s*\w(?:,\s+\w(?=\s*(?:[,;.:)]|$)))+")  # 'i != a, b'
+
+
 def _run(run: str, line: int) -> Iterator[Token]:
-    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", run):
+    together = _LEFT_OUT.sub(lambda found: re.sub(r"\s", "", found[0]), run)
+    for part in re.split(r"(?<=[,;:])\s+|(?<=[^.]\.)\s+|(?<=[,;.:])$", together):
         bare = part.rstrip(",;.:")
         if bare.strip():
             yield Token("formula" if compares(bare) else "term", bare.strip(), line)
@@ -445,14 +490,3 @@ def _continues(last: Sentence, sentence: Sentence, block: _Stretch) -> bool:
     if ending.kind == "word":
         return opening.kind == "formula"
     return (block.lower and opening.kind == "word") or (opening.kind == "formula" and leads_on(opening.text))
-
-
-_LEADING = re.compile(
-    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*(?:[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|ll|gg|to|sim|equiv|implies|Rightarrow|Longrightarrow"
-    r"|iff|Leftrightarrow)(?![a-zA-Z]))"
-)
-
-
-def leads_on(text: str) -> bool:
-    """Whether a formula begins with a relation, so that it continues the one before."""
-    return _LEADING.match(text) is not None

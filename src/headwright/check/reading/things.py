@@ -144,6 +144,9 @@ class Cursor:
     def ends(self) -> bool:
         """Whether a clause may end here; words that say no more are passed over."""
         self.skip("trailing")
+        back = self.at
+        if not (self.take_from("however long") and self.kind() == "term" and self.next("term") and self.take("is")):
+            self.at = back
         return self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("ends")
 
     def closed(self) -> bool:
@@ -167,16 +170,21 @@ class Things(Cursor):
 
     def indices(self) -> tuple[tuple[str, ...], bool]:
         """'$k_a$ and $k_b$', 'key 1', 'the other keys', 'both keys': indices, and whether that is a guess."""
-        if self.take_from("rest") or self.leftover():
+        if self.take_from("rest") or self.leftover() or self._all_but_wanted():
             return (REST,), True
         if self.take_from("all"):
             return (ALL,), False
+        if self.word() == "both" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
+            self.at += 1  # 'both $k_a$ and $k_b$'
         for count, name in ((2, "two"), (3, "three"), (0, "targets")):
             if self.take_from(name):
                 return self.targets(count), True
         if self.front():
             self.need(self.take("keys", "ones", "indices"))
             return (FRONT,), True
+        inside = self._by_set()
+        if inside:
+            return (inside,), False
         self.skip("a key")
         for number, ordinal in enumerate(ORDINALS[1:], 1):
             if self.take(f"{ordinal} key", f"{ordinal} token", f"{ordinal} one", f"{ordinal} value", ordinal):
@@ -191,6 +199,29 @@ class Things(Cursor):
                 self.at = back
                 break
         return tuple(found), False
+
+    def _all_but_wanted(self) -> bool:
+        """'any key other than these two', 'all keys besides $k_a$ and $k_b$'."""
+        back = self.at
+        try:
+            if self.take_from("keys other than") and set(self.indices()[0]) == set(self.targets()):
+                return True
+        except UnfitError:
+            pass
+        self.at = back
+        return False
+
+    def _by_set(self) -> str:
+        """'all keys in $S$', 'those outside': the first m, or the others."""
+        back = self.at
+        self.take_from("keys of a set")
+        where = self.take("in", "inside", "outside", "not in") if self.objects.set and self.at > back else ""
+        named = self.text() == self.objects.set and self.kind() == "term"
+        self.at += named
+        if where in ("outside", "not in") or (where and named):
+            return REST if where in ("outside", "not in") else FRONT
+        self.at = back
+        return ""
 
     def leftover(self) -> bool:
         """'the remaining $n - 3$ keys', if it is so many that are left."""
@@ -226,7 +257,7 @@ class Things(Cursor):
         """Whether a label is that of a key; i and j are any one."""
         if self.objects.tokens:
             return label.isdigit() and 1 <= int(label) <= self.objects.tokens
-        return label in self.objects.keys or (label in ("i", "j") and not self.objects.first)
+        return label in self.objects.keys or label in ("i", "j")
 
     def ordinal(self, number: int) -> str:
         """Which key is the first, the second."""
@@ -242,7 +273,7 @@ class Things(Cursor):
     def front(self) -> bool:
         """'the first $m$' keys, where that many are wanted."""
         back = self.at
-        self.take("the")
+        self.take("the", "each of the", "every one of the", "all of the", "all the")
         if self.objects.first and self.take("first") and self.text() == self.objects.first:
             self.at += 1
             return True
@@ -305,6 +336,22 @@ class Things(Cursor):
         self.mention(kind, refs)
         return Subject(kind, tuple(terms), guessed, refs)
 
+    def said_for(self, kind: str) -> Subject:
+        r"""The scores, or weights, 'for a and b', 'for $i \le m$'."""
+        found = _INDEX_CASE.match(self.text()) if self.kind() == "formula" else None
+        if found is None or kind not in KINDS:
+            return self.of_keys(kind, *self.indices())
+        self.need(self.objects.heads == 1 and not self.objects.tokens and found[1] not in self.objects.keys)
+        (term, _), *_ = self.of_keys(kind, (ALL,), False).terms
+        return Subject(kind, ((term.replace("{i}", f"{{{found[1]}}}"), self.next("formula")),), refs=(found[1],))
+
+    def in_sum(self, subject: Subject) -> Subject:
+        """All terms of a subject together: 'the other weights are at most $x$ in all'."""
+        self.need(subject.terms)
+        ranges = {"i": "i=1}^{n"}
+        parts = [rf"\sum_{{{ranges.get(where, where)}}} {term}" if where else term for term, where in subject.terms]
+        return Subject("term", ((" + ".join(parts), ""),), subject.guessed)
+
     def of_head(self) -> int:
         """'... of head 1'; 0 where nothing is said."""
         back = self.at
@@ -338,8 +385,17 @@ class Things(Cursor):
         """'the scores of a and b', 'all other weights', 'the output', 'the score $k_a^T q$', '$alpha_a$'."""
         if self.kind() == "term":
             return self._plain_term()
+        if self.take_from("the sum of"):
+            return self.in_sum(self.subject())
+        if self.take_from("the total"):  # 'the total weight on the others'
+            self.need(self.take_from("weight") and self.take("of", "on", "at", "for"))
+            return self.in_sum(self.of_keys("weight", *self.indices()))
         if self.word() == "it" and self.ranging() and self.last is not None and self.last.refs == (self.ranging(),):
             self.at += 1
+            return self.last
+        if self.last is not None and self.last.kind == "output" and self.take("that of", "the one of", "the output of"):
+            return Subject("output", ((f"c_{{{self.head_named()}}}", ""),))
+        if self._pronoun() and self.last is not None:
             return self.last
         if self.take("which", "this"):
             return self._which(self.tokens[self.at - 1].text)
@@ -361,6 +417,12 @@ class Things(Cursor):
         if own and self.last is not None:  # 'every other key is orthogonal to $q$, so its score is $0$'
             self.need(self.last.refs and self.last.kind in KINDS)
             return self.of_keys(own, self.last.refs, True)
+        own = next((kind for kind in KINDS if each in ("its", "whose") and self.take_from(kind)), "")
+        if own:  # '$q = k_a$, whose score at $k_a$ is $1$'
+            self.need(self.word() in ("of", "on", "for", "at"))
+            return self._of_nouns(own, each, (), 0)
+        if each == "their" and self.objects.heads > 1 and self.take("mean", "average"):
+            return Subject("output", (("c", ""),), guessed=True)
         if each in ("its", "whose") or self.word() in ("norm", "length", "rank"):
             return self._length(each)
         if self.take_from("wanted"):
@@ -384,13 +446,26 @@ class Things(Cursor):
             term = rf"\sum_{{j=1}}^{{n}} e^{{k_j^\top {self.query(self.head)}}}"
             return Subject("term", ((term, ""),), guessed=True)
         if self.take_from("gap"):
-            return self._gap()
+            self.take_from("of the scores")
+            return self.gap_of_wanted()
         if self.objects.pair and self.take("difference"):
             return Subject("term", (("({}) - ({})".format(*self.objects.pair), ""),), guessed=True)
-        if self.objects.heads > 1 and self.take_from("mean"):
+        if self.objects.heads > 1 and self.take_from("mean", "final output"):
             return Subject("output", (("c", ""),), guessed=True)
         self.need(self.take("output", "attention output", "result"))
         return self._output()
+
+    def _pronoun(self) -> bool:
+        """'... and both tend to $x$': the scores, or weights, that were spoken of last."""
+        back, last = self.at, self.last
+        if last is None or last.kind not in KINDS or len(last.terms) < 2:
+            return False
+        said = self.take("both", "they both", "both of them")
+        self.skip("adverbs")
+        here = self.at
+        sign = said and (self.word() in lexicon().table("being") or self.phrase(lexicon().signs))
+        self.at = here if sign else back
+        return bool(sign)
 
     def _of_nouns(self, kind: str, each: str, refs: tuple[str, ...], count: int) -> Subject:
         """What follows 'the scores', 'every other weight', 'the two weights'."""
@@ -496,9 +571,8 @@ class Things(Cursor):
         self.need(self.objects.queries or head or name != "c")
         return Subject("output", ((name, ""),))
 
-    def _gap(self) -> Subject:
+    def gap_of_wanted(self) -> Subject:
         """'the gap of the scores': of each wanted key to every other."""
-        self.take_from("of the scores")
         targets, query = self.targets(), self.query(self.head)
         self.need(targets != (FRONT,))
         where = self.besides("score") if len(targets) > 1 else rf"i \ne {targets[0]}"
@@ -511,7 +585,7 @@ MENTIONS = {
     "score": re.compile(rf"k_{_INDEX}\s*\^\s*\{{?(?:\\top|T|\\intercal)\}}?\s*q(?![a-zA-Z])|(?<!\w)s_{_INDEX}"),
     "weight": re.compile(rf"(?:\\alpha|(?<![a-z\\])alpha)_{_INDEX}"),
 }
-_LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha)_)?{_INDEX}\s*")
+_LABEL = re.compile(rf"\s*(?:(?:k|v|x|s|\\alpha|alpha|\\mu|mu)_)?{_INDEX}\s*")
 _OBJECT = re.compile(r"\s*(?:\\?alpha_|k_(?:\w|\{\w+\})\s*\^|s_|c(?:_|\s*$))|\s*\\\|q")
 _INDEX_CASE = re.compile(r"\s*([ij])\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z]))")
 _ROW = re.compile(r"\s*[xq]_\{?(\d)\}?(?!\w)")

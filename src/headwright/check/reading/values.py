@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Loose, leads_on
+from headwright.check.reading.sentences import Loose
 from headwright.check.reading.things import FRACTIONS, SMALL, Subject, Things, UnfitError
+from headwright.check.reading.written import leads_on
 
 
 class Values(Things):
@@ -29,7 +30,8 @@ class Values(Things):
         loose: Loose = "room" if subject.guessed else "" if strict else "nearly"
         if sign.startswith("each "):  # 'a and b are equal'
             self.need(not any(where for _, where in subject.terms))
-            return [f" {sign[5:]} ".join(term for term, _ in subject.terms)], loose
+            shared = self._apposed() if sign == "each =" else []
+            return [f" {sign[5:]} ".join([*(term for term, _ in subject.terms), *shared])], loose
         if " " in sign:  # '= 0': nothing follows
             return self.for_each(subject, *sign.split(" ", 1)), loose
         if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
@@ -37,13 +39,18 @@ class Values(Things):
             self.need(bool(sign) != leads_on(text))
             sign, loose = self.exactly(sign, loose)
             return self.for_each(subject, sign, text), loose
+        if self.take_from("in all"):  # 'the others are together at most $x$'
+            subject = self.in_sum(subject)
         if self.word() in lexicon().table("compared") and subject.terms:
             return self._compared(subject, sign, loose)
         values = self._values(len(subject.terms) or len(self.objects.keys) or self.objects.tokens)
         back = self.at
         if not subject.terms and len(values) == 1 and self.take("for", "on", "at"):
-            refs, guessed = self.indices()  # 'the scores are $x$ for a and b'
-            subject = self.of_keys(subject.kind, refs, guessed)
+            subject = self.said_for(subject.kind)  # 'the scores are $x$ for a and b'
+        elif not subject.terms and len(values) == 1 and len(self.objects.scaled) == 1 and self.objects.heads == 1:
+            subject = self.of_keys(
+                subject.kind, tuple(self.objects.scaled.values()), True
+            )  # 'the weight is $1$ if ...'
         elif not subject.terms:
             keys = self.objects.keys or tuple(str(number + 1) for number in range(self.objects.tokens))
             subject = self.of_keys(subject.kind, keys, True)
@@ -52,10 +59,24 @@ class Values(Things):
             self.at = back
         self.last = subject
         sign, loose = self.exactly(sign, "room" if subject.guessed else loose)
+        if self.take_from("in all"):
+            subject = self.in_sum(subject)
         if len(values) == 1:
             return self.for_each(subject, sign, values[0]), loose
         self.need(len(values) == len(subject.terms) and not any(where for _, where in subject.terms))
         return [f"{term} {sign} {value}" for (term, _), value in zip(subject.terms, values, strict=True)], loose
+
+    def _apposed(self) -> list[str]:
+        """'are the same, namely $x$': what they are."""
+        back = self.at
+        self.at += self.text() in (",", ":")
+        self.take("namely", "both", "i.e.", "that is")
+        if self.kind() == "term":
+            value = self.next("term")
+            if self.kind() in ("", "mark") or self.word() in lexicon().table("ends"):
+                return [value]
+        self.at = back
+        return []
 
     def exactly(self, sign: str, loose: Loose) -> tuple[str, Loose]:
         """What 'exactly' behind a value makes of a sign: an equation, also where 'is' alone says 'nearly'."""
@@ -100,6 +121,9 @@ class Values(Things):
         self.take("the allowed", "the permitted", "the required", "the maximal", "the admissible")
         if self.kind() == "term":
             return self.next("term")
+        if self.word().isdigit():
+            self.at += 1
+            return self.tokens[self.at - 1].text
         if _LETTER.fullmatch(self.word()) and any(
             re.search(rf"(?<![a-zA-Z_\\]){self.word()}(?![a-zA-Z_])", text) for text in self.before
         ):  # 'have the score t', of a t that was written before

@@ -1,14 +1,18 @@
 """An answer as it was written: its text, words and formulas mixed, and where it stands.
 
-Formulas stand in running text between the marks $ $, $$ $$, \\( \\), \\[ \\] and in environments.
+Formulas stand in running text between the marks $ $, $$ $$, \\( \\), \\[ \\] and in environments; people set numbers
+and remarks beside them.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from headwright.check.reading.lexicon import lexicon
 
 Form = Literal["markdown", "latex", "plain"]
 MOST_FORMULAS = 200  # of one answer
@@ -127,3 +131,62 @@ def _piece(inside: str, start: int, in_prose: bool) -> Piece:
         inside, start = inside[1:-1], start + 1
     mention = in_prose and not compares(inside)
     return Piece(inside.strip(), start + len(inside) - len(inside.lstrip()), mention)
+
+
+# Formulas as people set them.
+
+IMPLIED = re.compile(
+    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*\\?(?:implies|Rightarrow|Longrightarrow|therefore|⇒|⟹)(?![a-zA-Z])"
+)
+_LEADING = re.compile(
+    r"(?:&|\\quad|\\qquad|\\;|\\,|\s)*(?:[=<>≤≥≈≠]|\\(?:leq?|geq?|approx|neq?|ll|gg|to|sim|equiv|implies|Rightarrow|Longrightarrow"
+    r"|iff|Leftrightarrow)(?![a-zA-Z]))"
+)
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*(?:\(\s*)?\\(?:text|textrm|mbox)\{\s*\(?([^{}$()]*)\)?\s*\}(?:\s*\))?\s*(?=\\\\|$)"
+)
+_NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$")
+_REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{([^{}]*)\}((?:[^()]|\([^()]*\))*)\)\s*$")
+_POSITIVE = re.compile(r"\\in\s*\\mathbb\s*\{?\s*R\s*\}?\s*(?:[\^_]\s*\{?\s*\+\s*\}?|_\s*\{\s*>\s*0\s*\})")
+_CONNECTIVE = re.compile(r"^\\text\{\s*(?:then|so|hence|thus|therefore)\s*,?\s*\}\s*", re.IGNORECASE)
+_CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
+
+
+def leads_on(text: str) -> bool:
+    """Whether a formula begins with a relation, so that it continues the one before."""
+    return _LEADING.match(text) is not None
+
+
+def tidy(text: str) -> str:
+    r"""Without the mark that ends a sentence, and with two habits spelled out.
+
+    >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1.")
+    ('\\beta > 0', '\\Delta_{s} = 1')
+    """
+    text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
+    return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
+
+
+def remarks(text: str) -> Iterator[tuple[str, bool]]:
+    r"""A formula without its number and without a remark in brackets behind it; then what the remark states.
+
+    >>> list(remarks(r"a = b \quad (\text{since } P^T P = I) \quad (20)"))
+    [('a = b', False), ('P^T P = I', True)]
+    """
+    text = _COMMENT.sub(_without_comment, _NUMBERED.sub("", text))
+    found = _REMARK.search(text)
+    phrase = lexicon().part(re.findall(r"[\w'.]+", found[1].lower())) if found is not None else None
+    if found is None or phrase is None or phrase.part != "reason":
+        yield text, False
+        return
+    yield text[: found.start()], False
+    if found[2].strip():
+        yield found[2].strip(), True
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """A step without the words beside it that say how it is made, if they claim nothing themselves."""
+    words = re.findall(r"[\w'-]+", found[1].lower())
+    parts = [lexicon().part(words[at:]) for at in range(len(words))]
+    idle = all(one is None or one.part in ("idle", "reason", "claim") for one in parts)
+    return "" if idle and lexicon().claims_nothing(words) else found[0]

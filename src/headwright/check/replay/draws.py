@@ -16,8 +16,16 @@ from flint import arb, arb_mat
 from headwright.check.answer import Answer, full_name, label, number_of, redefined
 from headwright.check.decision import Path
 from headwright.check.exercise import Exercise, Keys, Parameter, parsed
-from headwright.check.replay.saying import World
-from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, TokensWorld, column, heads_of, unit
+from headwright.check.replay.worlds import (
+    VARIANCE,
+    IntegersWorld,
+    KeysWorld,
+    TokensWorld,
+    World,
+    column,
+    heads_of,
+    unit,
+)
 from headwright.check.scalars.numbers import Symbol
 from headwright.formula import tree as t
 from headwright.formula.evaluate import ball, precision

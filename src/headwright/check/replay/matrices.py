@@ -16,7 +16,7 @@ from flint import arb, arb_mat, fmpq_mat
 from headwright.check.answer import Answer, full_name, named
 from headwright.check.decision import Example
 from headwright.check.exercise import Exercise, Matrices, parsed
-from headwright.check.replay.saying import EQUAL
+from headwright.check.replay.worlds import EQUAL
 from headwright.errors import InputError
 from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError
@@ -215,7 +215,7 @@ class MatricesWorld:
         if full in self.example.matrices:
             return table([[ball(entry) for entry in row] for row in self.example.matrices[full]])
         if full in self.definitions:
-            equation = _typed(t.Relation((node, self.definitions[full]), ("=",)), self)  # it says how large an I is
+            equation = typed(t.Relation((node, self.definitions[full]), ("=",)), self.shape_of)  # for the size of an I
             value = self.value(equation.terms[1] if isinstance(equation, t.Relation) else node)
             if known is not None and value == NOTHING:
                 return Table(self.size(known.rows), self.size(known.columns), {})
@@ -315,7 +315,7 @@ class MatricesWorld:
         """The same of a statement as it was written; None where it has no value here."""
         try:
             with precision(BITS):
-                known = _typed(relation, self)
+                known = typed(relation, self.shape_of)
                 return self.holds(known) if isinstance(known, t.Relation) else None
         except (InputError, ValueError, OverflowError, ZeroDivisionError):
             return None
@@ -326,7 +326,7 @@ class MatricesWorld:
         defined = [t.Relation((named(n), self.definitions[n]), ("=",)) for n in spoken if n in self.definitions]
         try:
             for statement in (relation, *defined):
-                _typed(statement, self)
+                typed(statement, self.shape_of)
         except FormulaError:
             return True
         return False
@@ -341,10 +341,6 @@ class MatricesWorld:
         return self.example.ones is not None or all(
             _satisfies(self.example.matrices, about, facts) for about, facts in self.setting.facts.items()
         )
-
-
-def _typed(node: t.Node, world: MatricesWorld) -> t.Node:
-    return typed(node, world.shape_of)
 
 
 def _total(parts: Sequence[Table]) -> Table:

@@ -15,19 +15,21 @@ from headwright.check.answer import Answer, full_name
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.judging import Judged, at
-from headwright.check.replay.draws import (
-    Question,
-    existential,
-    idle,
-    integers,
-    names_in,
-    noisy,
-    sequences,
-    waveless,
-)
+from headwright.check.replay.draws import Question, existential, idle, integers, names_in, noisy, sequences, waveless
 from headwright.check.replay.matrices import drawn, free_names, world_of
-from headwright.check.replay.saying import EQUAL, FINE, World, difference, distance, holds, undefined
-from headwright.check.replay.worlds import VARIANCE, IntegersWorld, KeysWorld, holds_on_average
+from headwright.check.replay.worlds import (
+    EQUAL,
+    FINE,
+    VARIANCE,
+    IntegersWorld,
+    KeysWorld,
+    World,
+    difference,
+    distance,
+    holds,
+    holds_on_average,
+    undefined,
+)
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Node, Quantified, Relation, walk
@@ -135,9 +137,7 @@ def _instead(one: Judged, decision: Decision) -> Judged:
 def _tried(question: Question, one: Judged, random: Random) -> Judged:
     """In worlds that meet all conditions: random ones for a proof, those at its values for a refutation."""
     said = [
-        _in_the_end(question, worlds)
-        for worlds in sequences(question, random, TRIED)
-        if all(_met(condition, worlds[-1], question) is True for condition in question.conditions)
+        _in_the_end(question, worlds) for worlds in sequences(question, random, TRIED) if _admits(question, worlds[-1])
     ]
     free = question.exercise.keys is not None and question.exercise.keys.are == "any"
     return _weighed(one, said, (one.decision.word == "proved") != one.claim.negated, lenient=free)
@@ -153,7 +153,7 @@ def _on_average(question: Question, one: Judged, random: Random) -> Judged:
         holds_on_average(question.node, worlds[0], setting, variance)
         for worlds in sequences(replace(question, values={}), random, MOMENTS)
         if isinstance(worlds[0], KeysWorld) and isinstance(question.node, Relation) and len(worlds[0].keys) <= FEW
-        if all(_met(condition, worlds[0], question) is True for condition in question.conditions)
+        if _admits(question, worlds[0])
         for variance in (Fraction(1, 7), Fraction(1, 1000))
     ]
     return _weighed(one, said, one.decision.word == "proved")
@@ -164,9 +164,7 @@ def _undefined(question: Question, random: Random) -> str | None:
     if not isinstance(question.node, Relation) or question.exercise.matrices or question.exercise.integers:
         return None
     for worlds in sequences(question, random, TRIED):
-        if any(_met(condition, worlds[-1], question) is not True for condition in question.conditions):
-            continue
-        if all(undefined(question.node, world) for world in worlds):
+        if _admits(question, worlds[-1]) and all(undefined(question.node, world) for world in worlds):
             given = {name: Fraction(str(worlds[0].numbers[name])) for name in question.exercise.parameters}
             return f"{plain(question.node)} is not defined for {at(given)}"
     return None
@@ -177,15 +175,19 @@ def _broken(question: Question, one: Judged, random: Random) -> Judged | None:
     if any(isinstance(part, Relation) and set(part.comparisons) & {">>", "<<"} for part in walk(question.node)):
         return None  # how much larger 'much larger' is was said of no claim
     for worlds in sequences(question, random, SEARCHED):
-        if any(_met(condition, world, question) is not True for world in worlds for condition in question.conditions):
-            continue
         world = worlds[0]
-        if all(holds(question.node, each) is False for each in worlds) and isinstance(world, KeysWorld):
+        broken = _admits(question, *worlds) and all(holds(question.node, each) is False for each in worlds)
+        if broken and isinstance(world, KeysWorld):
             scores = [key[0, 0].str(4, radius=False) for key in world.keys]
             said = f"with the scores {', '.join(scores)} (that of k_{next(iter(world.places))} first)"
             values = {name: Fraction(str(world.numbers[name])) for name in question.exercise.parameters}
             return _instead(one, Decision("refuted", f"{said}, {at(values)}: {plain(question.node)} is false"))
     return None
+
+
+def _admits(question: Question, *worlds: World) -> bool:
+    """Whether all that is assumed certainly holds in these worlds."""
+    return all(_met(condition, world, question) is True for world in worlds for condition in question.conditions)
 
 
 def _met(condition: Node, world: World, question: Question) -> bool | None:
@@ -243,9 +245,7 @@ def _tips(question: Question, random: Random) -> bool:
     """
     for worlds in sequences(question, random, TRIED):
         world = worlds[0]
-        if not isinstance(world, KeysWorld) or not isinstance(question.node, Relation):
-            continue
-        if any(_met(condition, world, question) is not True for condition in question.conditions):
+        if not isinstance(world, KeysWorld) or not isinstance(question.node, Relation) or not _admits(question, world):
             continue
         seed = random.randrange(2**32)
         with precision(FINE):

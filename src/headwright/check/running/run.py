@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwright.check.sheets.handed import Handed
-from headwright.check.sheets.text import shortened
+from headwright.check.sheets.text import Handed, shortened
 from headwright.check.verdict import Verdict, from_json
 from headwright.errors import InputError
 
@@ -190,12 +189,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 TIMEOUT = 20.0  # seconds for one answer
 MEMORY = 2 * 2**30  # bytes for one check
 NO_FORMULA = "no formula found: write it between $ signs, such as $q = k_a$"
-COMMAND = (
-    sys.executable,
-    "-P",
-    "-m",
-    "headwright.check.running.worker",
-)  # -P: modules that lie about here are not for us
+# -P: modules that lie about here are not for us
+COMMAND = (sys.executable, "-P", "-m", "headwright.check.running.worker")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from headwright.check.scalars.scalar import (
     ln,
     monomial_of,
     number,
+    parts_of,
     power,
     rebuilt,
     sqrt,
@@ -68,11 +69,7 @@ def groups(terms: Terms, large: Sequence[str]) -> list[Group]:
 
 
 def _moves(atom: Atom, large: Sequence[str]) -> bool:
-    if isinstance(atom, Parameter):
-        return atom.name in large
-    if isinstance(atom, Exp):
-        return any(_moves(inner, large) for inner, _ in atom.power)
-    return isinstance(atom, Function) and bool(atom.body.names() & set(large))
+    return any(isinstance(part, Parameter) and part.name in large for part in parts_of(atom))
 
 
 def growth_of(monomial: Monomial, large: Sequence[str]) -> Growth:

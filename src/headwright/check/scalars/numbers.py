@@ -159,13 +159,13 @@ class Range:
         lower = self.lower if isinstance(self.lower, Fraction) else None
         upper = self.upper if isinstance(self.upper, Fraction) else None
         lower_open, upper_open = self.lower_open and lower is not None, self.upper_open and upper is not None
-        if self.integer:
-            if lower is not None:
-                lower = Fraction(lower.__floor__() + 1 if lower_open else lower.__ceil__())
-            if upper is not None:
-                upper = Fraction(upper.__ceil__() - 1 if upper_open else upper.__floor__())
-            lower_open = upper_open = False
-        return Range(lower, upper, lower_open, upper_open, self.integer)
+        if not self.integer:
+            return Range(lower, upper, lower_open, upper_open)
+        if lower is not None:
+            lower = Fraction(math.floor(lower) + 1 if lower_open else math.ceil(lower))
+        if upper is not None:
+            upper = Fraction(math.ceil(upper) - 1 if upper_open else math.floor(upper))
+        return Range(lower, upper, integer=True)
 
     def holds(self, other: Range) -> bool:
         """Whether everything in the other (numeric) range is in this (numeric) one."""
@@ -261,12 +261,8 @@ class Interval:
             for b, b_open in ((other.low, other.low_open), (other.high, other.high_open))
         ]
         low, high = min(end for end, _ in ends), max(end for end, _ in ends)
-        return Interval(
-            low,
-            high,
-            all(is_open for end, is_open in ends if end == low),
-            all(is_open for end, is_open in ends if end == high),
-        )
+        opened = (all(is_open for end, is_open in ends if end == extreme) for extreme in (low, high))
+        return Interval(low, high, *opened)
 
     def inverse(self) -> Interval:
         """1 / x; everything, where 0 may be among x."""

@@ -11,7 +11,7 @@ Everything is said wherever what was written is defined: x/x is 1, exp(ln(x)) is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -217,9 +217,7 @@ class Scalar:
         """Of terms that are in normal form already; use the operators instead."""
         if max(len(over), len(under)) > TERMS:
             raise TooBig(f"a sum has {max(len(over), len(under))} terms, expected at most {TERMS}")
-        for coefficient in over.values():
-            small_rational(coefficient)
-        for coefficient in under.values():
+        for coefficient in (*over.values(), *under.values()):
             small_rational(coefficient)
         self.over = over  # the terms above the bar; never changed
         self.under = under  # those below; {UNIT: 1} where there is none
@@ -312,11 +310,7 @@ class Scalar:
 
     def atoms(self) -> Iterator[Atom]:
         """All atoms, once each, and those inside others before the others."""
-        found: dict[Atom, None] = {}
-        for terms in (self.over, self.under):
-            for monomial in terms:
-                _collect(monomial, found)
-        yield from found
+        yield from dict.fromkeys(atom for atom, _ in powers_in((*self.over, *self.under)))
 
     def names(self) -> frozenset[str]:
         """The parameters that occur.
@@ -355,21 +349,28 @@ def _terms_key(terms: Terms) -> str:
     return "+".join(sorted(f"{coefficient}*{monomial_key(monomial)}" for monomial, coefficient in terms.items()))
 
 
-def _collect(monomial: Monomial, found: dict[Atom, None]) -> None:
-    for atom, _ in monomial:
-        if atom in found:
-            continue
-        if isinstance(atom, Exp):
-            _collect(atom.power, found)
-        elif isinstance(atom, Function):
-            found.update(dict.fromkeys(atom.body.atoms()))
-        found[atom] = None
+def powers_in(monomials: Iterable[Monomial], seen: set[Atom] | None = None) -> Iterator[tuple[Atom, Fraction]]:
+    """Every power of an atom; those inside an atom come before it, where it is met first."""
+    seen = set() if seen is None else seen
+    for monomial in monomials:
+        for atom, exponent in monomial:
+            if atom not in seen:
+                if isinstance(atom, Exp):
+                    yield from powers_in((atom.power,), seen)
+                elif isinstance(atom, Function):
+                    yield from powers_in((*atom.body.over, *atom.body.under), seen)
+                seen.add(atom)
+            yield atom, exponent
+
+
+def parts_of(atom: Atom) -> Iterator[Atom]:
+    """The atoms inside an atom, and itself."""
+    return (part for part, _ in powers_in((((atom, Fraction(1)),),)))
 
 
 def number(value: Number) -> Scalar:
     """A rational number as a scalar."""
-    exact = Fraction(value)
-    return Scalar({UNIT: exact} if exact else {}, {UNIT: Fraction(1)})
+    return term(UNIT, value)
 
 
 def scalar(value: Scalar | Number) -> Scalar:
@@ -1016,7 +1017,7 @@ def _upright(value: Scalar) -> Scalar:
     return max(value, -value, key=lambda one: one.key)
 
 
-FUNCTIONS: Mapping[Kind, Callable[[Scalar], Scalar]] = {
+FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
     "ln": ln, "abs": absolute, "sin": sin, "cos": cos, "ceil": ceil, "floor": floor,
 }  # fmt: skip
 

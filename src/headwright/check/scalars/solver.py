@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from flint import arb, fmpq
@@ -26,8 +27,11 @@ from headwright.check.scalars.scalar import (
     Prime,
     Scalar,
     Terms,
+    Thing,
     interval,
     interval_of_atom,
+    parts_of,
+    powers_in,
     rebuilt,
     term,
 )
@@ -36,29 +40,15 @@ from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 
 HIGHEST = 64  # power of one variable; higher ones become variables of their own
+SAID = {"=": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge}  # of z3's terms, which become formulas
 FINEST_ROOT = 12  # finer roots become variables of their own, tied to nothing
 
 
 def all_atoms(values: Iterable[Scalar]) -> dict[Atom, int]:
     """Every atom in the scalars, inner ones first, with the root that makes all its exponents whole (1: none)."""
     found: dict[Atom, int] = {}
-
-    def look(monomial: Monomial) -> None:
-        for atom, exponent in monomial:
-            if atom not in found:
-                if isinstance(atom, Exp):
-                    look(atom.power)
-                elif isinstance(atom, Function):
-                    look_all(atom.body)
-            found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
-
-    def look_all(value: Scalar) -> None:
-        for terms in (value.over, value.under):
-            for monomial in terms:
-                look(monomial)
-
-    for value in values:
-        look_all(value)
+    for atom, exponent in powers_in(monomial for value in values for monomial in (*value.over, *value.under)):
+        found[atom] = math.lcm(found.get(atom, 1), exponent.denominator)
     return found
 
 
@@ -156,10 +146,7 @@ class Encoder:
 
     def compared(self, value: Any, comparison: str) -> Any:
         """value compared with 0."""
-        return {
-            "=": lambda: value == 0, "!=": lambda: value != 0, "<": lambda: value < 0,
-            ">": lambda: value > 0, "<=": lambda: value <= 0, ">=": lambda: value >= 0,
-        }[comparison]()  # fmt: skip
+        return SAID[comparison](value, 0)
 
 
 def _repeated(variable: Any, times: int) -> Any:
@@ -168,13 +155,7 @@ def _repeated(variable: Any, times: int) -> Any:
 
 def is_constant(atom: Atom) -> bool:
     """Whether no name occurs in it."""
-    if isinstance(atom, Parameter):
-        return False
-    if isinstance(atom, Exp):
-        return all(is_constant(inner) for inner, _ in atom.power)
-    if isinstance(atom, Function):
-        return all(is_constant(inner) for inner in atom.body.atoms())
-    return isinstance(atom, Prime) or atom.key == "#pi"
+    return not any(isinstance(part, Parameter | Thing) for part in parts_of(atom))
 
 
 GRAIN = 10**12  # constants are known to so many parts of 1
@@ -331,11 +312,8 @@ def _unsatisfiable(goal: Sign, hypotheses: Sequence[Hypothesis], facts: Sequence
         solver.add(encoder.compared(encoder.terms(difference.over) * under, comparison))
     value = encoder.terms(goal[0].over) * encoder.terms(goal[0].under)
     solver.add(encoder.compared(value, OPPOSITE[goal[1]]))
-    for kind in facts:
-        for fact in kind(encoder):
-            solver.add(fact)
-    for fact in encoder.facts:
-        solver.add(fact)
+    solver.add(*(fact for kind in facts for fact in kind(encoder)))
+    solver.add(*encoder.facts)
     return bool(solver.check() == z3.unsat)
 
 
@@ -402,7 +380,7 @@ class Whole:
                         total = total + self._rational(coefficient) * whole * self.pi**power
             except NotWhole:
                 total = total + self._enclosed(summand)
-        return {"<": total < 0, ">": total > 0, "<=": total <= 0, ">=": total >= 0}[sign]
+        return SAID[sign](total, 0)
 
     def _by_pi(self, value: Scalar) -> dict[int, Terms]:
         """The coefficients by powers of pi."""

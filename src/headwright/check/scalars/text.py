@@ -280,12 +280,7 @@ def _sorted_by(atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
             continue
         minus = reads_negative(rest)
         inner = {monomial: -value if minus else value for monomial, value in rest.items()}
-        pieces.append(
-            (
-                minus,
-                product([_expanded(with_logs_together(inner)), _term(((atom, exponent),), Fraction(1))]),
-            )
-        )
+        pieces.append((minus, product([_expanded(with_logs_together(inner)), _term(((atom, exponent),), Fraction(1))])))
     first = next((place for place, (minus, _) in enumerate(pieces) if not minus), 0)
     return total([pieces[first], *pieces[:first], *pieces[first + 1 :]])
 
@@ -359,11 +354,8 @@ def _atom(atom: Atom) -> Piece:
         return rational(Fraction(atom.number))
     if isinstance(atom, Function):
         body = _scalar(atom.body)
-        return (
-            body
-            if atom.kind == "sum"
-            else Piece(f"|{body.text}|" if atom.kind == "abs" else f"{atom.kind}({body.text})")
-        )
+        said = f"|{body.text}|" if atom.kind == "abs" else f"{atom.kind}({body.text})"
+        return body if atom.kind == "sum" else Piece(said)
     return Piece("pi")
 
 

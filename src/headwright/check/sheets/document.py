@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwright.check.exercise import Exercise
-from headwright.check.reading.written import Formula, Written, find_formulas
-from headwright.check.sheets.handed import Complaint, Handed, Note
-from headwright.check.sheets.headings import LISTED
+from headwright.check.reading.written import Written, find_formulas
 from headwright.check.sheets.matching import Match, Matcher, Words, defined
-from headwright.check.sheets.outline import DEEPEST_ATX, Line, Part, outline
-from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, Sheet, parse_sheet
-from headwright.check.sheets.text import clean, read_text, shortened
+from headwright.check.sheets.outline import DEEPEST_ATX, LISTED, Line, Part, outline
+from headwright.check.sheets.sheet import MOST_ANSWERS, MOST_COMPLAINTS, NOTHING, Sheet, parse_sheet
+from headwright.check.sheets.text import Complaint, Handed, Note, clean, read_text, shortened
 from headwright.errors import InputError
 
 MOST_QUESTIONS = 20  # paragraphs of a part that are looked at one by one
@@ -101,7 +99,8 @@ class _Reader:
             if not each.match.exercise_id:
                 notes.append(self._unjudged(each))
             elif len(answers) == MOST_ANSWERS:
-                complaints.append(self._complaint(each, f"more than {MOST_ANSWERS} answers: the rest is not read"))
+                sentence = f"more than {MOST_ANSWERS} answers: the rest is not read"
+                complaints.append(Complaint(self._file, _first(each), sentence))
                 break
             else:
                 handed, more = self._handed(each, found[:place])
@@ -109,11 +108,7 @@ class _Reader:
                 complaints += more
         notes += self._questions(found)
         if not (answers or notes):
-            sentence = (
-                "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and "
-                "the formula below it between $ signs"
-            )
-            complaints.append(Complaint(self._file, 1, sentence))
+            complaints.append(Complaint(self._file, 1, NOTHING))
         notes.sort(key=lambda note: note.line)
         return Sheet(self._file, tuple(answers), tuple(complaints[:MOST_COMPLAINTS]), tuple(notes[:MOST_ANSWERS]))
 
@@ -190,26 +185,25 @@ class _Reader:
         text = "\n".join(_text(self._of(inner).said) for other in earlier for inner in other.walk())
         return defined(text, self._matcher.names)
 
-    def _handed(self, found: Found, before: Sequence[Found]) -> tuple[Handed, list[Complaint]]:
+    def _handed(self, found: Found, earlier: Sequence[Found]) -> tuple[Handed, list[Complaint]]:
         chosen = self._matcher.exercises[found.match.exercise_id]
         missing = chosen.missing(defined(found.text, chosen.answer))
-        carried = _carried(found, missing, before) if missing else ()
+        carried = _carried(found, missing, earlier) if missing else ()
         why = found.match.why
         if carried:
-            lines = (
-                f"line {carried[0].number}" if len(carried) == 1 else f"lines {carried[0].number}-{carried[-1].number}"
-            )
+            first, last = carried[0].number, carried[-1].number
+            lines = f"line {first}" if len(carried) == 1 else f"lines {first}-{last}"
             why += f"; {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} taken from {lines}"
         lines_of = sorted((*carried, *found.lines), key=lambda line: line.number)
         first = next(line.number for line in lines_of if line.text.strip())
         by_number: dict[int, str] = {}
         for line in lines_of:
-            by_number[line.number] = (
-                f"{by_number.get(line.number, '')} {line.text}".strip() if line.number in by_number else line.text
-            )
+            before = by_number.get(line.number)
+            by_number[line.number] = line.text if before is None else f"{before} {line.text}".strip()
         text = "\n".join(by_number.get(number, "") for number in range(first, lines_of[-1].number + 1))
         sheet = parse_sheet(text, self._file, (), chosen.id, latex=self._latex)
-        formulas = tuple(_moved(formula, first - 1) for answer in sheet.answers for formula in answer.formulas)
+        below = (formula for answer in sheet.answers for formula in answer.formulas)
+        formulas = tuple(replace(formula, line=formula.line + first - 1) for formula in below)
         written = Written(text, first, "latex" if self._latex else "markdown")
         handed = Handed(self._file, _first(found), chosen.id, formulas, written, why)
         return handed, [replace(each, line=each.line + first - 1) for each in sheet.complaints]
@@ -222,9 +216,6 @@ class _Reader:
         else:
             why = "no exercise fits it; write '## ' and an exercise's id above it if there is one"
         return Note(self._file, _first(found), f"not judged ({shortened(what, 60)}): {why}", unjudged=True)
-
-    def _complaint(self, found: Found, sentence: str) -> Complaint:
-        return Complaint(self._file, _first(found), sentence)
 
     def _questions(self, found: Sequence[Found]) -> Iterator[Note]:
         """Which exercises are asked and not answered; of a document without answers, that it only asks."""
@@ -280,10 +271,6 @@ def _first(found: Found) -> int:
     part = found.parts[0]
     below = part.marked_at and not part.named and any(line.number < part.marked_at for line in part.lines)
     return part.marked_at if below else part.line
-
-
-def _moved(formula: Formula, lines: int) -> Formula:
-    return replace(formula, line=formula.line + lines)
 
 
 def _text(lines: Sequence[Line]) -> str:

@@ -19,9 +19,7 @@ from headwright.check.reading.written import find_formulas
 ENOUGH = 3.0  # points that an exercise must have
 AHEAD = 1.0  # and so many more than the next
 TELLING = 2.0  # of them, so many for cues
-WORDED = (
-    0.8  # and so many for one that is no formula, where several exercises ask for the same: q = ... tells too little
-)
+WORDED = 0.8  # and so many for one that is no formula, where several ask for the same: q = ... tells too little
 LONGEST = 20_000  # characters that are looked at, of each kind
 _WEIGHTS = {"heading": 1.2, "asked": 1.0, "said": 0.8, "around": 0.4}
 
@@ -237,23 +235,9 @@ def _pattern(cue: str) -> re.Pattern[str]:
     return re.compile(start + re.escape(cue) + (r"(?!\w)" if cue[-1:].isalnum() else ""))
 
 
-_COMMON = {
-    "the",
-    "and",
-    "for",
-    "with",
-    "that",
-    "this",
-    "which",
-    "are",
-    "from",
-    "its",
-    "where",
-    "then",
-    "what",
-    "all",
-    "one",
-}
+_COMMON = frozenset(
+    ["the", "and", "for", "with", "that", "this", "which", "are", "from", "its", "where", "then", "what", "all", "one"]
+)
 
 
 def _content(text: str) -> set[str]:

@@ -14,18 +14,19 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
 
 from markdown_it.token import Token
 
 from headwright.check.reading.blocks import blocks
 from headwright.check.reading.written import MOST_FORMULAS, Form, Formula, Piece, Written, find_formulas
-from headwright.check.sheets.handed import Complaint, Handed, Note
-from headwright.check.sheets.text import clean, read_text
-from headwright.errors import InputError
+from headwright.check.sheets.text import Complaint, Handed, Note
 
 MOST_ANSWERS = 500
 MOST_COMPLAINTS = 20
+NOTHING = (
+    "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
+    "between $ signs"
+)
 MATHEMATICS = ("", "math", "latex", "tex")  # what a fenced block with formulas may be called
 _WORD = re.compile(r"\w+(?:-\w+)*")
 
@@ -38,16 +39,6 @@ class Sheet:
     answers: tuple[Handed, ...]
     complaints: tuple[Complaint, ...]
     notes: tuple[Note, ...] = ()  # what is not judged, and why
-
-
-def read_sheet(source: str | Path, ids: Collection[str], exercise: str | None = None) -> Sheet:
-    """The answers on a sheet (`-` is standard input) to the exercises with these ids; see `parse_sheet`."""
-    name = clean(str(source)) if str(source) != "-" else "standard input"
-    try:
-        text = read_text(source)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    return parse_sheet(text, name, ids, exercise, latex=Path(str(source)).suffix == ".tex")
 
 
 def parse_sheet(
@@ -157,8 +148,7 @@ class _Reader:
             whole = Written("\n".join(self._lines), 1, self._form)  # a formula without marks is read from it
             self._answers = self._answers[:1] or [Handed(self._file, 1, self._only, (), whole)]
         if not self._answers and not self._complaints:
-            self._complain(1, "no answer was found: write a heading with an exercise's id, such as '## averaging-two', "
-                           "and the formula below it between $ signs")  # fmt: skip
+            self._complain(1, NOTHING)
         return Sheet(self._file, tuple(self._answers), tuple(self._complaints))
 
     def _start(self, section: _Section) -> None:

@@ -7,7 +7,7 @@ floating-point, and nothing is concluded from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb_mat
@@ -17,8 +17,7 @@ from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.reading.statements import read
 from headwright.check.reading.written import Formula, Written
 from headwright.check.replay.draws import Question, apart
-from headwright.check.replay.saying import holds, value
-from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, unit
+from headwright.check.replay.worlds import VARIANCE, KeysWorld, heads_of, holds, unit, value
 from headwright.check.settings.keys.court import KeysSetting, without_sets
 from headwright.check.sorting import of_formulas, read_answer
 from headwright.errors import InputError
@@ -59,14 +58,24 @@ class Beside:
     (2,)
     """
 
-    goal: (
-        str  # as the exercise writes it; or the answer's own claim; or the weight that is drawn, where no goal has one
-    )
+    goal: str  # as the exercise writes it; or the answer's own claim; or, where no goal has one, the weight drawn
     sign: str  # >= or <=; = for a claim, of which `yours` is the formula and `right` the truth; "" without a goal
     numbers: tuple[int, ...]  # of keys
     wanted: tuple[float | None, ...]  # the other side of the goal
     yours: Traced
     right: Traced
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What answers are drawn with: the exercise, numbers of keys, and the one of them that is looked at closely."""
+
+    exercise: Exercise
+    keys: Keys
+    numbers: tuple[int, ...]
+    n: int
+    others: Mapping[str, Fraction]
+    large: Fraction
 
 
 def beside(
@@ -95,39 +104,34 @@ def beside(
         raise NoPictureError("there is no picture of an answer by cases")
     right = _answer(exercise, keys, [Formula(text, i + 1) for i, text in enumerate(exercise.samples.right[0])])
     goals = [(source, node) for source in exercise.goals for node in _goals(parsed(source))]
+    frame = _Frame(exercise, keys, numbers, n, known, large)
     with precision():
         if goals:
-            tried = [
-                (source, goal, *_traced(yours, exercise, keys, goal, numbers, n, known, large))
-                for source, goal in goals
-            ]
+            tried = [(source, goal, *_traced(frame, yours, goal)) for source, goal in goals]
             source, goal, traced, wanted = max(tried, key=lambda one: _short(one[1], one[2], one[3], numbers.index(n)))
-            other, _ = _traced(right, exercise, keys, goal, numbers, n, known, large)
+            other, _ = _traced(frame, right, goal)
             return Beside(source, _comparison(goal), numbers, wanted, traced, other)
         if not set(heads_of(exercise)) <= {*exercise.answer, *exercise.definitions}:
             raise NoPictureError(NOTHING)
         if set(heads_of(exercise)) <= set(exercise.answer):
             weight = Name("alpha", Name(keys.named[0]))
-            traced, wanted = _traced(yours, exercise, keys, weight, numbers, n, known, large)
-            other, _ = _traced(right, exercise, keys, weight, numbers, n, known, large)
+            traced, wanted = _traced(frame, yours, weight)
+            other, _ = _traced(frame, right, weight)
             return Beside(latex(weight), "", numbers, wanted, traced, other)
-        return _claimed(yours, exercise, keys, numbers, n, known, large)
+        return _claimed(frame, yours)
 
 
-def _claimed(
-    answer: Answer, exercise: Exercise, keys: Keys, numbers: tuple[int, ...], n: int,
-    others: Mapping[str, Fraction], large: Fraction,
-) -> Beside:  # fmt: skip
+def _claimed(frame: _Frame, answer: Answer) -> Beside:
     """The first claim of an answer that equates what is asked about with a formula: the truth beside the formula."""
     for claim in answer.claims:
         node = claim.node
         if not isinstance(node, Relation) or node.comparisons != ("=",):
             continue
-        traced, formula = _traced(answer, exercise, keys, node, numbers, n, others, large)
-        here = numbers.index(n)
+        traced, formula = _traced(frame, answer, node)
+        here = frame.numbers.index(frame.n)
         if traced.left[here] is not None and formula[here] is not None:
             mine = Traced(traced.names, traced.pattern, formula)
-            return Beside(latex(node), "=", numbers, (None,) * len(numbers), mine, traced)
+            return Beside(latex(node), "=", frame.numbers, (None,) * len(frame.numbers), mine, traced)
     raise NoPictureError(NOTHING)
 
 
@@ -163,20 +167,19 @@ def _answer(exercise: Exercise, keys: Keys, given: Sequence[Formula] | Written) 
 
 
 def _traced(
-    answer: Answer, exercise: Exercise, keys: Keys, goal: Relation | Quantified | Name, numbers: Sequence[int], n: int,
-    others: Mapping[str, Fraction], large: Fraction,
-) -> tuple[Traced, tuple[float | None, ...]]:  # fmt: skip
-    question = Question(exercise, answer, goal, ())
+    frame: _Frame, answer: Answer, goal: Relation | Quantified | Name
+) -> tuple[Traced, tuple[float | None, ...]]:
+    question, keys = Question(frame.exercise, answer, goal, ()), frame.keys
     own = sorted(question.own)
-    heads = heads_of(exercise)
+    heads = heads_of(frame.exercise)
     missing = [name for name in heads if name not in question.definitions]
     if missing:
         raise NoPictureError(f"no formula defines {missing[0]}")
     left: list[float | None] = []
     wanted: list[float | None] = []
     pattern: tuple[float | None, ...] = ()
-    for size in numbers:
-        known = {**others, **dict.fromkeys(own, large), "n": Fraction(size)}
+    for size in frame.numbers:
+        known = {**frame.others, **dict.fromkeys(own, frame.large), "n": Fraction(size)}
         if keys.noise == "vanishing":
             known.setdefault(VARIANCE, VARIANCE_DRAWN)
         places = {name: place + 1 for place, name in enumerate(keys.named)}
@@ -187,7 +190,7 @@ def _traced(
         sides = _sides(goal, world, size)
         left.append(sides[0])
         wanted.append(sides[1])
-        if size == n:
+        if size == frame.n:
             pattern = tuple(_number(Name("alpha", Number(Fraction(place + 1))), world) for place in range(size))
     return Traced(tuple(own), pattern, tuple(left)), tuple(wanted)
 
@@ -212,10 +215,7 @@ def _sides(goal: Relation | Quantified | Name, world: KeysWorld, size: int) -> t
     letter = _letter(body)
     found: list[tuple[float, float | None]] = []
     for place in range(1, size + 1):
-        here = KeysWorld(
-            world.definitions, world.numbers, setting=world.setting, keys=world.keys,
-            places={**world.places, letter: place}, heads=world.heads, _values=world._values,
-        )  # fmt: skip
+        here = replace(world, places={**world.places, letter: place})
         if all(holds(one, here) is not False for one in goal.conditions if not isinstance(one, Name)):
             left, right = _number(body.terms[0], here), _number(body.terms[1], here)
             if left is not None:

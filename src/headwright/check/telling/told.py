@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from headwright.check.running.run import Checked
-from headwright.check.sheets.handed import Complaint, Note
-from headwright.check.sheets.text import clean, shortened
+from headwright.check.sheets.text import Complaint, Note, clean, shortened
 from headwright.check.telling.typeset import SIDES, in_words, instance, readable
 from headwright.check.verdict import WORST_FIRST, Part, Reading, Verdict, Word, by_what, to_json
 
@@ -32,7 +31,7 @@ def told(each: Checked) -> list[str]:
     """Where the answer stands, what it is, the verdict and why; steps only where they say more.
 
     >>> from headwright.check.reading.written import Formula
-    >>> from headwright.check.sheets.handed import Handed
+    >>> from headwright.check.sheets.text import Handed
     >>> answer = Handed("sheet.md", 3, "averaging-two", (Formula("q = k_a", 4),))
     >>> verdict = Verdict("refuted", "key b gets too little", counterexample={"n": 2, "alpha_b": 0.26894142})
     >>> print("\\n".join(told(Checked(answer, verdict, 0.1))))
@@ -148,7 +147,7 @@ def as_json(each: Checked) -> dict[str, Any]:
     """One answer with its verdict.
 
     >>> from headwright.check.reading.written import Formula
-    >>> from headwright.check.sheets.handed import Handed
+    >>> from headwright.check.sheets.text import Handed
     >>> from headwright.check.verdict import Verdict
     >>> found = as_json(Checked(Handed("a.md", 1, "copying", (Formula("c = v_j", 2),)), Verdict("proved", "so"), 0.5))
     >>> found["line"], found["answer"], found["verdict"]
@@ -182,7 +181,7 @@ PROVED = "it holds for all parameters in range"
 def hinted(each: Checked, hints: Hints) -> Checked:
     """The same answer with as much of its verdict as these hints tell.
 
-    >>> from headwright.check.sheets.handed import Handed
+    >>> from headwright.check.sheets.text import Handed
     >>> claim = Part("c = u_b", "statement", "refuted", "c is u_a, not u_b", counterexample={"n": 2, "left": "u_a"})
     >>> answer = Checked(Handed("a.md", 1, "copying", ()), Verdict("refuted", "c is u_a, not u_b", (claim,)), 0.0)
     >>> [hinted(answer, hints).verdict.reason for hints in ("none", "direction")]

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element  # only the type: nothing is parsed as
 
 from headwright.check.reading.written import find_formulas
 from headwright.formula import FormulaError, parse
-from headwright.formula.show import plain
+from headwright.formula.show import latex, plain
 
 LONGEST = 2000  # characters of a formula that is typeset
 MOST_LINES = 60
@@ -81,11 +81,11 @@ def _lines(formula: str) -> list[str]:
     return [line.replace("&", " ").strip() for line in _ROW_END.split(bare.replace(r"\&", "")) if line.strip(" &")]
 
 
-def _line(latex: str, display: bool) -> str | None:
+def _line(formula: str, display: bool) -> str | None:
     from latex2mathml.converter import Converter
 
     try:
-        given = latex if "\\" in latex else _as_latex(latex)
+        given = formula if "\\" in formula else _as_latex(formula)
         return _markup(Converter(display="block" if display else "inline").convert_to_element(given))
     except Exception:  # noqa: BLE001  (it raises whatever comes to hand for text that is not LaTeX)
         return None
@@ -93,9 +93,6 @@ def _line(latex: str, display: bool) -> str | None:
 
 def _as_latex(formula: str) -> str:
     """Plain spelling, such as log(t)*(k_a + k_b), in LaTeX if it can be read."""
-    from headwright.formula import FormulaError, parse
-    from headwright.formula.show import latex
-
     try:
         return latex(parse(formula))
     except FormulaError:
@@ -139,6 +136,10 @@ def lettered(said: str) -> str:
 
 
 _MARKED = re.compile(r"\$\$?([^$\n]+)\$\$?")
+_WORDS = {
+    "geq?": ">=", "leq?": "<=", "neq?": "!=", "(?:approx|sim)": "~", "gg": ">>", "ll": "<<",
+    "(?:to|rightarrow)": "->", "(?:l|c)?dots": "...", "cdot": "*",
+}  # fmt: skip
 _SPELLED = [
     (re.compile(r"\\(?:operatorname|mathrm|mathbf|mathbb|text|boldsymbol|mathcal)\*?\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:left|right|big|Big|bigl|bigr|displaystyle|quad|qquad)(?![a-zA-Z])"), ""),
@@ -147,15 +148,7 @@ _SPELLED = [
     (re.compile(r"\\d?frac\{(\w+)\}\{(\w+)\}"), r"\1/\2"),
     (re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}"), r"(\1)/(\2)"),
     (re.compile(r"\^\{?\\top\}?"), "^T"),
-    (re.compile(r"\\geq?(?![a-zA-Z])"), ">="),
-    (re.compile(r"\\leq?(?![a-zA-Z])"), "<="),
-    (re.compile(r"\\neq?(?![a-zA-Z])"), "!="),
-    (re.compile(r"\\(?:approx|sim)(?![a-zA-Z])"), "~"),
-    (re.compile(r"\\gg(?![a-zA-Z])"), ">>"),
-    (re.compile(r"\\ll(?![a-zA-Z])"), "<<"),
-    (re.compile(r"\\(?:to|rightarrow)(?![a-zA-Z])"), "->"),
-    (re.compile(r"\\(?:l|c)?dots(?![a-zA-Z])"), "..."),
-    (re.compile(r"\\cdot(?![a-zA-Z])"), "*"),
+    *((re.compile(rf"\\{word}(?![a-zA-Z])"), sign) for word, sign in _WORDS.items()),
     (re.compile(r"\\\|"), "|"),
     (re.compile(r"\\[,;:! ]"), " "),
     (re.compile(r"([_^])\{(\w+)\}"), r"\1\2"),
@@ -164,26 +157,26 @@ _SPELLED = [
 ROUNDS = 4  # fractions within fractions, so deep
 
 
-def readable(latex: str) -> str:
+def readable(formula: str) -> str:
     r"""A formula in plain spelling.
 
     >>> readable(r"\alpha_a \ge \frac{1}{2 + \epsilon}")
     'alpha_a >= 1/(2 + epsilon)'
     """
     try:
-        return plain(parse(latex))
+        return plain(parse(formula))
     except FormulaError:  # words and dots, say: spelt out as well as can be
-        return _spelt(latex)
+        return _spelt(formula)
 
 
-def _spelt(latex: str) -> str:
+def _spelt(text: str) -> str:
     for _ in range(ROUNDS):
-        before = latex
+        before = text
         for pattern, spelling in _SPELLED:
-            latex = pattern.sub(spelling, latex)
-        if latex == before:
+            text = pattern.sub(spelling, text)
+        if text == before:
             break
-    return re.sub(r"\s+", " ", re.sub(r"\s+([_^,.)])", r"\1", latex)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"\s+([_^,.)])", r"\1", text)).strip()
 
 
 def readable_text(markdown: str) -> str:

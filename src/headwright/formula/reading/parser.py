@@ -12,8 +12,7 @@ from typing import Final, Literal, NoReturn, TypeVar, cast
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, MOST_PRIMES, FormulaError
 from headwright.formula.reading.dots import written_out
-from headwright.formula.reading.lexer import Word
-from headwright.formula.reading.lines import partners
+from headwright.formula.reading.lexer import Word, partners
 from headwright.formula.reading.spellings import FUNCTIONS, NAMES
 from headwright.formula.reading.statements import (
     Interval,
@@ -28,9 +27,8 @@ from headwright.formula.reading.statements import (
 )
 
 Read = TypeVar("Read")
-Raise = tuple[
-    str, t.Node | None
-]  # ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+# ("top", None), ("prime", None), ("star", None), ("index", node), ("power", exponent)
+Raise = tuple[str, t.Node | None]
 _TAGS: Final = {",": "comma", ";": "semi", ":": "colon"}
 _OVER: Final = ("max", "min", "argmax", "argmin", "prod")
 _MOST_CASES: Final = 50

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from headwright.check.reading.written import Formula, Written
     from headwright.check.running.run import Checked
-    from headwright.check.sheets.handed import Handed
     from headwright.check.sheets.sheet import Sheet
+    from headwright.check.sheets.text import Handed
     from headwright.check.verdict import Reading
 
 MOST_TEXT, MOST_ANSWERS = 200_000, 60
@@ -80,7 +80,7 @@ def exercises(asked: AskedForExercises) -> dict[str, Any]:
     'Average two values'
     """
     from headwright.check.catalogue import load_exercises
-    from headwright.check.sheets.handed import find
+    from headwright.check.sheets.text import find
     from headwright.check.telling.report import prose
     from headwright.check.telling.typeset import typeset
 
@@ -136,8 +136,8 @@ def _told(asked: AskedToCheck, sheet: Sheet, checked: Sequence[Checked]) -> dict
 def _read(text: str, exercise: str | None, *, latex: bool = False) -> Sheet:
     from headwright.check.catalogue import load_exercises
     from headwright.check.sheets.document import parse_document
-    from headwright.check.sheets.handed import Handed, find
     from headwright.check.sheets.sheet import Sheet
+    from headwright.check.sheets.text import Handed, find
 
     known = load_exercises()
     wanted = None if exercise is None else find(exercise, {one: one for one in known})

@@ -143,3 +143,10 @@ def test_the_mean_is_that_of_another_law_where_there_is_one() -> None:
 def test_a_vector_of_ones_is_no_number() -> None:
     found = _verdict("weights-distribution", r"\alpha^\top \mathbf{1} = 1", r"\alpha_i \ge 0")
     assert found.word in ("undecided", "unreadable")  # it was refuted, with ones = 2
+
+
+@pytest.mark.parametrize(("last", "word"), [("3", "proved"), ("n", "proved"), ("2", "unreadable")])
+def test_a_sum_may_end_at_the_number_of_keys(last: str, word: str) -> None:
+    total = rf"\sum_{{j=1}}^{{{last}}} e^{{k_j^\top q}}"
+    weights = [rf"{name} = e^{{k_{which}^\top q}} / {total}" for name, which in (("r", 2), ("s", 3))]
+    assert _verdict("convex-hull", *weights).word == word

@@ -199,7 +199,8 @@ def test_the_best_approximation_of_small_rank_is_proved(answer: str) -> None:
     "answer",
     [r"\sum_{i=1}^{k-1} (\sigma_i - \sigma_k) u_i v_i^\top", r"\sum_{i=1}^{k-1} (\sigma_i + \sigma_k) u_i v_i^\top",
      r"\sum_i \max(\sigma_i - \sigma_k, 0) u_i v_i^\top", r"A - \sum_{i=1}^{d} \min(\sigma_i, \sigma_k) u_i v_i^\top",
-     r"\sum_{i=1}^{d} \max(0, 2 \sigma_i - 2 \sigma_k) u_i v_i^\top/2"],
+     r"\sum_{i=1}^{d} \max(0, 2 \sigma_i - 2 \sigma_k) u_i v_i^\top/2",
+     r"A - \sigma_k u_k v_k^\top - \sum_{i=k+1}^{d} \sigma_i u_i v_i^\top"],
 )  # fmt: skip
 def test_singular_values_may_be_made_smaller(answer: str) -> None:
     place = SINGULAR.with_definitions({"B": answer})
@@ -225,6 +226,8 @@ def test_singular_values_may_be_made_smaller(answer: str) -> None:
         (r"\sum_{i=1}^{k-1} (\sigma_i - \sigma_{k-1}) u_i v_i^\top", "refuted", "proved"),
         (r"\sum_{i=1}^{d} \min(\sigma_i - \sigma_k, 0) u_i v_i^\top", "refuted", "refuted"),
         (r"\sum_{i=1}^{d} \max(\sigma_i - \sigma_1, 0) u_i v_i^\top", "refuted", "proved"),
+        (r"\sum_{i=1}^{k} \sigma_i u_i v_i^\top - \sigma_k u_1 v_1^\top", "proved", "refuted"),
+        (r"\sum_{i=1}^{k-1} \sigma_i u_i v_i^\top + u_k v_k^\top", "refuted", "refuted"),
         (r"\sum_{i=1}^{k} \sigma_i u_i v_i^\top", "proved", "refuted"),
         (r"\sum_{i=1}^{k-1} u_i v_i^\top", "refuted", "proved"),
         (r"\sum_{i=k}^{d} \sigma_i u_i v_i^\top", "refuted", "refuted"),
@@ -560,3 +563,22 @@ def test_a_sum_over_more_terms_than_there_are_is_not_passed(claim: str) -> None:
     found = check("low-rank", r"B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top", claim)
     assert found.word == "undecided"
     assert "exist for n <= d only" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("exercise", "claim", "word"),
+    [
+        ("same-word", r"\|(x_t + \phi_t) - (x_k + \phi_k)\| = \|\phi_t - \phi_k\| > 0", "proved"),
+        ("same-word", r"0 < \|x_t + \phi_t - x_k - \phi_k\|^2", "proved"),
+        ("positions-help", r"\|P X + \Phi - P(X + \Phi)\|_F > 0", "proved"),
+        ("same-word", r"\|x_t + \phi_t\| > 0", "refuted"),
+    ],
+)
+def test_a_norm_is_above_0_where_its_body_is_not_0(exercise: str, claim: str, word: str) -> None:
+    assert check(exercise, claim).word == word
+
+
+def test_a_name_may_have_a_sum_for_its_index() -> None:
+    best, beyond = r"A_{k-1} = \sum_{i<k} \sigma_i u_i v_i^\top", r"A_{k+1} = \sum_{i \le k} \sigma_i u_i v_i^\top"
+    assert check("low-rank", best, "B = A_{k-1}").word == "proved"
+    assert check("low-rank", beyond, best, "B = A_{k+1}").word == "refuted"  # both were called A_

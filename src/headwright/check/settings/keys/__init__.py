@@ -1,6 +1,6 @@
 """Exercises about keys and queries: exact algebra over classes of keys that share a score.
 
-scene        classes of keys, and what names mean; indices: which keys an index stands for
+scene        classes of keys, what names mean, and which keys an index stands for
 meaning      formulas into exact scalars and vectors
 deciding     claims, for all parameters; chance: what a random length makes of them, and vanishing noise of ties;
              laws: means and variances

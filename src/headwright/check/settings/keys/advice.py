@@ -18,9 +18,8 @@ from headwright.check.scalars import POSITIVE, Scalar, Where, ln, number, parame
 from headwright.check.scalars.numbers import TooLong
 from headwright.check.settings.keys.chance import chances_of, growth
 from headwright.check.settings.keys.deciding import Decider
-from headwright.check.settings.keys.indices import among
 from headwright.check.settings.keys.meaning import Reader
-from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec
+from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec, among
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
 from headwright.formula.show import plain

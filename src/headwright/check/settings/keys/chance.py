@@ -288,15 +288,11 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
         return Decision("proved", "it holds for every length of the key that counts", used="limits")
     if p == ZERO and sign in ("=", "~", "->") and found.never(wanted):
         return Decision("proved", "it holds for no length of the key, but for single values", used="limits")
-    value, target = found.probability(wanted), p.value({})
+    value = found.probability(wanted)
     if value is None:
         return Decision("undecided", "the probability depends on the number of keys")
-    true = _compared(value, sign, target)
-    if true is None:
-        return Decision("undecided", f"the probability is {value.str(10)}")
-    if true:
-        return Decision("proved", f"the probability is {value.str(6, radius=False)}", used="the normal law in balls")
-    return Decision("refuted", "", left=value, right=target)
+    reason = f"the probability is {value.str(6, radius=False)}"
+    return _weighed(value, sign, p.value({}), reason, f"the probability is {value.str(10)}")
 
 
 def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node) -> Decision:
@@ -323,17 +319,19 @@ def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node)
         moments = None if found is None or conditions or which not in scene.classes.all else found.moments(which)
         if moments is None:
             return Decision("undecided", "the moments could not be found exactly")
-        decision = _near(moments[moment.function == "Var"], sign, wanted.get(which, ZERO).value({}))
+        limit, there = moments[moment.function == "Var"], wanted.get(which, ZERO).value({})
+        reason, unsure = f"in the limit it is {plain_ball(limit)}", f"the limit is {limit.str(10)}"
+        decision = _weighed(limit, sign, there, reason, unsure)
         decisions.append(replace(decision, about=f"the weight of v_{which}" if output else ""))
     return most_telling(decisions)
 
 
-def _near(value: arb, sign: Comparison, wanted: arb) -> Decision:
+def _weighed(value: arb, sign: Comparison, wanted: arb, reason: str, unsure: str) -> Decision:
     true = _compared(value, sign, wanted)
     if true is None:
-        return Decision("undecided", f"the limit is {value.str(10)}")
+        return Decision("undecided", unsure)
     if true:
-        return Decision("proved", f"in the limit it is {plain_ball(value)}", used="the normal law in balls")
+        return Decision("proved", reason, used="the normal law in balls")
     return Decision("refuted", "", left=value, right=wanted)
 
 

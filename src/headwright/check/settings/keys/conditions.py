@@ -23,7 +23,6 @@ from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import Parameter
 from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
 from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
-from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -34,6 +33,10 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
+    about_indices,
+    apart,
+    is_every_key,
+    renamed,
     score_name,
 )
 from headwright.formula.show import plain
@@ -363,14 +366,8 @@ def _score_relations(node: object) -> list[Relation]:
 def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
     (a, b), (sign,) = relation.terms, relation.comparisons
     scene = decider.scene
-    others = {
-        n.index.base
-        for n in walk(relation)
-        if isinstance(n, Name)
-        and n.base == "k"
-        and isinstance(n.index, Name)
-        and n.index.base not in scene.classes.named
-    }
+    indices = (part.index for part in walk(relation) if isinstance(part, Name) and part.base == "k")
+    others = {index.base for index in indices if isinstance(index, Name)} - set(scene.classes.named)
     reader = Reader(scene, dict.fromkeys(others, MEMBER))
     try:
         left, right = reader.value(a), reader.value(b)

@@ -11,7 +11,7 @@ from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
-from headwright.check.reading.statements import Read
+from headwright.check.reading.discourse import Read
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
@@ -181,21 +181,11 @@ def without_sets(found: Read, exercise: Exercise) -> Read:
             case _:
                 return mapped(node, spelt)
 
-    def each(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(map(spelt, nodes))
-
-    return replace(
-        found,
-        statements=tuple(
-            replace(
-                one,
-                node=None if one.node is None else spelt(one.node),
-                under=each(one.under),
-                perhaps=each(one.perhaps),
-            )
-            for one in found.statements
-        ),
-    )
+    statements = []
+    for one in found.statements:
+        under, perhaps = (tuple(map(spelt, nodes)) for nodes in (one.under, one.perhaps))
+        statements.append(replace(one, node=one.node and spelt(one.node), under=under, perhaps=perhaps))
+    return replace(found, statements=tuple(statements))
 
 
 COUNTED = 1e6  # keys that are told by their number
@@ -266,7 +256,8 @@ class KeysCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One part for every case of a claim."""
         decider = self.decider
-        if claim.role == "goal" and _speaks_of_chance(claim.node):
+        spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
+        if any(isinstance(part, Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
         findings = list(decider.findings(claim))
         if not findings:
@@ -300,7 +291,3 @@ def _judged(finding: Finding, claim: Claim) -> Judged:
         found = {name: v if isinstance(v, str) else plain_number(v) for name, v in there.items()} | sides
     found = {shown_name(name): value for name, value in found.items()}
     return replace(one, part=replace(one.part, counterexample=found or None))
-
-
-def _speaks_of_chance(goal: object) -> bool:
-    return isinstance(goal, Relation) and any(isinstance(n, Call) and n.function == "P" for n in walk(goal))

@@ -18,19 +18,7 @@ from headwright.check.answer import MisfitError, compared, comparisons, full_nam
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
-from headwright.check.scalars import (
-    POSITIVE,
-    REAL,
-    Range,
-    Scalar,
-    Where,
-    derivative,
-    exp,
-    ln,
-    number,
-    parameter,
-    prove,
-)
+from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.scalar import Function, of_atom, roundings
@@ -47,7 +35,6 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
-from headwright.check.settings.keys.indices import Meant, about_indices, free_indices, meant, places_keys
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
@@ -61,14 +48,19 @@ from headwright.check.settings.keys.scene import (
     SEPARATED,
     VARIANCE,
     ZERO,
-    Classes,
     Hypothesis,
+    Meant,
     Scene,
     UndeterminedError,
     Vec,
+    about_indices,
     closeness_name,
+    free_indices,
+    meant,
+    places_keys,
     score_name,
 )
+from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
@@ -293,9 +285,20 @@ class Decider:
         here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
+        if claim.said is not None:
+            here = replace(here, bounded=here.bounded | self._never_said(claim))
         for one in meant(claim.link, claim.under, self.scene):
             for finding in replace(here, sent=self._sent(claim))._limits(one):
                 yield replace(finding, decision=denied(finding.decision)) if claim.negated else finding
+
+    def _never_said(self, claim: Claim) -> frozenset[str]:
+        """The names in a claim that nothing said before it speaks of: they may be anything, and need not be large."""
+        scene = self.scene
+        spoken = (*scene.definitions.values(), *self.hypotheses, *self.assumed, *claim.under)
+        known = {*scene.definitions, *self.growing, *self.vanishing, *scene.own}
+        known |= {full_name(name) for node in spoken for name in names_in(node)}
+        own = [name for name in names_in(claim.link) if not scene.gives(name)]
+        return frozenset({full_name(name) for name in own} - known)
 
     def _sent(self, claim: Claim) -> frozenset[str]:
         """The names in which a claim states a limit, 'as n grows'.
@@ -352,9 +355,8 @@ class Decider:
         here = self
         for relation in self.assumed:
             scene = here.scene
-            reader = Reader(
-                scene, dict.fromkeys(free_indices(relation, replace(scene, classes=_unpicked(scene))), index)
-            )
+            unpicked = replace(scene, classes=replace(scene.classes, picked={}))
+            reader = Reader(scene, dict.fromkeys(free_indices(relation, unpicked), index))
             (a, b), (sign,) = relation.terms, relation.comparisons
             if sign in ("<", "<=", "<<"):
                 a, b = b, a
@@ -588,10 +590,6 @@ def _from_some_value(condition: Node) -> Iterator[str]:
             bound != Number(Fraction(0))
         ):
             yield full_name(name)
-
-
-def _unpicked(scene: Scene) -> Classes:
-    return replace(scene.classes, picked={})
 
 
 def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:

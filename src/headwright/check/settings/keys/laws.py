@@ -100,15 +100,12 @@ class Form:
     def plus(self, other: Form) -> Form:
         """The sum."""
         return Form(
-            _plus(self.constant, other.constant),
-            _together(self.noise, other.noise),
-            _together(self.swing, other.swing),
+            _plus(self.constant, other.constant), _together(self.noise, other.noise), _together(self.swing, other.swing)
         )
 
     def turned(self) -> Form:
         """The transpose."""
-        constant = self.constant.turned() if isinstance(self.constant, Vec) else self.constant
-        return replace(self, constant=constant, swing={n: _turned(x) for n, x in self.swing.items()})
+        return replace(self, constant=_turned(self.constant), swing={n: _turned(x) for n, x in self.swing.items()})
 
 
 def _turned(value: Exact) -> Exact:
@@ -279,11 +276,7 @@ def speaks_of_variance(node: t.Node, scene: Scene) -> bool:
     if scene.setting.noise != "vanishing":
         return False
     names = [full_name(part) for part in names_in(node)]
-    return any(name == VARIANCE or _stands_for_variance(scene.definitions.get(name)) for name in names)
-
-
-def _stands_for_variance(defined: t.Node | None) -> bool:
-    return defined in (t.Name(VARIANCE), ROOT)
+    return any(name == VARIANCE or scene.definitions.get(name) in (t.Name(VARIANCE), ROOT) for name in names)
 
 
 def is_vanishing_noise(link: t.Relation, scene: Scene) -> bool:
@@ -366,7 +359,7 @@ def variance_named(nodes: Iterable[t.Node], scene: Scene) -> dict[str, t.Node]:
                     names = set(names_in(spread))
                     own = [one for one in names if _own(one, scene)]
                     if len(own) == 1 and t.Name(VARIANCE) not in names:
-                        squared = any(own[0] in _squared(one) for one in t.walk(spread))
+                        squared = t.Power(own[0], t.Number(Fraction(2))) in t.walk(spread)
                         found: dict[str, t.Node] = {full_name(own[0]): ROOT if squared else t.Name(VARIANCE)}
                         if _is_variance(spread, scene.defining(found)):
                             return found
@@ -381,10 +374,6 @@ def _is_variance(spread: t.Node, scene: Scene) -> bool:
     except (MisfitError, UndeterminedError):
         return False
     return isinstance(value, Spread) and value.identity == laws.variance
-
-
-def _squared(node: t.Node) -> list[t.Node]:
-    return [node.base] if isinstance(node, t.Power) and node.exponent == t.Number(Fraction(2)) else []
 
 
 def _own(name: t.Name, scene: Scene) -> bool:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
-from headwright.check.scalars import Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
-from headwright.check.scalars.scalar import ceil, floor
-from headwright.check.settings.keys.indices import among
+from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
+from headwright.check.scalars.scalar import FUNCTIONS
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,
@@ -20,6 +19,7 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
+    among,
     closeness_name,
     score_name,
 )
@@ -30,10 +30,7 @@ DEEPEST = 20  # definitions inside definitions
 MOST_SUMS = 3  # inside one another
 WEIGHT = "gone_weight"  # stands for the weight of one of the other keys
 UNLIKE = {score_name(REST), closeness_name(REST)}  # what may differ from key to key
-ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "exp": exp, "ln": ln, "sqrt": sqrt, "sin": sin, "cos": cos, "abs": absolute,
-    "ceil": ceil, "floor": floor,
-}  # fmt: skip
+ELEMENTARY: Mapping[str, Callable[[Scalar], Scalar]] = {"exp": exp, "sqrt": sqrt, **FUNCTIONS}
 
 
 @dataclass(frozen=True)
@@ -75,8 +72,8 @@ class Reader:
                 return turned.turned() if isinstance(turned, Vec) else turned
             case t.Inner(left, right):
                 return self._inner(node, self.value(left), self.value(right))
-            case t.Norm(body, kind):
-                return self._norm(body, kind)
+            case t.Norm(body):  # all norms of a vector are the same here
+                return self._norm(body)
             case t.Call(function, (argument,)) if function in ELEMENTARY:
                 return ELEMENTARY[function](self.scalar(argument))
             case t.BigSum():
@@ -88,7 +85,10 @@ class Reader:
         """The value of a name."""
         scene, full = self.scene, full_name(node)
         if full in self.bound or full in scene.classes.picked:
-            return self._place(self.bound.get(full, full))
+            which = self.bound.get(full, full)
+            if which.isdigit():  # the number of a key, where i k_i is written: keys of a class differ in that
+                return number(int(which))
+            raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
         if full in scene.vectors:  # a key that was picked has the factor of those that it was picked from
             vector = scene.vectors[full]
             picked = {which: vector.of(home) for which, home in scene.classes.picked.items()}
@@ -108,12 +108,6 @@ class Reader:
             if value is not None:
                 return value
         raise MisfitError(f"{full} is not a name of this exercise", node, fix=self._names())
-
-    def _place(self, which: str) -> Scalar:
-        """The number of a key, where i k_i is written: keys of a class are alike in all but that."""
-        if which.isdigit():
-            return number(int(which))
-        raise UndeterminedError("it depends on the number of a key, and not only on which kind of key it is")
 
     def _which(self, node: t.Name) -> str:
         index = label(node.index)
@@ -175,13 +169,11 @@ class Reader:
         if value == ZERO:
             return Vec("key", {})  # a written 0 is the zero vector
         if isinstance(value, Vec) and value.space != "key":
-            raise WrongKindError(f"{name} is made of values: a query is compared with keys", self._written(name))
+            written = self.scene.definitions.get(name, named(name))
+            raise WrongKindError(f"{name} is made of values: a query is compared with keys", written)
         if not isinstance(value, Vec):
             raise MisfitError(f"{name} is a number, expected a vector: a combination of keys", named(name))
         return value
-
-    def _written(self, name: str) -> t.Node:
-        return self.scene.definitions.get(name, named(name))
 
     def _weight(self, heads: tuple[str, ...], key: t.Name) -> Scalar:
         which = self._which(key)
@@ -205,15 +197,7 @@ class Reader:
     def _sum(self, terms: tuple[t.Node, ...]) -> Value:
         total = self.value(terms[0])
         for term in terms[1:]:
-            value = self.value(term)
-            if isinstance(total, Vec) != isinstance(value, Vec):
-                raise MisfitError("a number and a vector are added", term)
-            if isinstance(total, Vec) and isinstance(value, Vec):
-                if total.space != value.space or total.row != value.row:
-                    raise WrongKindError("these two cannot be added: they are vectors of different kinds", term)
-                total = total.plus(value)
-            elif isinstance(total, Scalar) and isinstance(value, Scalar):
-                total = total + value
+            total = _plus(total, self.value(term), term)
         return total
 
     def _product(self, factors: tuple[t.Node, ...]) -> Value:
@@ -239,13 +223,12 @@ class Reader:
             raise MisfitError("the values v_i may be any vectors: their inner products are not given", node)
         return self.scene.inner(left, right)
 
-    def _norm(self, body: t.Node, kind: str) -> Scalar:
+    def _norm(self, body: t.Node) -> Scalar:
         value = self.value(body)
         if isinstance(value, Scalar):
             return absolute(value)
         if value.space != "key":
             raise UndeterminedError("the values v_i may have any length")
-        del kind  # all norms of a vector are the same here
         return sqrt(self.scene.inner(value, value))
 
     def _nonzero(self, node: t.Node) -> Scalar:
@@ -260,12 +243,7 @@ class Reader:
         total: Value | None = None
         for which in self._members(node):
             value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
-            if total is None:
-                total = value
-            elif isinstance(total, Vec) and isinstance(value, Vec):
-                total = total.plus(value)
-            elif isinstance(total, Scalar) and isinstance(value, Scalar):
-                total = total + value
+            total = value if total is None else _plus(total, value, node)
         return ZERO if total is None else total
 
     def _at(self, which: str, node: t.BigSum) -> Value:
@@ -282,8 +260,9 @@ class Reader:
         first = self.scalar(node.lower).rational
         if first is not None and (first < 1 or first.denominator > 1):
             raise MisfitError("keys are counted from 1", node, fix="write \\sum_{i=1}^{n}")
-        last = None if node.upper is None else self.value(node.upper)
-        if first is None or not (isinstance(last, Scalar) and last == self.scene.scalar("n")):
+        last, size = None if node.upper is None else self.value(node.upper), self.scene.exercise.parameters["n"]
+        fixed = size.at_most if size.at_most == size.at_least else None
+        if first is None or not (isinstance(last, Scalar) and (last == self.scene.scalar("n") or last == fixed)):
             raise MisfitError("a sum over keys was expected", node, fix="write \\sum_{i=1}^{n} or \\sum_{i \\ne a}")
         if first == 1:
             return members
@@ -381,6 +360,16 @@ class Reader:
 def scalars_in(value: Value) -> list[Scalar]:
     """All the scalars of a value."""
     return list(value.coordinates.values()) if isinstance(value, Vec) else [value]
+
+
+def _plus(one: Value, other: Value, node: t.Node) -> Value:
+    if isinstance(one, Scalar) and isinstance(other, Scalar):
+        return one + other
+    if not (isinstance(one, Vec) and isinstance(other, Vec)):
+        raise MisfitError("a number and a vector are added", node)
+    if one.space != other.space or one.row != other.row:
+        raise WrongKindError("these two cannot be added: they are vectors of different kinds", node)
+    return one.plus(other)
 
 
 def _times(factor: Scalar, value: Value) -> Value:

@@ -40,7 +40,9 @@ from headwright.formula.tree import (
     Name,
     Negative,
     Node,
+    Norm,
     Number,
+    Power,
     Product,
     Quantified,
     Quotient,
@@ -175,6 +177,10 @@ class _Case:
 
     def proved(self) -> Decision | None:
         normal = prepared(self.known)
+        if (body := self.positive()) is not None:  # what is above 0 where it is not 0
+            found = replace(self, left=body, comparison="!=", right=ZERO).proved()
+            if found is not None and found.word == "proved":
+                return found
         for side in (self.left, self.right) if self.known.families else ():  # which members of families have to exist
             try:
                 normal.of(side)
@@ -189,6 +195,15 @@ class _Case:
         if how is not None:
             return Decision("proved", "holds for all sizes and values", used=how)
         return None
+
+    def positive(self) -> Node | None:
+        """The body of a norm, or of its square, that is said to be above 0."""
+        big, small = (self.left, self.right) if self.comparison == ">" else (self.right, self.left)
+        match big if self.comparison in ("<", ">") and small == ZERO else None:
+            case Norm(body) | Power(Norm(body), Number()):
+                return body
+            case _:
+                return None
 
     def suspected(self) -> Decision | None:
         """An inequality at sizes where its weights break it."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import pairwise
 
 from headwright.check.scalars import Scalar, Thing, absolute, cos, exp, ln, number, pi, sin, sqrt
 from headwright.check.scalars.scalar import ONE as UNDER
@@ -494,7 +495,8 @@ class Block:
 
 def blocks(given: Form, algebra: Algebra) -> list[Block]:
     """The singular values of a form L D R, up to order and sign: what is on the diagonal; NoForm if it is none."""
-    found = [(*_split(word, given, algebra), value) for word, value in given.terms]
+    terms = [term for word, value in given.terms for term in _spread(word, value)]
+    found = [(*_split(word, given, algebra), value) for word, value in terms]
     if any((left, right) != (found[0][0], found[0][2]) for left, _, right, _ in found):
         raise NoForm("singular values of a sum of different kinds of matrices")
     first, cut_at = ONE, []
@@ -503,10 +505,24 @@ def blocks(given: Form, algebra: Algebra) -> list[Block]:
         for _, diagonal, _, value in found:
             if algebra.sizes.at_most(end, diagonal.upto):
                 entry[diagonal.powers] = entry.get(diagonal.powers, ZERO) + value
-        if kept := tuple((powers, value) for powers, value in entry.items() if value != 0):
-            cut_at.append(Block(first, end, kept))
+        block = Block(first, end, tuple((powers, value) for powers, value in entry.items() if value != 0))
+        if first == end:  # one place alone
+            block = replace(block, entry=tuple(((), value) for value in (block.at(end, algebra),) if value != 0))
+        cut_at += [block] if block.entry else []
         first = end + 1
     return cut_at
+
+
+def _spread(word: Word, value: Scalar) -> Iterator[tuple[Word, Scalar]]:
+    """A word with e_k e_k^T in it as two, one with the first k places on the diagonal and one with the first k - 1."""
+    for place, pair in enumerate(pairwise(word)):
+        match pair:
+            case Unit(index, rows, False), Unit(same, _, True) if index == same:
+                before, after = word[:place], word[place + 2 :]
+                yield (*before, Diagonal((), index, rows), *after), value
+                yield (*before, Diagonal((), index - 1, rows), *after), -value
+                return
+    yield word, value
 
 
 def spectral_norm(given: Form, algebra: Algebra) -> Scalar:
