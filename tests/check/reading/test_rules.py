@@ -99,6 +99,18 @@ SAID = [
     ("self-attention-route", "Token 1 looks at token 3, whose value is $u_b - u_c$.",
      "Token 1 looks at token 3, whose value is $u_b$."),
     ("relative-positions", "So both scores are equal.", "So both scores are zero."),
+    ("relative-positions", "Only the difference of the positions counts.", "Only the sum of the positions counts."),
+    ("kth-singular-value", r"The sum of the first $k$ squares is at least $k\sigma_k^2$.",
+     r"The sum of the first $k$ squares is at most $k\sigma_k^2$."),
+    ("low-rank",
+     r"The rest $A - B = \sum_{i=k}^d \sigma_i u_i v_i^\top$ has the singular values $\sigma_k, \dots, \sigma_d$.",
+     r"The rest $A - B = \sum_{i=k}^d \sigma_i u_i v_i^\top$ has the singular values $\sigma_1, \dots, \sigma_d$."),
+    ("permutation", "Permuting the words just permutes the outputs.", "Permuting the words just repeats the outputs."),
+    ("positions-help", "Moving the words leaves the positions in place.", "Moving the words leaves the words in place."),
+    ("causal-mask", "The mask leaves only one key for the first token.",
+     "The mask leaves only one key for the second token."),
+    ("self-attention-copy", "Hence $u_b$ cannot be reached.", "Hence $u_a$ cannot be reached."),
+    ("averaging-two", "We obtain the desired weights.", "We obtain equal weights on all keys."),
 ]  # fmt: skip
 
 

@@ -422,7 +422,7 @@ def _terms(reader: Rules) -> str:
 
 def _token(reader: Rules) -> Slots:
     """'token 2', 'the query $x_2$'; '$x_2 = u_a + u_d$' says besides what it is now."""
-    reader.take("the token", "the query", "token", "the query vector")
+    reader.take("the token", "the query", "the query vector")
     changed, old = reader.objects.changed
     if changed and reader.kind() == "formula" and _bare(reader.text()).startswith(f"{changed}="):
         reader.head, new = int(changed[-1]), {"new": reader.next("formula")}
@@ -597,6 +597,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "the token": _the_token,
     "added": _term_like(r"u_\w"),
     "direction": _term_like(r"u_\w"),
+    "directions": _term_like(r"u_\w(?:,u_\w)*"),
     "weight of its own": _own_weight,
     "whose": _whose,
     "sequence": _sequence,
@@ -640,6 +641,11 @@ def _output_follows(reader: Rules, _: Slots) -> bool:
     """'with $x_2 = u_a + u_d$ it would be $c_2 \\approx ...$': of a case that was just named."""
     named = any(one.kind == "formula" for one in reader.out)
     return named and reader.kind() == "formula" and _bare(reader.text()).startswith(reader.objects.output)
+
+
+def _such_a_sum(reader: Rules, slots: Slots) -> bool:
+    """'we keep only the first $k$ terms: ...', if a sum of so many follows."""
+    return any(rf"\sum_i=1^{_bare(_text(slots['many']))}" in _bare(text) for text in reader.coming())
 
 
 def _is_reply(reader: Rules, _: Slots) -> bool:
@@ -702,6 +708,9 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "the angle is its own": _its_own_angle,
     "the output was spoken of": lambda reader, _: any(reader.objects.output in _bare(one) for one in reader.stated()),
     "the output follows": _output_follows,
+    "the turn is gone": lambda reader, _: any(re.match(r"M=(?!.*R_m)", _bare(text)) for text in reader.stated()),
+    "such a sum follows": _such_a_sum,
+    "the identity was stated": lambda reader, _: _bare("".join(reader.stated()[-1:])).endswith("=I"),
     "the queries stay": lambda reader, _: "Q=I" in [_bare(text) for text in (*reader.stated(), *reader.coming())],
     "it is a token's own weight": lambda reader, _: (
         _OF_ITSELF.fullmatch(_bare("".join(reader.stated()[-1:]))) is not None
