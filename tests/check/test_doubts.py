@@ -14,6 +14,8 @@ EXERCISES = load_exercises()
     ("positions-unique",
      r"$\Phi_t \ne \Phi_{t'}$ if $t \ne t'$: otherwise $t - t' = 2\pi m$ with an integer $m \ne 0$."),
     ("low-rank", r"$B = U S_{k-1} V^\top$, where $S_{k-1}$ is $S$ with $\sigma_k, \dots, \sigma_d$ crossed out."),
+    ("low-rank", r"$B = U T V^\top$, where $T$ retains $\sigma_1, \dots, \sigma_{k-1}$ and is zero otherwise."),
+    ("low-rank", r"$B = U S_{k-1} V^\top$. Here $S_{k-1}$ keeps $\sigma_1, \dots, \sigma_{k-1}$ alone."),
 ])  # fmt: skip
 def test_what_stands_behind_words_that_may_change_its_meaning_is_not_refuted(exercise: str, text: str) -> None:
     assert check_answer(EXERCISES[exercise], Written(text)).word == "undecided"

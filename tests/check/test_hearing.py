@@ -123,3 +123,13 @@ def test_a_name_that_nobody_introduced_refutes_nothing(exercise: str, text: str,
 def test_a_name_that_was_introduced_refutes(exercise: str, text: str) -> None:
     verdict = judged(exercise, text)
     assert verdict.word == "refuted", verdict.reason
+
+
+def test_of_what_follows_from_several_cases_it_is_said_that_the_case_is_not_certain() -> None:
+    text = (
+        r"$q = \ln(n/\epsilon) \sum_{i=1}^m k_i$. For $i \le m$ the score is $\ln(n/\epsilon)$ and for $i > m$ it is "
+        r"$0$, so $\alpha_i \ge \frac{1}{m + \epsilon}$."
+    )
+    verdict = judged("averaging-many", text)
+    assert verdict.word == "undecided"
+    assert "it is not certain for which of the cases it is said" in verdict.reason

@@ -86,3 +86,10 @@ def test_what_is_true_in_one_case_and_false_in_another_names_the_cases() -> None
         ("alpha_2/alpha_1 = exp(t/2) for c = 1.5", "refuted"),
     ]
     assert "is true" not in verdict.reason
+
+
+def test_the_headline_is_the_failure_with_the_fewest_keys() -> None:
+    verdict = check("averaging-two", "q = k_a")  # alpha_a fails from n = 4 on, alpha_b at n = 2
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["n"] == 2
+    assert "alpha_b" in verdict.reason

@@ -118,6 +118,15 @@ def test_one_times_a_row_becomes_ones() -> None:
     assert minus == Sum((times(H, W), Negative(times(Name("ones"), b))))
 
 
+def test_a_one_that_fits_as_the_vector_of_ones_only_is_that() -> None:
+    ones, P = Name("ones"), Name("P")
+    assert typed(times(P, one, b), of) == times(P, ones, b)
+    assert typed(Relation((times(P, one), one), ("=",)), of) == Relation((times(P, ones), ones), ("=",))
+    assert typed(times(P, one), of) == times(P, one)  # it fits as the number it is
+    with pytest.raises(FormulaError, match="cannot be compared"):
+        typed(Relation((P, one), ("=",)), of)
+
+
 def test_one_times_a_row_stays_where_nothing_taller_is_added() -> None:
     assert typed(times(one, b), of) == times(one, b)
 

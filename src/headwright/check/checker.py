@@ -16,14 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from headwright.check.answer import (
-    OWN,
-    Answer,
-    MisfitError,
-    MissingError,
-    Unread,
-    WrongKindError,
-)
+from headwright.check.answer import OWN, Answer, MisfitError, MissingError, Unread, WrongKindError
 from headwright.check.doubts import held, with_what_was_not_judged
 from headwright.check.earning import earned
 from headwright.check.exercise import Exercise, Keys

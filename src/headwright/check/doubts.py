@@ -18,19 +18,21 @@ from headwright.check.reading.discourse import Read, Statement
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Name, Node, Relation, walk
+from headwright.formula.tree import Name, Node, Relation, every_name
 
 NOT_HELD = "what stands before it was not understood, and may change what is meant"
 MAY_CHANGE = "it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(
-    r"^\W*(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
+    r"^\W*(?:(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
+    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ [a-z])",  # 'where $S_1$ keeps the first of them'
+    re.IGNORECASE,
 )
 
 
 def held(exercise: Exercise, judgements: Iterable[Judged], answer: Answer, found: Read) -> list[Judged]:
     """The judgements that count, for an answer or against it; the others are noted among what was not judged."""
-    doubts = [one for one in _not_understood(answer, found) if one.node is None and _changes(one.text)]
+    doubts = [one for one in _not_understood(answer, found) if one.node is None]
     supposed = {plain(one.node) for one in found.statements if one.role == "assumption" and one.node is not None}
     kept: list[Judged] = []
     for one in judgements:
@@ -102,16 +104,17 @@ def _behind(one: Judged, answer: Answer, doubts: Iterable[Statement]) -> Iterato
     said = one.claim.said.statement if one.claim.said is not None else None
     if said is not None:
         yield from (said,) if said.after else ()
-        yield from (doubt for doubt in doubts if doubt.paragraph == said.paragraph and doubt.line <= said.line)
+        before = [doubt for doubt in doubts if doubt.paragraph == said.paragraph and doubt.line <= said.line]
+        yield from (doubt for doubt in before if _changes(doubt.text))
     elif one.claim.role == "goal":
-        used = {part for said in answer.definitions.values() for part in walk(said.node) if isinstance(part, Name)}
-        yield from (doubt for doubt in doubts if _renamed(doubt) in {_bare(plain(name)) for name in used})
+        used = {_bare(plain(name)) for name in every_name(*(said.node for said in answer.definitions.values()))}
+        yield from (doubt for doubt in doubts if _renamed(doubt) in used)
 
 
 def _renamed(doubt: Statement) -> str:
     """The name that words give a meaning which was not understood: 'where $S_1$ is $S$ without its last row'."""
     found = _GIVEN_A_MEANING.match(doubt.text)
-    return _bare(found["name"]) if found else ""
+    return _bare(found["name"] or found["own"]) if found else ""
 
 
 def _bare(name: str) -> str:

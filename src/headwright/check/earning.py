@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from headwright.check.answer import Answer, MisfitError, comparisons, full_name, given_numbers, named
+from headwright.check.answer import Answer, MisfitError, comparisons, full_name, full_names, given_numbers, named
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import Claim, Court, Judged
+from headwright.check.judging import Claim, Court, Judged, proved
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.settings.keys.conditions import states_condition
@@ -24,7 +24,7 @@ from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Quantified, Relation, walk
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Quantified, Relation, conjuncts, walk
 
 CHANCE = ("P", "E", "Var", "Cov")
 TRUE = ("proved", "holds", "undecided", "no answer")
@@ -67,10 +67,8 @@ def _spoken(
     if exercise.determines:
         about = [one for one in about if _determines(exercise, one)]
         if not about:
-            return _no_answer(
-                verdict,
-                f"it is not said what {plain(parsed(exercise.about[0]))} is: write ... = ... or ... \\approx ...",
-            )
+            asked = plain(parsed(exercise.about[0]))
+            return _no_answer(verdict, f"it is not said what {asked} is: write ... = ... or ... \\approx ...")
     if exercise.keys is not None and exercise.keys.otherwise:
         return _weighed(exercise, exercise.keys, answer, verdict)
     telling = [one for one in about if _says_something(exercise, answer, court, one)]
@@ -94,7 +92,7 @@ def _said_for(one: Judged, exercise: Exercise, court: Court) -> list[Relation]:
     under = list(one.claim.under)
     match one.claim.node:
         case Logic("implies", (condition, Relation((_, _), ("!=",)))):
-            under += condition.items if isinstance(condition, Logic) and condition.word == "and" else [condition]
+            under += conjuncts(condition)
     return _narrowing(under, exercise, court)
 
 
@@ -112,16 +110,15 @@ def _restricts(node: Relation, exercise: Exercise) -> bool:
         pairs = [{named(one), named(other)} for one, other in exercise.integers.different]
         if set(node.terms) in pairs and node.comparisons[0] in ("!=", "<", ">", "<=", ">="):
             return False
-    names = {full_name(part) for part in walk(node) if isinstance(part, Name)}
+    names = full_names(node)
     return bool(names) and names <= given and not any(isinstance(part, Call) for part in walk(node))
 
 
 def _always(node: Relation, court: Court) -> bool:
     try:
-        found = court.decide(Claim(node, "condition"))
+        return proved(court.decide(Claim(node, "condition")))
     except (MisfitError, UndeterminedError):
         return False
-    return bool(found) and all(one.decision.word == "proved" for one in found)
 
 
 IDLE = {
@@ -129,13 +126,7 @@ IDLE = {
     "signed": "all that is said would hold for some numbers of which one is negative",
 }
 SCORES = ("k", "q", "e")  # what a weight is made of: to repeat its definition says nothing of it
-CHAINED: tuple[tuple[set[str], Comparison], ...] = (
-    ({"="}, "="),
-    ({"=", ">"}, ">"),
-    ({"=", "<"}, "<"),
-    ({"=", ">", ">="}, ">="),
-    ({"=", "<", "<="}, "<="),
-)
+CHAINED: tuple[Comparison, ...] = ("=", ">", "<", ">=", "<=")  # each sums up those before it that point its way
 
 
 def _weighed(exercise: Exercise, setting: Keys, answer: Answer, verdict: Verdict) -> Verdict:
@@ -158,7 +149,7 @@ def _of_every_key(node: Node) -> Node:
 def _ends(node: Node) -> Iterator[Relation]:
     """What a chain says of its ends: x = y > z says x > z."""
     if isinstance(node, Relation):
-        sign = next((sign for signs, sign in CHAINED if set(node.comparisons) <= signs), None)
+        sign = next((sign for sign in CHAINED if set(node.comparisons) <= {"=", sign[0], sign}), None)
         if sign is not None and len(node.terms) > 2:
             yield Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)
 
@@ -199,10 +190,8 @@ def _says_something(exercise: Exercise, answer: Answer, court: Court, one: Judge
         return by_chance or says_something(exercise, answer, one)
     if any(set(one.link.terms) == {parsed(side) for side in pair} for pair in exercise.matrices.different):
         return False  # that is given
-    for idle in exercise.matrices.otherwise:
-        if all(found.decision.word == "proved" for found in court.otherwise(idle).decide(one.claim)):
-            return False
-    return True
+    idle = (court.otherwise(idle).decide(one.claim) for idle in exercise.matrices.otherwise)
+    return not any(all(same.decision.word == "proved" for same in found) for found in idle)
 
 
 def _spoken_by(one: Judged) -> set[str]:

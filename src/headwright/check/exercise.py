@@ -76,13 +76,8 @@ class Parameter(Strict):
         """The same for the prover."""
         lower = self.at_least if self.above is None else self.above
         upper = self.at_most if self.below is None else self.below
-        return Range(
-            lower=lower,
-            upper=upper,
-            lower_open=self.above is not None,
-            upper_open=self.below is not None,
-            integer=self.integer,
-        )
+        lower_open, upper_open = self.above is not None, self.below is not None
+        return Range(lower, upper, lower_open=lower_open, upper_open=upper_open, integer=self.integer)
 
 
 class NormalLaw(Strict):

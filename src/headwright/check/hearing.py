@@ -24,7 +24,7 @@ from headwright.check.answer import (
 )
 from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged
+from headwright.check.judging import Claim, Court, Judged, Role, Setting, claims, judged, proved, refuted
 from headwright.check.reading.saying import EVERY
 from headwright.check.replay import looked_at_twice
 from headwright.check.settings.keys.conditions import states_condition
@@ -71,16 +71,19 @@ class Bench:
                 ratio = t.Relation((t.Quotient(small, large), t.ZERO), ("~",), span=claim.node.span)
             case _:
                 return []
-        found: list[Judged] = []
-        for node in (t.Relation((large, t.ZERO), (">",), span=claim.node.span), ratio):
-            try:
-                found += self.decided(court, answer, [replace(claim, node=node)])
-            except (MisfitError, FormulaError, UndeterminedError):
-                return []
-        if any(one.decision.word != "proved" for one in found):
+        positive = t.Relation((large, t.ZERO), (">",), span=claim.node.span)
+        found = self.tried(court, answer, (replace(claim, node=node) for node in (positive, ratio)))
+        if not proved(found):
             return []
         reason = f"{plain(small)} becomes negligible beside {plain(large)}"
         return [judged(claim, replace(found[-1].decision, reason=reason), reason)]
+
+    def tried(self, court: Court, answer: Answer, asked: Iterable[Claim]) -> list[Judged]:
+        """Claims decided; nothing where one of them cannot be."""
+        try:
+            return self.decided(court, answer, asked)
+        except (MisfitError, FormulaError, UndeterminedError):
+            return []
 
     def claims(self, node: t.Node, role: Role, said: Said | None = None) -> Iterator[Claim]:
         """The claims of a statement, as far as the setting wants it taken apart."""
@@ -112,11 +115,9 @@ def _decided(bench: Bench, answer: Answer, court: Court) -> list[Judged]:
             found += _outside(cases, said, _said(bench, said, answer, court), answer)
         except WrongKindError as error:
             found.append(_false(said, error))
-        except (MissingError, FormulaError, MisfitError) as error:
-            if in_vain and isinstance(error, MissingError | FormulaError):
-                continue
-            shown = error if isinstance(error, FormulaError) else error.shown()
-            answer.set_aside(said, "it is not understood", shown)
+        except (FormulaError, MisfitError) as error:
+            if not (in_vain and isinstance(error, MissingError | FormulaError)):
+                _not_understood(answer, said, error)
     if in_vain and exercise.condition:  # what holds under a condition that is not stated is not judged
         found = [one for one in found if one.decision.word != "refuted"]
     found += looked_at_twice(exercise, answer, court.conditions, bench.seed)
@@ -134,16 +135,10 @@ def _cases(bench: Bench, answer: Answer, court: Court) -> list[Said]:
     """Relations between given numbers that are not always so: 'in the event $g > 1$ we see ...' claims no g > 1."""
     found: list[Said] = []
     for said in court.claims:
-        if not about_the_given(said.node, bench.exercise) or (
-            said.statement is not None and bool(said.statement.resumes)
-        ):
-            continue
-        try:
-            decided = bench.decided(court, answer, bench.claims(said.node, "condition", said))
-        except (MisfitError, FormulaError, UndeterminedError):
-            continue
-        if any(one.decision.word == "refuted" for one in decided):
-            found.append(said)
+        resumes = said.statement is not None and bool(said.statement.resumes)
+        if about_the_given(said.node, bench.exercise) and not resumes:
+            decided = bench.tried(court, answer, bench.claims(said.node, "condition", said))
+            found += [said] if refuted(decided) else []
     return found
 
 
@@ -159,7 +154,7 @@ def _reaches(case: Said, said: Said) -> bool:
 
 def _outside(cases: Sequence[Said], said: Said, found: list[Judged], answer: Answer) -> list[Judged]:
     """What is found of a statement; where it fails and may be meant for a case, it is not judged."""
-    if not any(one.decision.word == "refuted" for one in found):
+    if not refuted(found):
         return found
     case = next((case for case in reversed(cases) if _reaches(case, said)), None)
     if case is None:
@@ -172,7 +167,7 @@ def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequ
     """What fails in general may be right where the answer assumes something: then that is said, and nothing more."""
     found = _goals(bench, answer, court)
     objects = [said for name, said in answer.definitions.items() if name in bench.exercise.answer]
-    if not any(one.decision.word == "refuted" for one in found):
+    if not refuted(found):
         objects += [said for said in answer.claims if bench.exercise.condition and states_condition(said.node)]
         only = [said.node for said in answer.assumptions if any(_made_for(said, one) for one in objects)]
         return _for_some_only(bench, answer, court, found, only)
@@ -182,7 +177,7 @@ def _goals_where_assumed(bench: Bench, answer: Answer, court: Court, cases: Sequ
     if not bounds or any("=" in node.comparisons for node in bounds):
         return found  # 'let n = 2' answers another question
     there = _goals(bench, answer, court, tuple(bounds))
-    if any(one.decision.word != "proved" for one in there):
+    if not proved(there):
         return found
     told = " and ".join(plain(node) for node in bounds)
     reason = f"it is right where {told}, as the answer assumes; for the rest nothing is proved"
@@ -207,20 +202,11 @@ def _for_some_only(
 ) -> list[Judged]:
     """What is right, and said under something that is not always so, answers a part of the question only."""
     more = [node for node in assumed if not leaves_out_few(node, bench.exercise)]
-    only = [node for node in more if not _always(bench, answer, court, node)]
+    only = [node for node in more if not proved(bench.tried(court, answer, bench.claims(node, "condition")))]
     if not only:
         return found
     reason = f"it is right, but said for {' and '.join(map(plain, only))} only, and more is asked for"
     return [one if one.decision.word == "undecided" else _left_undecided(one, reason) for one in found]
-
-
-def _always(bench: Bench, answer: Answer, court: Court, node: t.Node) -> bool:
-    """Whether something holds for all that is given: 'let epsilon > 0' restricts nothing."""
-    try:
-        decided = bench.decided(court, answer, bench.claims(node, "condition"))
-    except (MisfitError, FormulaError, UndeterminedError):
-        return False
-    return all(one.decision.word == "proved" for one in decided)
 
 
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
@@ -241,15 +227,12 @@ def _left_undecided(one: Judged, reason: str) -> Judged:
 def _impossible(bench: Bench, said: Said, assumed: Sequence[t.Node], answer: Answer, court: Court) -> Iterator[Judged]:
     """What is assumed must be possible. (Between matrices 'different' means 'not always equal': nothing follows.)"""
     for node in assumed if bench.exercise.matrices is None else ():
-        if not t.flips(node):
+        if not isinstance(node, t.Relation) or not t.flips(node):
             continue
-        try:
-            if isinstance(node, t.Relation) and "=" in node.comparisons:  # of vectors, 'different' means that too
-                bench.decided(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)])
-            never = bench.decided(court, answer, bench.claims(t.flipped(node), "condition", said))
-        except (MisfitError, FormulaError, UndeterminedError):
+        equal = "=" in node.comparisons  # vectors have no order, and for them 'different' means something else
+        if equal and not bench.tried(court, answer, [Claim(replace(node, comparisons=("<=",)), "condition", said)]):
             continue
-        if never and all(one.decision.word == "proved" for one in never):
+        if proved(bench.tried(court, answer, bench.claims(t.flipped(node), "condition", said))):
             reason = f"{plain(node)} is assumed, and never so"
             yield judged(Claim(node, "condition", said), Decision("refuted", reason), reason)
 
@@ -259,56 +242,51 @@ def _said(bench: Bench, said: Said, answer: Answer, court: Court, there: Answer 
     there = answer if there is None else there
     role: Role = "step" if bench.exercise.derive else "statement"
     found = bench.decided(court, there, bench.claims(said.node, role, said))
-    if not any(one.decision.word == "refuted" for one in found):
+    if not refuted(found):
         found = _beyond_the_given(bench, said, there, role, found)
-    if _is_converse(said.node) and not any(one.decision.word == "refuted" for one in found):
-        found = _by_itself(bench, said, there, role, found)
+        found = _by_itself(bench, said, there, role, found) if _is_converse(said.node) else found
     if said.statement is not None and said.statement.tentative:
-        if any(one.decision.word == "refuted" for one in found):
+        if refuted(found):
             answer.set_aside(said, "what is called a contradiction is none")
         return []
-    if said.granted and any(one.decision.word != "proved" for one in found):
-        answer.set_aside(said, "it says for which case something is meant")
-        return []
-    if said.unknown.startswith(EVERY):  # 'for all keys', 'for every matrix $P$': that is more than was looked at
-        answer.set_aside(said, said.doubt)
-        return []
-    if _of_what_is_set(said.node, there):
-        answer.set_aside(said, "it is said for all values of something that has one")
-        return []
-    if not any(one.decision.word == "refuted" for one in found):
-        return found
-    unsaid = _never_said(bench, said, there, found)
-    if unsaid:
-        answer.set_aside(said, f"what {unsaid} is was never said")
-        return []
-    if any({">>", "<<"} & set(one.link.comparisons) for one in found if one.decision.word == "refuted"):
-        answer.set_aside(said, "how much larger is meant is not said")
-        return []
-    if said.unknown:
-        answer.set_aside(said, said.doubt)
-        return []
+    doubt = _doubt(bench, said, there, found)
     loose = "" if said.statement is None else said.statement.loose
-    if loose == "nearly":
+    if not doubt and not refuted(found):
+        return found
+    if not doubt and loose == "nearly":
         again = bench.decided(court, there, bench.claims(_nearly(said.node), role, said))
-        proved = all(one.decision.word == "proved" for one in again)
-        tends = proved and _is_output(said.node) and _in_a_limit(bench.exercise, there, said)
-        if tends or any(one.decision.word == "refuted" for one in again):
+        tends = proved(again) and _is_output(said.node) and _in_a_limit(bench.exercise, there, said)
+        if tends or refuted(again):
             return again  # 'the output is the mean' is what people say of what tends to it
-    if loose:
-        answer.set_aside(said, "the words leave some room, and it is not certain what is meant")
-        return []
-    if said.perhaps:
-        again = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
-        if not any(one.decision.word == "refuted" for one in again):
-            told = " and ".join(plain(node) for node in said.perhaps)
-            answer.set_aside(said, f"it is not certain whether it is meant for {told} only")
-            return []
-        return again
-    return found
+    if not doubt and loose:
+        doubt = "the words leave some room, and it is not certain what is meant"
+    if not doubt and said.perhaps:
+        found = bench.decided(court, there, bench.claims(_narrowed(said, bench.setting.whole), role, said))
+        told = " and ".join(plain(node) for node in said.perhaps)
+        doubt = "" if refuted(found) else f"it is not certain whether it is meant for {told} only"
+    if doubt:
+        answer.set_aside(said, doubt)
+    return [] if doubt else found
 
 
-def _never_said(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged]) -> str:
+def _doubt(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged]) -> str:
+    """Why what is found of a statement does not count: it is not certain what is said; '' where it is."""
+    if said.granted and found and not proved(found):
+        return "it says for which case something is meant"
+    if said.unknown.startswith(EVERY):  # 'for all keys', 'for every matrix $P$': that is more than was looked at
+        return said.doubt
+    if _of_what_is_set(said.node, answer):
+        return "it is said for all values of something that has one"
+    against = [one for one in found if one.decision.word == "refuted"]
+    unsaid = _never_said(bench, said, answer, against)
+    if unsaid:
+        return f"what {unsaid} is was never said"
+    if any({">>", "<<"} & set(one.link.comparisons) for one in against):
+        return "how much larger is meant is not said"
+    return said.doubt if against and said.unknown else ""
+
+
+def _never_said(bench: Bench, said: Said, answer: Answer, against: Sequence[Judged]) -> str:
     """A name in what is refuted of which nobody says what it is: that some value of it is wrong says nothing.
 
     What a definition, a condition or an assumption speaks of, or the statement itself ('for every t'), is said.
@@ -321,14 +299,15 @@ def _never_said(bench: Bench, said: Said, answer: Answer, found: Sequence[Judged
     stated += said.node.conditions if isinstance(said.node, t.Quantified) else ()
     stated += (*said.perhaps, *(said.statement.under if said.statement is not None else ()))
     spoken = {"I", *defined, *(full_name(name) for node in stated for name in names_in(node))}
-    for one in found if bench.exercise.integers is None else ():
+    for one in against if bench.exercise.integers is None else ():
         if speaks_of_moments(one.link):
             continue  # the laws of keys say themselves what is known
         bound = {part.index for part in t.walk(one.link) if isinstance(part, t.BigSum | t.BigCall)}
-        for name in names_in(one.link) if one.decision.word == "refuted" else ():
+        for name in names_in(one.link):
             full = full_name(name)
             asked = full in bench.exercise.answer and full not in defined
-            if full not in bound and (asked or not (bench.setting.gives(name) or full in spoken)):
+            given = any(map(bench.setting.gives, (name, t.Name(name.base))))  # U_k is what U is
+            if full not in bound and (asked or not (given or full in spoken)):
                 return plain(name)
     return ""
 
@@ -347,7 +326,7 @@ def _beyond_the_given(bench: Bench, said: Said, answer: Answer, role: Role, foun
     if wider.exercise is not None:
         there = Bench(wider.exercise, bench.setting_of(wider.exercise), bench.seed, bench.setting_of)
         again = there.decided(there.setting.opened(answer), answer, there.claims(said.node, role, said))
-        if again and all(one.decision.word == "proved" for one in again):
+        if proved(again):
             return found
     return [_left_undecided(one, f"it is said for {wider.words}: that is not proved") for one in found]
 
@@ -418,6 +397,10 @@ def _narrowed(said: Said, whole: bool) -> t.Node:
     return t.said_under(said.node, said.perhaps)
 
 
+def _not_understood(answer: Answer, said: Said, error: MisfitError | FormulaError) -> None:
+    answer.set_aside(said, "it is not understood", error if isinstance(error, FormulaError) else error.shown())
+
+
 def _false(said: Said, error: WrongKindError) -> Judged:
     decision = Decision("refuted", error.message)
     return judged(Claim(said.node, "statement", said), decision, str(error.shown()))
@@ -436,7 +419,7 @@ def _variant(bench: Bench, answer: Answer, variant: Variant) -> list[Judged]:
         found = impossible or _goals(bench, there, court, under)
         beyond = _beyond(bench, variant, there, court) if alone and not impossible else []
     except MisfitError as error:
-        answer.set_aside(variant.said, "it is not understood", error.shown())
+        _not_understood(answer, variant.said, error)
         return []
     example = "in the range: " if isinstance(variant.said.node, t.Relation) else "in the example: "
     told = f"for {' and '.join(plain(node) for node in under)}: " if under else example
@@ -459,7 +442,7 @@ def _beyond(bench: Bench, variant: Variant, there: Answer, court: Court) -> list
         return _for_some_only(bench, there, court, general, variant.under)
     wide = [claim for node in variant.under for claim in bench.claims(node, "condition", variant.said)]
     found = bench.decided(court, there, wide)
-    return found if any(one.decision.word == "refuted" for one in found) else []
+    return found if refuted(found) else []
 
 
 def _elsewhere(bench: Bench, answer: Answer) -> list[Judged]:
@@ -472,8 +455,7 @@ def _elsewhere(bench: Bench, answer: Answer) -> list[Judged]:
             try:
                 found += _said(bench, one, answer, court, there)
             except (MisfitError, FormulaError) as error:
-                shown = error if isinstance(error, FormulaError) else error.shown()
-                answer.set_aside(one, "it is not understood", shown)
+                _not_understood(answer, one, error)
     return found
 
 
@@ -494,4 +476,4 @@ def _uncovered(exercise: Exercise, answer: Answer, court: Court, found: Sequence
         found = court.decide(claim)
     except (MisfitError, UndeterminedError):
         return undecided
-    return [] if found and all(one.decision.word == "proved" for one in found) else undecided
+    return [] if proved(found) else undecided

@@ -5,7 +5,7 @@ Statements are taken apart into claims here (`claims`), and what was decided is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -141,6 +141,16 @@ class Judged:
         return self.decision.vacuous
 
 
+def proved(found: Collection[Judged]) -> bool:
+    """Whether something was found, and all of it is proved."""
+    return bool(found) and all(one.decision.word == "proved" for one in found)
+
+
+def refuted(found: Iterable[Judged]) -> bool:
+    """Whether some of it is refuted."""
+    return any(one.decision.word == "refuted" for one in found)
+
+
 def judged(
     claim: Claim, decision: Decision, words: str, link: t.Relation | None = None, case: Mapping[str, Fraction] = NO_CASE
 ) -> Judged:
@@ -247,10 +257,17 @@ def composed(judgements: Sequence[Judged], **more: Any) -> Verdict:
         return Verdict("no answer", "nothing is claimed that could be checked: write a statement, ... = ...")
     parts = tuple(one.part for one in judgements)
     word = worst([part.word for part in parts])
-    chosen = next(one for one in judgements if one.part.word == word)
+    chosen = _smallest([one for one in judgements if one.part.word == word])
     reason = _reason(word, judgements, chosen)
     counterexample = chosen.part.counterexample if word == "refuted" else None
     return Verdict(word, reason, parts, counterexample=counterexample, **more)
+
+
+def _smallest(found: Sequence[Judged]) -> Judged:
+    """The first; of goals that fail, the one that fails with the fewest keys."""
+    goals = [one for one in found if one.part.word == "refuted" and one.part.role == found[0].part.role == "goal"]
+    counted = [one for one in goals if "n" in one.decision.values]
+    return min(counted, key=lambda one: one.decision.values["n"]) if found[0] in counted else found[0]
 
 
 def _reason(word: str, judgements: Sequence[Judged], chosen: Judged) -> str:

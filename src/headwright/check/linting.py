@@ -9,7 +9,7 @@ from headwright.check.exercise import Exercise, parsed
 from headwright.check.reading.written import Formula, find_formulas
 from headwright.formula import FormulaError
 from headwright.formula.reading.lexer import words
-from headwright.formula.tree import BigSum, Name, Node, walk
+from headwright.formula.tree import BigSum, Node, every_name, walk
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")
 COMPARED = ("=", r"\le", r"\ge")
@@ -22,13 +22,8 @@ def lint(exercise: Exercise) -> list[str]:
     >>> lint(load_exercises()["taking-apart"])
     []
     """
-    return [
-        *_tolerances(exercise),
-        *_untold(exercise),
-        *_from_nothing(exercise),
-        *_trivial(exercise),
-        *_samples(exercise),
-    ]
+    looks = (_tolerances, _untold, _from_nothing, _trivial, _samples)
+    return [wrong for look in looks for wrong in look(exercise)]
 
 
 def _tolerances(exercise: Exercise) -> Iterator[str]:
@@ -58,8 +53,8 @@ def _told(statement: str) -> Iterator[str]:
 
 def _bases(node: Node) -> set[str]:
     bound = {part.index for part in walk(node) if isinstance(part, BigSum)}
-    indices = {inner for part in walk(node) if isinstance(part, Name) and part.index for inner in walk(part.index)}
-    return {part.base for part in walk(node) if isinstance(part, Name) and part not in indices} - bound
+    indices = set(every_name(*(name.index for name in every_name(node))))
+    return {name.base for name in every_name(node) if name not in indices} - bound
 
 
 def _from_nothing(exercise: Exercise) -> Iterator[str]:

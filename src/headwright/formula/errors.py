@@ -79,24 +79,17 @@ def caret(source: str, span: Span) -> tuple[str, str]:
     last = max(first + 1, min(span.stop, finish) - begin)
     before, marked, after = cells[:first], cells[first:last], cells[last:]
     head, tail = "", ""
-    if sum(_columns(c) for c in cells) > WIDEST:
-        marked, before, after, head, tail = _shorten(marked, before, after)
+    if sum(_columns(c) for c in cells) > WIDEST:  # the place, and as much around it as fits
+        half = WIDEST // 2
+        kept = marked[:half]
+        left = before[-half + len(kept) // 2 :]
+        right = [] if len(kept) < len(marked) else after[: half - len(kept) // 2]
+        head = "... " if len(left) < len(before) else ""
+        tail = " ..." if len(kept) < len(marked) or len(right) < len(after) else ""
+        before, marked, after = left, kept, right
     line = head + "".join(before + marked + after) + tail
     indent = len(head) + sum(_columns(c) for c in before)
     return line.rstrip(), " " * indent + "^" * max(1, sum(_columns(c) for c in marked))
-
-
-def _shorten(
-    marked: list[str], before: list[str], after: list[str]
-) -> tuple[list[str], list[str], list[str], str, str]:
-    """The place and as much around it as fits."""
-    half = WIDEST // 2
-    kept = marked[:half]
-    left = before[-half + len(kept) // 2 :]
-    right = [] if len(kept) < len(marked) else after[: half - len(kept) // 2]
-    head = "... " if len(left) < len(before) else ""
-    tail = " ..." if len(kept) < len(marked) or len(right) < len(after) else ""
-    return kept, left, right, head, tail
 
 
 def _shown(character: str) -> str:

@@ -366,10 +366,7 @@ class _Evaluation:
                 value = self.of(body)
                 return None if value is None else -value
             case t.Product(factors):
-                result = self.of(factors[0])
-                for factor in factors[1:]:
-                    result = self.times(result, self.of(factor))
-                return result
+                return reduce(self.times, map(self.of, factors))
             case t.Quotient(over, under):
                 value, divisor = self.of(over), self.number(under)
                 known = divided(scalar(0) if value is None else value, divisor)

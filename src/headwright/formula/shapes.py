@@ -61,6 +61,7 @@ class Shape:
 
 
 SCALAR = Shape(1, 1)
+ONE = t.Number(Fraction(1))
 ShapeOf = Callable[[t.Name], Shape | None]
 
 
@@ -188,6 +189,13 @@ def _ones_first(node: t.Node) -> t.Node | None:
     return None
 
 
+def _all_ones(node: t.Node) -> t.Node:
+    """The same with the vector of ones for every 1 that is a factor, a side of a comparison, or transposed."""
+    if isinstance(node, t.Product | t.Relation | t.Transpose):
+        node = t.mapped(node, lambda part: t.Name("ones", span=part.span) if part == ONE else part)
+    return t.mapped(node, _all_ones)
+
+
 def is_zero(node: t.Node) -> bool:
     """A written 0, which fits any shape."""
     return isinstance(node, t.Number) and node.value == 0
@@ -292,15 +300,14 @@ def _behind_zeros(node: t.Call) -> t.Node | None:
                 return None
         case _:
             return None
-    one = t.Number(Fraction(1))
     match index:
         case t.Sum((k, t.Number(value))) if value == 1:
             before = k
         case t.Name():
-            before = t.Sum((index, t.Negative(one)), span=index.span)
+            before = t.Sum((index, t.Negative(ONE)), span=index.span)
         case _:
             return None
-    first = replace(start, index=one)
+    first = replace(start, index=ONE)
     whole = (first, dots, end)
     head = (first, dots, replace(start, index=before), zeros[0], dots, zeros[0])
     return t.Sum((replace(node, arguments=whole), t.Negative(replace(node, arguments=head))), span=node.span)
@@ -645,7 +652,14 @@ def typed(node: t.Node, shape_of: ShapeOf, *, source: str = "") -> t.Node:
     try:
         return _filled(typer.statement(node), typer)
     except FormulaError as error:
-        raise error.moved(replace(error.span, source=error.source or source)) from error
+        placed = error.moved(replace(error.span, source=error.source or source))
+        meant = _all_ones(node) if typer.known(t.Name("ones")) is not None else node
+        if meant == node:
+            raise placed from error
+        try:  # P 1 b, P 1 = 1: what does not fit as a number may as the vector
+            return typed(meant, shape_of, source=source)
+        except FormulaError as other:
+            raise (other if isinstance(error, ShapeError) and isinstance(other, ShapeError) else placed) from error
 
 
 def shape(node: t.Node, shape_of: ShapeOf) -> Shape:

@@ -294,10 +294,10 @@ def _has_number(node: t.Inner) -> bool:
 
 def _needs_sign(last: t.Node, factor: t.Node, text: str) -> bool:
     """Whether two factors side by side would be read as something else."""
-    fraction = (
-        isinstance(factor, t.Quotient) and isinstance(factor.over, t.Number) and isinstance(factor.under, t.Number)
-    )
-    return text[0].isdigit() or (isinstance(last, t.Number) and fraction)
+    match last, factor:
+        case t.Number(), t.Quotient(t.Number(), t.Number()):
+            return True
+    return text[0].isdigit()
 
 
 def latex(node: t.Node) -> str:

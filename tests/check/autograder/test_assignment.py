@@ -1,14 +1,22 @@
-"""Points: for the whole of an answer, or part by part."""
+"""Points, for the whole of an answer or part by part; the grader runs the Headwright that its teacher packed."""
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwright.check.autograder.assignment import Worth, awards, most, read_assignment
+import headwright
+from headwright import __version__
+from headwright.check.autograder import make_autograder
+from headwright.check.autograder.assignment import Worth, awards, most, pack_wheel, read_assignment, requirements
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
 from headwright.check.reading.written import Formula
@@ -105,3 +113,93 @@ def test_reads_an_assignment(tmp_path: Path) -> None:
 def test_rejects_an_assignment_that_makes_no_sense(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         _read(tmp_path, text)
+
+
+WHEEL = f"headwright-{__version__}-py3-none-any.whl"
+
+
+def test_the_wheel_holds_every_file_and_no_other(tmp_path: Path) -> None:
+    home = Path(headwright.__file__).parent
+    there = {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
+    with zipfile.ZipFile(tmp_path / pack_wheel(tmp_path)) as wheel:
+        names = wheel.namelist()
+        packed = {name.removeprefix("headwright/") for name in names if name.startswith("headwright/")}
+        assert packed == {name for name in there if "__pycache__" not in name}
+        assert (
+            wheel.read("headwright/check/exercises/copying.toml")
+            == (home / "check" / "exercises" / "copying.toml").read_bytes()
+        )
+        assert any(name.endswith(".dist-info/entry_points.txt") for name in names)
+
+
+def test_the_same_headwright_makes_the_same_wheel(tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    pack_wheel(tmp_path)
+    pack_wheel(tmp_path / "again")
+    assert (tmp_path / WHEEL).read_bytes() == (tmp_path / "again" / WHEEL).read_bytes()
+
+
+def test_headwright_is_not_among_what_it_needs() -> None:
+    names = [re.split(r"[^A-Za-z0-9_.-]", line)[0].lower() for line in requirements()]
+    assert "headwright" not in names
+    assert {"numpy", "pydantic", "python-flint", "z3-solver"} <= set(names)
+
+
+def test_a_zip_has_the_scripts_at_its_root_and_names_no_index_for_headwright(tmp_path: Path) -> None:
+    make_autograder(tmp_path / "autograder.zip", points="copying=2")
+    with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
+        assert {"setup.sh", "run_autograder", "assignment.toml", f"wheels/{WHEEL}"} <= set(archive.namelist())
+        for script in ("setup.sh", "run_autograder"):
+            assert archive.getinfo(script).external_attr >> 16 & 0o111
+        setup = archive.read("setup.sh").decode()
+    installs = [line for line in setup.splitlines() if line.startswith("pip install")]
+    named = [line for line in installs if f"headwright=={__version__}" in line]
+    assert len(named) == 1
+    assert all(option in named[0] for option in ("--no-index", "--no-deps", "--find-links"))
+    assert [line for line in installs if line not in named] == [
+        'pip install --no-cache-dir --find-links "$base/source/wheels" -r "$base/source/requirements.txt"'
+    ]
+
+
+def test_rejects_a_zip_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("precious")
+    with pytest.raises(InputError, match="is there already"):
+        make_autograder(tmp_path / "a.zip")
+    with pytest.raises(InputError, match="there is no folder"):
+        make_autograder(tmp_path / "nowhere" / "a.zip")
+
+
+@pytest.mark.slow
+def test_a_package_of_that_name_in_the_index_is_not_installed(tmp_path: Path) -> None:
+    make_autograder(tmp_path / "source", points="copying")
+    (tmp_path / "source" / "requirements.txt").write_text("")
+    index = tmp_path / "index" / "headwright"
+    index.mkdir(parents=True)
+    for version in (__version__, "99.0"):
+        _pretend(index / f"headwright-{version}-py3-none-any.whl", version)
+    links = "".join(f'<a href="{path.name}">{path.name}</a>' for path in index.glob("*.whl"))
+    (index / "index.html").write_text(f"<html><body>{links}</body></html>")
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        "HEADWRIGHT_AUTOGRADER": str(tmp_path),
+        "PIP_INDEX_URL": index.parent.as_uri(),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    ran = subprocess.run(
+        [tmp_path / "source" / "setup.sh"], env=environment, text=True, capture_output=True, timeout=240, check=False
+    )
+    assert f"Successfully installed headwright-{__version__}" in ran.stdout, ran.stderr
+    found = list((tmp_path / "venv").rglob("site-packages/headwright"))
+    assert len(found) == 1
+    assert not (found[0] / "pretended.py").exists()
+    assert (found[0] / "check" / "autograder" / "gradescope.py").exists()
+
+
+def _pretend(path: Path, version: str) -> None:
+    about = f"headwright-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("headwright/__init__.py", "")
+        wheel.writestr("headwright/pretended.py", "")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: headwright\nVersion: {version}\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")

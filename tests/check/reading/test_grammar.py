@@ -265,3 +265,17 @@ def test_a_limit_of_a_is_read_in_plain_text() -> None:
 def test_is_then_says_what_it_says_of_what_stands_before_it() -> None:
     said = r"$q_1 = \lambda \mu_a$, $q_2 = \lambda \mu_b$, large $\lambda$. The mean of $v_a$ and $v_b$ is then $v_a$."
     assert verdict("two-heads-scaled", said) in ("refuted", "undecided")
+
+
+@pytest.mark.parametrize(
+    "words", ["$A$ and $B$ are orthogonal matrices", "$A$ is an orthogonal matrix", "$A$ is orthogonal"]
+)
+def test_a_matrix_that_need_not_be_square_is_not_called_orthogonal(words: str) -> None:
+    assert verdict("taking-apart", rf"$M = A A^\top$, since {words}.") == "undecided"
+
+
+def test_columns_may_be_called_orthonormal_and_the_factors_of_a_decomposition_orthogonal() -> None:
+    columns = r"$M = A A^\top$. Then $M v_a = v_a$, as $A$ and $B$ have orthonormal columns."
+    assert verdict("taking-apart", columns) == "proved"
+    factors = r"$B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top$, as $U$ and $V$ are orthogonal matrices."
+    assert verdict("low-rank", factors) == "proved"

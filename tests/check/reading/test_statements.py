@@ -138,3 +138,14 @@ def test_names_are_introduced_by_a_noun() -> None:
     assert read(Written("$q = c k$ with a large constant $c$")).own == {"c"}
     assert read(Written("where $t$ is a number")).own == {"t"}
     assert read(Written("$q = c k$ where the constant $c$ is given")).own == frozenset()
+
+
+def test_the_word_term_is_no_term() -> None:
+    found = read(Written("There is only one term in the softmax."))
+    assert [one.text for one in found.beside] == ["there is only one term in the softmax"]
+    assert found.statements == ()
+
+
+def test_a_formula_beside_what_is_said_in_words_is_not_judged() -> None:
+    found = statements("$a = b$ and that of $c$ is $d$.")
+    assert [(one.text, one.why) for one in found if one.node is not None] == [("a = b", "it is said in words")]

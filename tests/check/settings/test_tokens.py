@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwright.check import check
 from headwright.check.catalogue import BUILT_IN
 from headwright.check.checker import Formula, check_answer
 from headwright.check.exercise import load_exercises, parse_exercise
@@ -77,3 +78,20 @@ def test_the_value_of_a_parameter_is_no_place_of_a_token() -> None:
     claim = r"\alpha_{22} = \frac{e}{e+2} \text{ for } \beta = 1"
     assert [part.word for part in check_answer(exercise, [Formula(claim, 1)]).parts] == ["proved"]
     assert [part.word for part in check_answer(exercise, [Formula(claim.replace("1", "2"), 1)]).parts] == ["refuted"]
+
+
+PREVIOUS = (r"K = I", r"Q = u_a u_b^\top + u_b u_c^\top")
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"\lim_{\beta \to 0} c_3 = u_b", "undecided"),
+        (r"\lim_{\beta \to 0} c_3 = 5 u_a", "undecided"),
+        (r"\lim_{\beta \to 0} c_3 = \frac13(u_a + u_b + u_c)", "proved"),
+        (r"\lim_{\beta \to \infty} c_3 = u_b", "proved"),
+    ],
+)
+def test_what_becomes_0_with_all_vectors_tends_to_none_of_them(claim: str, word: str) -> None:
+    verdict = check("causal-previous", *PREVIOUS, claim)
+    assert verdict.word == word, verdict.reason

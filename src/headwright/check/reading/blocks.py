@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from headwright.check.reading.written import ENVIRONMENTS, closing, compares
+from headwright.check.reading.written import ENVIRONMENTS, closing, compares, leads_on
 
 DEEPEST = 20  # quotes within lists within quotes; what is nested deeper is left out
 _DISPLAY = re.compile(rf"\\\\|\$\$|\\\[|\\\]|\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}}")
@@ -115,7 +115,6 @@ _PARSER = _parser()
 # Tables.
 
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_LEADING = re.compile(r"\s*(?:[=<>≈≤≥]|\\(?:approx|to|leq?|geq?|ll|gg)(?![a-zA-Z]))")
 _FORMULA = re.compile(r"\s*\$([^$\n]+)\$\s*")
 
 
@@ -167,7 +166,7 @@ def _cells(row: str) -> list[str]:
 def _said(name: str, cell: str) -> str:
     """A cell under its name: '$c = 3/2$' for $3/2$ under $c$."""
     above, inside = _FORMULA.fullmatch(name), _FORMULA.fullmatch(cell)
-    if above is not None and inside is not None and _LEADING.match(inside[1]):
+    if above is not None and inside is not None and leads_on(inside[1]):
         return f"${above[1].strip()} {inside[1].strip()}$"
     if inside is not None and not compares(inside[1]):
         return f"${above[1].strip()} = {inside[1].strip()}$" if above is not None else f"{name} is {cell}"

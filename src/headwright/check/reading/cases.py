@@ -7,25 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.sentences import Token
+from headwright.check.reading.sentences import Token, texts, words_before
 
 _NUMBER = r"-?(?:\d+(?:[./]\d+)?|\\[td]?frac\s*\{?\d+\}?\s*\{?\d+\}?)"
 _SIGN = r"\s*(?:[=<>≤≥≠]|\\(?:leq?|geq?|[lg]t|neq?)(?![a-zA-Z]))\s*"
 _GIVEN = r"(?:\\?(?!q(?![a-z]))[a-z]+|\\\|\s*k_\w\s*\\\||\\lVert\s*k_\w\s*\\rVert)"
 _CASE = re.compile(rf"\s*(?:{_NUMBER}{_SIGN})?{_GIVEN}{_SIGN}{_NUMBER}\s*")
 GIVES = frozenset({"gives", "yields", "means", "implies", "makes"})
-IMPLIES = (
-    ("implies",),
-    ("imply",),
-    ("forces",),
-    ("would", "imply"),
-    ("would", "force"),
-    ("would", "mean"),
-    ("only", "if"),
-)
+IMPLIES = ("implies", "imply", "forces", "would imply", "would force", "would mean", "only if")
 BEFORE = frozenset({"because", "since", "as", "that", ":", ",", "indeed"})  # what is implied begins behind these
 OPENS = frozenset({"if", "when", "for", "whenever", "in", "case", "once"})
 MOST_WORDS = 7  # that name a case
@@ -60,38 +51,14 @@ def as_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
                 found[at : at + 2] = [Token("word", "for", token.line), token, Token("mark", ",", token.line)]
                 at += 2
         at += 1
-    return _both_cases(found)
-
-
-_EQUATION = re.compile(r"([^=<>≤≥≈]+)(=|\\approx|≈)([^=<>≤≥≈]+)")
-
-
-def _both_cases(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """'$x = a$ for $c = 1$ and $b$ for $c = 2$', '... and $b$ otherwise' says x = b in the second case."""
-    found = list(tokens)
-    for at in range(len(found) - 5):
-        first, word, case, joined, other, again = found[at : at + 6]
-        equation = _EQUATION.fullmatch(first.text) if first.kind == "formula" else None
-        marked = word.text in ("for", "if", "when") and joined.text in ("and", "while") and _is_case(case)
-        second = found[at + 6] if at + 6 < len(found) else None
-        told = second is not None and again.text == word.text and _is_case(second)
-        if equation and marked and other.kind == "term" and (told or again.text in ("otherwise", "else")):
-            found[at + 4] = replace(other, kind="formula", text=f"{equation[1].strip()} {equation[2]} {other.text}")
     return tuple(found)
-
-
-_INDICES = re.compile(r"\s*[ij]\s*(?:[<>≤≥≠=]|\\(?:leq?|geq?|neq?|in|notin)(?![a-zA-Z])).{1,20}")
-
-
-def _is_case(token: Token) -> bool:
-    case = looks_like_a_case(token.text) or _INDICES.fullmatch(token.text) is not None
-    return token.kind == "formula" and case
 
 
 def _implied(tokens: Sequence[Token]) -> Sequence[Token]:
     """'$a = b$ implies $c = d$' does not claim a = b: it says 'for $a = b$, $c = d$'."""
     for at in range(len(tokens) - 2):
-        size = next((len(words) for words in IMPLIES if _spells(tokens, at + 1, words)), 0)
+        words = " ".join(texts(tokens[at + 1 : at + 3])) + " "
+        size = next((len(said.split()) for said in IMPLIES if words.startswith(said + " ")), 0)
         if not size or tokens[at].kind != "formula" or not _formula_next(tokens, at + 1 + size):
             continue
         start = at
@@ -103,10 +70,6 @@ def _implied(tokens: Sequence[Token]) -> Sequence[Token]:
             case = [Token("word", "for", line), *tokens[start : at + 1], Token("mark", ",", line)]
             return [*tokens[:start], *case, *tokens[at + 1 + size :]]
     return tokens
-
-
-def _spells(tokens: Sequence[Token], at: int, words: Sequence[str]) -> bool:
-    return [token.text for token in tokens[at : at + len(words)]] == list(words)
 
 
 def _begins(tokens: Sequence[Token], at: int) -> bool:
@@ -142,10 +105,9 @@ def _named(tokens: Sequence[Token]) -> Sequence[Token]:
         stop = at + 2 if bracketed else at + 1
         if not bracketed and stop < len(found) and found[stop].text == "(":
             stop = next((n + 1 for n in range(stop, len(found)) if found[n].text == ")"), stop)  # (too short)
-        start = before = at - 1 if bracketed or (at and found[at - 1].text == ",") else at
-        while start > 0 and found[start - 1].kind == "word":
-            start -= 1
-        words = [token.text for token in found[start:before]]
+        before = at - 1 if bracketed or (at and found[at - 1].text == ",") else at
+        words = words_before(found, before)
+        start = before - len(words)
         mark = found[stop].text if stop < len(found) else ""
         inside = [token for token in found[at + 1 : stop] if token.kind != "mark"]
         if any(token.kind != "word" for token in inside) or len(words) > MOST_WORDS or not _harmless(words):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from headwright.check.reading.cases import looks_like_a_case
 from headwright.check.reading.lexicon import LONGEST_PHRASE, lexicon
 from headwright.check.reading.predicates import spoken
-from headwright.check.reading.sentences import Sentence, Token, shown, words_before, words_from
+from headwright.check.reading.sentences import Sentence, Token, shown, words_from
 
 # These begin something new: a word before them that may turn a meaning does not reach beyond.
 STRONG = ("claim", "define", "suppose", "general", "example", "goal", "deny", "suffices")
@@ -111,46 +111,40 @@ class _Cutter:
         return words_from(self._tokens[: at + LONGEST_PHRASE + 1], at)
 
     def _word(self, at: int) -> int:
+        """Take a word, or the phrase of the lexicon that begins with it; how many words that were."""
         words = self._words_at(at)
         phrase = lexicon().part(words)
-        token = self._tokens[at]
         if phrase is None:
-            self._now.tokens.append(token)
+            self._now.tokens.append(self._tokens[at])
             return 1
-        cue = " ".join(words[: phrase.words])
-        part = phrase.part
-        nothing = at + phrase.words >= len(self._tokens)
-        if cue in ("no", "yes") and at == 0 and not nothing and self._tokens[at + 1].text in (",", ":"):
+        size, cue = phrase.words, " ".join(words[: phrase.words])
+        if at == 0 and cue in ("no", "yes") and self._text(1) in (",", ":"):
             return 1
-        if part == "turning":
+        if phrase.part == "claim" and self._denies_only():
+            return size  # 'suppose not, so $a > b$': that is what is supposed
+        if phrase.part == "turning":
             self._now.turned = self._now.turned or cue
-            self._now.tokens += self._tokens[at : at + phrase.words]
-            return phrase.words
-        if part == "idle" or (cue in LIGHT and not self._formula_follows(at + phrase.words)):
-            self._now.tokens += self._tokens[at : at + phrase.words]
-            return phrase.words
-        if self._now.part == "goal" and cue in SAME and self._now.formulas:
-            self._now.tokens += self._tokens[at : at + phrase.words]  # 'we need A, i.e. B': B is needed too
-            return phrase.words
-        if part == "claim" and self._denies_only():
-            return phrase.words  # 'suppose not, so $a > b$': that is what is supposed
-        if cue == "as" and self._is_limit(at + 1):
-            part = "if"
-        if cue == "then" and at > 0 and self._tokens[at - 1].text in ("is", "are"):
-            self._now.tokens.append(token)  # 'the mean of $a$ and $b$ is then $c$' says it of the mean
-            return 1
-        if part == "where" and cue == "here" and at > 0:
-            self._now.tokens.append(token)
-            return 1
-        if (
-            cue in IMPLIES
-            and self._now.part == "claim"
-            and not self._now.inside
-            and self._tokens[at - 1].kind == "formula"
-        ):
+        if phrase.part == "turning" or self._is_plain(phrase.part, cue, at, size):
+            self._now.tokens += self._tokens[at : at + size]
+            return size
+        claimed = self._now.part == "claim" and not self._now.inside
+        if cue in IMPLIES and claimed and self._tokens[at - 1].kind == "formula":
             self._now.part = "if"  # '$a = b$ implies $c = d$' claims neither
-        self._open(part, cue, at)
-        return phrase.words
+        self._open("if" if cue == "as" and self._is_limit(at + 1) else phrase.part, cue, at)
+        return size
+
+    def _is_plain(self, part: str, cue: str, at: int, size: int) -> bool:
+        """Whether a phrase that may open a clause is made of plain words here."""
+        if part == "idle" or (cue in LIGHT and not self._formula_follows(at + size)):
+            return True
+        if self._now.part == "goal" and cue in SAME and self._now.formulas:
+            return True  # 'we need A, i.e. B': B is needed too
+        if cue == "then" and at > 0 and self._text(at - 1) in ("is", "are"):
+            return True  # 'the mean of $a$ and $b$ is then $c$' says it of the mean
+        return cue == "here" and part == "where" and at > 0
+
+    def _text(self, at: int) -> str:
+        return self._tokens[at].text if at < len(self._tokens) else ""
 
     def _open(self, part: str, cue: str, at: int) -> None:
         before = self._tokens[at - 1] if at else None
@@ -251,76 +245,42 @@ class _Cutter:
 
     def _then_follows(self, at: int) -> bool:
         """Whether 'then' comes before another case is opened."""
-        while at < len(self._tokens):
-            if self._tokens[at].kind == "word":
-                if self._tokens[at].text == "then":
-                    return True
-                phrase = lexicon().part(self._words_at(at))
-                if phrase is not None and phrase.part in ("if", "claim", "otherwise", "suppose"):
-                    return False
-            at += 1
+        for place in range(at, len(self._tokens)):
+            words = self._words_at(place)
+            phrase = lexicon().part(words)
+            if words[:1] == ["then"]:
+                return True
+            if phrase is not None and phrase.part in ("if", "claim", "otherwise", "suppose"):
+                return False
         return False
 
     def _formula(self, token: Token, at: int) -> None:
-        now = self._now
-        before = self._tokens[at - 1] if at else None
-        joined = before is not None and before.kind == "word" and before.text in ("and", "while", "even")
-        ranging = [one for one in now.tokens if one.kind in ("formula", "term")]  # 'for every $i$ and $a = b$'
-        if joined and now.part in ("if", "only") and ranging and token.kind == "formula" and before is not None:
-            # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
-            last = ranging[-1].text
-            alike = is_condition(token.text) and is_condition(last)
-            alike |= looks_like_a_case(token.text) and looks_like_a_case(last)
-            first = not any(one.formulas for one in self._done)
-            both = now.part == "if" and first and self._then_follows(at + 1)  # 'if A and B then C'
-            if not (alike or both) or self._own_case(at + 1):
-                now.closed = before.text
-                self._push()
-                self._now = Clause("claim", after=before.text, inside=now.inside)
-        elif (
-            before is not None
-            and before.kind == "formula"
-            and token.display
-            and now.part == "if"
-            and (is_condition(before.text) and not is_condition(token.text))
-        ):  # 'hence for $i \\le m$' and a display
+        after = self._claimed_behind(token, at)
+        if after:
+            self._now.closed = after
             self._push()
-            self._now = Clause("claim", after="formula", inside=now.inside)
-        elif token.goes_on in ("end", "instead") and now.part not in (
-            "claim",
-            "define",
-        ):  # 'for $c = 1$ that gives $x$'
-            self._push()
-            self._now = Clause("claim", after="formula", inside=now.inside)
-        elif now.part == "if" and token.kind == "formula" and self._new_subject(at):
-            words = next(n for n in range(1, len(now.tokens) + 1) if now.tokens[-n].kind != "word") - 1
-            told = now.tokens[len(now.tokens) - words :]
-            del now.tokens[len(now.tokens) - words :]
-            self._push()
-            self._now = Clause("claim", tokens=told, after="formula", inside=now.inside)
-        elif now.part == "if" and now.formulas and before is not None and self._claimed_next(token, before):
-            now.closed = ","
-            self._push()
-            self._now = Clause("claim", after=",", inside=now.inside)
-        elif now.part == "if" and now.formulas and before is not None and before.text == "even":
-            self._push()
-            self._now = Clause("claim", after="even", inside=now.inside)
+            self._now = Clause("claim", after=after, inside=self._now.inside)
         self._now.tokens.append(token)
 
-    def _claimed_next(self, token: Token, before: Token) -> bool:
-        """'Hence for $i <= m$', and a display: what it shows is claimed, and no second condition."""
-        return before.kind == token.kind == "formula" and token.display and not is_condition(token.text)
-
-    def _new_subject(self, at: int) -> bool:
-        """'for $g > 1$ the output is $c = v_a$': what is said of another subject is no longer the case."""
-        words = words_before(self._tokens, at)
-        at -= len(words)
-        named = at > 0 and self._tokens[at - 1].kind == "formula" and looks_like_a_case(self._tokens[at - 1].text)
-        return named and words[:1] in (["the"], ["our"]) and words[-1] in ("is", "are", "becomes", "become")
+    def _claimed_behind(self, token: Token, at: int) -> str:
+        """What stands before a formula that is a claim again, and no part of a condition; '' where it is one."""
+        now, before = self._now, self._tokens[at - 1] if at else None
+        if before is None or now.part in ("claim", "define"):
+            return ""
+        ranging = [one.text for one in now.tokens if one.kind in ("formula", "term")]  # 'for every $i$ and $a = b$'
+        joined = before.text in ("and", "while", "even") and token.kind == "formula"
+        if joined and ranging and now.part in ("if", "only"):
+            # 'A for i != a and B for i = a': what follows 'and' is a claim again, unless it looks like a condition.
+            alike = any(looks(token.text) and looks(ranging[-1]) for looks in (is_condition, looks_like_a_case))
+            first = not any(one.formulas for one in self._done)
+            both = now.part == "if" and first and self._then_follows(at + 1)  # 'if A and B then C'
+            return before.text if not (alike or both) or self._own_case(at + 1) else ""
+        if token.goes_on in ("end", "instead"):  # 'for $c = 1$ that gives $x$'
+            return "formula"
+        display = token.display and before.kind == token.kind == "formula"  # 'hence for $i \\le m$', and a display
+        return "formula" if display and now.part == "if" and not is_condition(token.text) else ""
 
     def _own_case(self, at: int) -> bool:
-        if at >= len(self._tokens) or self._tokens[at].kind != "word":
-            return False
         phrase = lexicon().part(self._words_at(at))
         return phrase is not None and phrase.part in ("if", "otherwise")
 
@@ -342,11 +302,8 @@ def _spread(found: Sequence[Clause]) -> None:
         if clause.inside:  # brackets keep to themselves; with a word of their own, what is outside does not reach in
             clause.turned = clause.turned or ("" if clause.cue else turned)
             continue
-        if (
-            clause.part in STRONG
-            and clause.cue
-            and not (bare and clause.after not in (",", ":") and clause.cue not in FRESH)
-        ):
+        hangs = bare and clause.after not in (",", ":") and clause.cue not in FRESH
+        if clause.part in STRONG and clause.cue and not hangs:
             turned = ""
         turned = clause.turned or turned
         clause.turned = turned

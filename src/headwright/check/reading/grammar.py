@@ -346,7 +346,12 @@ class _Reader(Constructs):
         while self.word() == "and" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].kind == "term":
             self.at += 1
             names.append(self.next("term"))
-        self.need(all(_MATRIX.fullmatch(one) for one in names) and self.take_from("orthogonal"))
+        said = self.take_from("orthogonal")
+        self.need(all(_MATRIX.fullmatch(one) for one in names) and said)
+        tall = any("orthonormal columns" in self.objects.facts.get(name, ()) for name in names)
+        decomposed = any("singular values" in facts for facts in self.objects.facts.values())
+        # An orthogonal matrix is square; U of a decomposition is, for whoever fills it up.
+        self.need(decomposed or not tall or not ("matri" in said or said == "is orthogonal"))
         return [rf"{name}^\top {name} = I" for name in names], ""
 
     # Heads, keys, all weights together.

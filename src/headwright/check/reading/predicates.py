@@ -125,16 +125,12 @@ def _of_one(found: list[Token], following: Sequence[Token]) -> None:
     if score:
         found[at:] = [Token("formula", rf"\alpha_{score[1]} \approx 1", one.line, loose="room")]
         return
-    if " ".join(words) == SAME_WORD and re.search(r"pos|[pP]hi", one.text):
-        found[at:] = [Token("formula", r"x_t + \phi_t \ne x_k + \phi_k", one.line)]
-        return
     kinds = lexicon().of_vector(words)
     if kinds and not (len(following) > 1 and following[0].text == "and" and following[1].kind == "word"):
         found[at:] = [Token("formula", text, one.line) for text in _of_vectors(one.text.strip(), kinds)] or found[at:]
 
 
 _EXPONENTIAL = re.compile(r"\s*(?:\\exp\s*\(|e\^\{)\s*k_(\w|\{\w+\})\s*\^\s*\{?(?:\\top|T)\}?\s*q\s*[)}]\s*")
-SAME_WORD = "for the same word at different positions becomes different"
 NOTED = (r"\approx 0", r"\gg 1")
 _VECTOR = re.compile(r"(\\?[a-zA-Z]+)_(\w|\{\w\})")
 

@@ -21,16 +21,7 @@ WHO = re.compile(
     r"which|(?:this|that)(?: (?:quantity|expression|sum|number|ratio|value|product|bound|quotient|norm))?|the latter"
 )
 IT = "it"  # what was said before, if it was said for a case: 'for $c = 1/2$ it is $x$'
-EXACTLY = frozenset({"equals", "equal", "is exactly", "is equal to", "is the same as", "is precisely"})
-NEARLY = frozenset({
-    "is", "are", "gives", "becomes", "yields", "simplifies to", "evaluates to", "reduces to", "comes to",
-    "amounts to", "is just", "is simply", "is again", "is then", "is now", "turns into", "is still",
-})  # fmt: skip
 BOUNDS = (r"\le", r"\ge", "<", ">")
-UNLIKE = frozenset({
-    "is not", "isn't", "are not", "is not equal to", "differs from", "is different from", "does not equal",
-    "is not the same as",
-})  # fmt: skip
 VERBS = frozenset({"is", "are", "becomes", "gives", "equals"})
 # Words behind the verb that add nothing: 'which is then $\\ge x$'.
 PASSING = frozenset(
@@ -40,10 +31,6 @@ PASSING = frozenset(
 OPENING = frozenset(
     {"and", "so", "but", "then", "hence", "thus", "therefore", "because", "since", "now", "while", "as"}
 )
-NOT_ZERO = frozenset({
-    "is not zero", "isn't zero", "cannot be zero", "is never zero", "does not vanish", "are not zero", "can't be zero",
-})  # fmt: skip
-TO_ZERO = frozenset({"goes to zero", "tends to zero", "vanishes in the limit", "goes to 0", "tends to 0"})
 CASES = frozenset({"for", "if", "when", "otherwise", "else"})
 _WEIGHTS = re.compile(r"(?:are|denote|be) the (?:attention )?weights (?:corresponding to|belonging to|for|from|of)")
 _WEIGHT = re.compile(r"\s*\\([a-z]+)_(?:[a-z]|\{[a-z]\})\s*")
@@ -126,10 +113,11 @@ def _made(words: Sequence[str], token: Token, *, case: bool) -> Token | None:
     else:
         return None
     told = [word for word in words[size:] if word not in PASSING] if words[size] in VERBS else words[size:]
-    said = " ".join(told)
-    loose: Loose = "room" if who == IT else "nearly" if said in NEARLY else ""
-    sign = "=" if said in EXACTLY or said in NEARLY else lexicon().sign(told)
-    if said in UNLIKE:
+    said, table = " ".join(told), lexicon().table
+    nearly = said in table("perhaps_nearly")
+    loose: Loose = "room" if who == IT else "nearly" if nearly else ""
+    sign = "=" if nearly or said in table("equal") else lexicon().sign(told)
+    if said in table("unequal"):
         loose, sign = "room", r"\ne"
     if leads_on(token.text):
         return replace(token, goes_on="end") if said in ("is", "are") else None
@@ -148,8 +136,9 @@ def _of_nothing(found: list[Token]) -> None:
     while start > 0 and found[start - 1].kind == "word" and found[start - 1].text not in OPENING:
         start -= 1
     who, _, said = " ".join(one.text for one in found[start:]).partition(" ")
-    told = lexicon().of_one(said.split()) if said.startswith(("is ", "are ")) else None
-    sign = r"\ne 0" if said in NOT_ZERO else r"\to 0" if said in TO_ZERO else told
+    sign = lexicon().of_one(said.split()) if said.startswith(("is ", "are ")) else None
+    for known, meant in (("not_zero", r"\ne 0"), ("to_zero", r"\to 0")):
+        sign = meant if said in lexicon().table(known) else sign
     if who == "which" and not _stands_behind_a_formula(found, start):
         return
     if sign is not None and WHO.fullmatch(who) and sign.split()[-1] in ("0", "1"):

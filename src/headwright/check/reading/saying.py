@@ -36,14 +36,6 @@ from headwright.formula.show import plain
 # A noun begins with these: what follows is said beside a formula, not of it ('$q = k_a$ the scores are large').
 OPENING = frozenset({"the", "both", "all", "each", "every", "this", "these", "a", "an", "we", "it", "and"})
 INDICES = frozenset("ijklmn")
-FOLLOWING = frozenset({
-    "then", "so", "so that", "hence", "thus", "therefore", "consequently", "it follows", "implies", "gives",
-    "in particular",
-})  # fmt: skip
-SOFT = frozenset({
-    "approximately", "roughly", "about", "nearly", "almost", "ignoring", "neglecting", "up to a small error",
-    "up to small errors", "up to a tiny error",
-})  # fmt: skip
 # What stands before a condition that is not about what was said before it.
 JOINED = frozenset({"and", "but", "while", "whereas", "yet", ","})
 AGAIN = frozenset({"too", "also", "well", "likewise"})
@@ -264,10 +256,10 @@ class _Saying:
 
     def _add(self, clause: Clause, role: Role, why: str = "") -> None:
         if role != "goal" and self._said_in_words(clause):
-            self._put("unclear", clause.text.strip(), clause.tokens[0].line, why=why or IN_WORDS)
-        soft = clause.turned in SOFT and all(
-            _NEAR.search(one.text) for one in clause.formulas
-        )  # they say so themselves
+            why = why or IN_WORDS
+            self._put("unclear", clause.text.strip(), clause.tokens[0].line, why=why)
+        softly = clause.turned in lexicon().table("softly")  # and the formulas say so themselves
+        soft = softly and all(_NEAR.search(one.text) for one in clause.formulas)
         if self.sentence.end in ENDS and not why:
             role, why = "unclear", ENDS[self.sentence.end]
         elif clause.turned and role != "goal" and not soft:
@@ -296,9 +288,10 @@ class _Saying:
         sure, perhaps, unknown = self._in_force()
         if said.role == "claim" and clause.cue:
             perhaps = (*joined(self.around), *perhaps)
-        if self.cases and clause.cue in FOLLOWING and not self.fresh:
+        leads = clause.cue in lexicon().table("following")
+        if self.cases and leads and not self.fresh:
             unknown = unknown or WHICH_CASE  # 'for $i \\le m$ A, for $i > m$ B, so C'
-        follows = said.role == "claim" and (clause.cue in FOLLOWING or any(one.nodes for one in self.front))
+        follows = said.role == "claim" and (leads or any(one.nodes for one in self.front))
         said = replace(said, under=sure, perhaps=perhaps, unknown=unknown, loose=token.loose, follows=follows)
         parts = self.all.parsed(text)
         for node, problem in parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from random import Random
 
 from flint import arb, arb_mat, fmpq_mat
@@ -160,10 +160,7 @@ class MatricesWorld:
             case t.Negative(body):
                 return self.value(body, bound).mapped(lambda entry: -entry)
             case t.Product(factors):
-                found = self.value(factors[0], bound)
-                for factor in factors[1:]:
-                    found = _times(found, self.value(factor, bound))
-                return found
+                return reduce(_times, (self.value(factor, bound) for factor in factors))
             case t.Quotient(over, under):
                 divisor = self.value(under, bound).number
                 if divisor.contains(0):
@@ -390,20 +387,15 @@ def _power(base: Table, exponent: arb) -> Table:
             base = table(arb_mat(base.dense()).inv().tolist())
         except ZeroDivisionError:
             raise Undefined("the inverse of a matrix that may have none") from None
-    found = Table(base.rows, base.rows, {(i, i): arb(1) for i in range(1, base.rows + 1)})
-    for _ in range(abs(int(whole))):
-        found = _times(found, base)
-    return found
+    identity = Table(base.rows, base.rows, {(i, i): arb(1) for i in range(1, base.rows + 1)})
+    return reduce(_times, [base] * abs(int(whole)), identity)
 
 
 def _norm(value: Table, kind: str) -> arb:
     if kind == "F" or 1 in (value.rows, value.columns):
         return sum((entry * entry for entry in value.entries.values()), arb(0)).nonnegative_part().sqrt()
     if value.along_axes():
-        largest = arb(0)
-        for entry in value.entries.values():
-            largest = largest.max(abs(entry))
-        return largest
+        return reduce(arb.max, map(abs, value.entries.values()), arb(0))
     return spectral(arb_mat(value.dense()))
 
 
@@ -425,10 +417,7 @@ def _call(function: str, values: Sequence[Table]) -> Table:
         case _ if function in ELEMENTARY:
             return single(ELEMENTARY[function](first.number))
         case "max" | "min":
-            (found, *others) = (value.number for value in values)
-            for other in others:
-                found = found.max(other) if function == "max" else found.min(other)
-            return single(found)
+            return single(reduce(arb.max if function == "max" else arb.min, (value.number for value in values)))
         case "diag":
             entries = [entry for value in values for row in value.dense() for entry in row]
             return Table(len(entries), len(entries), {(i, i): entry for i, entry in enumerate(entries, 1)})

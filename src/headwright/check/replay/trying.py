@@ -332,10 +332,8 @@ def _false_of(exercise: Exercise, answer: Answer, link: Relation, weights: tuple
         world = worlds[-1]
         for places in permutations(range(1, len(weights) + 1), min(len(letters), len(weights))):
             there = dict(zip(letters, places, strict=False))
-            if (
-                isinstance(world, KeysWorld)
-                and holds(link, replace(world, weights=weights, places=there, _values={})) is False
-            ):
+            other = replace(world, weights=weights, places=there, _values={}) if isinstance(world, KeysWorld) else None
+            if other is not None and holds(link, other) is False:
                 return True
     return False
 

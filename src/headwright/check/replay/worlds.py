@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Protocol, Self
 
 from flint import arb, arb_mat, ctx
@@ -161,10 +162,7 @@ def gap(left: arb_mat, right: arb_mat) -> arb:
     one, other = left.entries(), right.entries()
     if len(one) != len(other):
         one, other = one * len(other), other * len(one)
-    found = arb(0)
-    for x, y in zip(one, other, strict=True):
-        found = found.max(abs(x - y))
-    return found
+    return reduce(arb.max, (abs(x - y) for x, y in zip(one, other, strict=True)), arb(0))
 
 
 DEEPEST = 20  # definitions inside definitions

@@ -85,23 +85,6 @@ def total(terms: list[tuple[bool, Piece]]) -> Piece:
 HALF = Fraction(1, 2)
 
 
-def sorted_powers(
-    monomial: Monomial,
-) -> tuple[list[tuple[Atom, Fraction]], dict[Atom, Fraction], list[tuple[Exp, Fraction]]]:
-    """Whole powers (names first, sums, logarithms), what stands under a square root, exponentials."""
-    powers: list[tuple[Atom, Fraction]] = []
-    under_root: dict[Atom, Fraction] = {}
-    exponents: list[tuple[Exp, Fraction]] = []
-    for atom, exponent in monomial:
-        if isinstance(atom, Exp):
-            exponents.append((atom, exponent))
-        elif abs(exponent) == HALF:
-            under_root[atom] = exponent
-        else:
-            powers.append((atom, exponent))
-    return powers, under_root, exponents
-
-
 def _weight(monomial: Monomial) -> tuple[int, Fraction, str]:
     """Exponentials first, then higher powers, constants last."""
     if not monomial:
@@ -287,7 +270,9 @@ def _sorted_by(atom: Atom, powers: dict[Fraction, Terms]) -> Piece:
 
 def _term(monomial: Monomial, coefficient: Fraction) -> Piece:
     """A product of powers with a positive rational in front."""
-    powers, under_root, exponents = sorted_powers(monomial)
+    exponents = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Exp)]
+    others = [pair for pair in monomial if not isinstance(pair[0], Exp)]
+    under_root = {atom: exponent for atom, exponent in others if abs(exponent) == HALF}
     for prime in [one for one in under_root if isinstance(one, Prime)]:
         if coefficient.denominator % prime.number == 0:  # sqrt(2)/2 is 1/sqrt(2)
             coefficient *= prime.number
@@ -304,8 +289,9 @@ def _term(monomial: Monomial, coefficient: Fraction) -> Piece:
         over.append(root(_inside(upper)))
     elif lower:
         under.append(root(_inside(lower)))
-    for atom, exponent in powers:
-        (over if exponent > 0 else under).append(_power(atom, abs(exponent)))
+    for atom, exponent in others:
+        if atom not in under_root:
+            (over if exponent > 0 else under).append(_power(atom, abs(exponent)))
     over += _exponentials(exponents)
     upper_piece = product(over or [rational(Fraction(1))])
     return fraction(upper_piece, product(under)) if under else upper_piece

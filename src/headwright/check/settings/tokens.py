@@ -383,6 +383,9 @@ class TokensSetting:
         return replace(court, under=tuple(said.node for said in answer.conditions))
 
 
+SHRINK = "both sides go to 0, as all vectors here do then: that does not say that one tends to the other"
+
+
 def _sides(reader: Reader, link: t.Relation) -> tuple[Grid, Grid]:
     """What is compared; a written 0 is that of a vector too."""
     nothing = t.Number(Fraction(0))
@@ -442,7 +445,13 @@ class TokensCourt:
         tends = Tending(large, frozenset(vanishing), given=frozenset(self.exercise.parameters))
         if len(pairs) == 1:
             return decide(pairs[0][0], sign, pairs[0][1], where, tends)
-        return decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
+        found = decide_all({str(place): pair for place, pair in enumerate(pairs)}, sign, where, tends)
+        shrinks = self.setting.length in vanishing and left.shape == (len(self.setting.directions), 1)
+        if found.word != "proved" or sign not in ("~", "->") or not shrinks or not any(y != ZERO for _, y in pairs):
+            return found
+        length = where.name(self.setting.length)
+        beside = {str(place): (x / length, y / length) for place, (x, y) in enumerate(pairs)}
+        return found if decide_all(beside, sign, where, tends).word == "proved" else Decision("undecided", SHRINK)
 
     def _told(self, reader: Reader, condition: t.Node, own: bool = False) -> Told:
         """What a condition says; one on a name of the answer's own may only bound it from below, by a number."""

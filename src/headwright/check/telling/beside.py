@@ -145,16 +145,9 @@ def _short(goal: Relation | Quantified, traced: Traced, wanted: Sequence[float |
 
 def _goals(node: Node) -> Iterator[Relation | Quantified]:
     """The goals in it that compare a weight with a number."""
-    body = node.body if isinstance(node, Quantified) else node
-    if (
-        isinstance(node, Quantified | Relation)
-        and isinstance(body, Relation)
-        and len(body.terms) == 2
-        and isinstance(body.terms[0], Name)
-        and body.terms[0].base == "alpha"
-        and body.comparisons[0] in (">=", "<=")
-    ):
-        yield node
+    match node:
+        case Relation((Name("alpha"), _), (">=" | "<=",)) | Quantified(Relation((Name("alpha"), _), (">=" | "<=",))):
+            yield node
 
 
 def _answer(exercise: Exercise, keys: Keys, given: Sequence[Formula] | Written) -> Answer:

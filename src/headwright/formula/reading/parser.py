@@ -367,13 +367,10 @@ class Parser:
             if word.kind == "number":
                 fix = "write * between them, or remove the space"
                 self.fail("two numbers stand side by side", before.span.to(word.span), fix)
-            if (
-                word.text == "frac"
-                and isinstance(node, t.Quotient)
-                and {type(node.over), type(node.under)} == {t.Number}
-            ):
-                fix = "write + or \\cdot between them"
-                self.fail("a number before a fraction can mean a sum or a product", before.span.to(node.span), fix)
+            match node:
+                case t.Quotient(t.Number(), t.Number()) if word.text == "frac":
+                    fix = "write + or \\cdot between them"
+                    self.fail("a number before a fraction can mean a sum or a product", before.span.to(node.span), fix)
         factors.append(node)
         return True
 

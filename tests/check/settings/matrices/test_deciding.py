@@ -7,6 +7,7 @@ import time
 import pytest
 
 from headwright.check import check
+from headwright.check.exercise import load_exercises
 from headwright.check.settings.matrices import Given, decide
 from headwright.check.settings.matrices.inequalities import ABEL, SQUARED, TERMS
 from headwright.errors import InputError
@@ -563,6 +564,40 @@ def test_a_sum_over_more_terms_than_there_are_is_not_passed(claim: str) -> None:
     found = check("low-rank", r"B = \sum_{i=1}^{k-1} \sigma_i u_i v_i^\top", claim)
     assert found.word == "undecided"
     assert "exist for n <= d only" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (r"B = U S_{k-1} V^\top", "undecided"),
+        (r"B = U_{k-1} S_{k-1} V_{k-1}^\top", "proved"),
+        (r"B = U_{k-1} S_{k-1} V^\top", "refuted"),
+        (r"B = U V_{k-1}^\top", "refuted"),
+    ],
+)
+def test_a_diagonal_that_is_cut_off_may_have_zeros_instead(answer: str, word: str) -> None:
+    verdict = check("low-rank", answer)
+    assert verdict.word == word, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        (r"P 1 = 1", "proved"),
+        (r"P 1 b_1 = 1 b_1", "proved"),
+        (r"1^\top P = 1^\top", "proved"),
+        (r"P 1 b_2 = 2 \cdot 1 b_2", "refuted"),
+    ],
+)
+def test_a_plain_1_is_the_vector_of_ones_where_only_that_fits(claim: str, word: str) -> None:
+    assert [part.word for part in check("permutation", claim).parts] == [word]
+
+
+def test_the_statement_says_that_the_decomposition_is_thin() -> None:
+    """U U^T = I is refuted for it, and true of a U with n columns."""
+    for name in ("energy", "kth-singular-value", "low-rank"):
+        assert r"$U$ is $n \times d$" in load_exercises()[name].statement
+    assert [part.word for part in check("energy", r"U U^\top = I").parts] == ["refuted"]
 
 
 @pytest.mark.parametrize(

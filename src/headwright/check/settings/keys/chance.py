@@ -72,19 +72,10 @@ def limit_pattern(scores: Mapping[str, Scalar], classes: Classes, large: str, wh
         if level == [REST] and prove(classes.rest, ">", ZERO, where) is None:
             continue  # there may be no such key
         if all(prove(rate, ">", other, where) is not None for other in others):
-            return _shared(level, grown, classes, top)
+            weights = {name: exp(grown[name][1] - grown[top][1]) for name in level}
+            total = sum((classes.count(name) * weight for name, weight in weights.items()), ZERO)
+            return {name: weights[name] / total if name in weights else ZERO for name in classes.all}
     return None
-
-
-def _shared(
-    level: list[str], grown: Mapping[str, tuple[Scalar, Scalar]], classes: Classes, top: str
-) -> dict[str, Scalar]:
-    base = grown[top][1]
-    weights = {name: exp(grown[name][1] - base) for name in level}
-    total = ZERO
-    for name, weight in weights.items():
-        total = total + classes.count(name) * weight
-    return {name: weights[name] / total if name in weights else ZERO for name in classes.all}
 
 
 @dataclass(frozen=True)
@@ -434,11 +425,7 @@ def with_any_keys(node: Node, scene: Scene) -> Scene | None:
     """The scene with any keys and any query instead; None where the formula speaks of more than the pattern."""
     setting = scene.setting
     spoken = {part.base for part in walk(node) if isinstance(part, Name)}
-    if (
-        spoken & {"k", "q", *setting.also, *setting.directions}
-        or len(scene.queries) > 1
-        or scene.definitions.keys() & spoken
-    ):
+    if spoken & {"k", "q", *setting.also, *setting.directions, *scene.definitions} or len(scene.queries) > 1:
         return None
     return replace(anything(scene), definitions={})
 

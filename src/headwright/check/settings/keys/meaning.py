@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
@@ -177,17 +178,12 @@ class Reader:
 
     def _weight(self, heads: tuple[str, ...], key: t.Name) -> Scalar:
         which = self._which(key)
-        total = ZERO
-        for head in heads:
-            pattern = self.scene.pattern(self.query(head))
-            total = total + pattern[which if which in pattern else REST]
-        return total / len(heads)
+        patterns = [self.scene.pattern(self.query(head)) for head in heads]
+        return sum((pattern[which if which in pattern else REST] for pattern in patterns), ZERO) / len(heads)
 
     def _output(self, heads: tuple[str, ...]) -> Vec:
-        total = Vec("value", {})
-        for head in heads:
-            total = total.plus(Vec("value", self.scene.pattern(self.query(head))))
-        return total.times(ONE / len(heads))
+        outputs = (Vec("value", self.scene.pattern(self.query(head))) for head in heads)
+        return reduce(Vec.plus, outputs, Vec("value", {})).times(ONE / len(heads))
 
     def _names(self) -> str:
         setting = self.scene.setting

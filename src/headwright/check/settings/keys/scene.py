@@ -107,13 +107,8 @@ class Classes:
 
     def inner(self, x: Vec, y: Vec) -> Scalar:
         """The inner product of two vectors of the key space."""
-        total = ZERO
-        for c, s in x.coordinates.items():
-            for d, t in y.coordinates.items():
-                if s == ZERO or t == ZERO:
-                    continue
-                total = total + s * t * self._pairs(c, d)
-        return total
+        pairs = [(c, s, d, t) for c, s in x.coordinates.items() for d, t in y.coordinates.items()]
+        return sum((s * t * self._pairs(c, d) for c, s, d, t in pairs if s != ZERO and t != ZERO), ZERO)
 
     def _pairs(self, c: str, d: str) -> Scalar:
         if c != d:
@@ -246,9 +241,7 @@ class Scene:
     def pattern(self, query: Vec) -> dict[str, Scalar]:
         """The weight of each class's members: exp(score) over the sum of all."""
         weights = {c: exp(score) for c, score in self.scores(query).items()}
-        total = ZERO
-        for c, weight in weights.items():
-            total = total + self.classes.count(c) * weight
+        total = sum((self.classes.count(c) * weight for c, weight in weights.items()), ZERO)
         return {c: weight / total for c, weight in weights.items()}
 
 

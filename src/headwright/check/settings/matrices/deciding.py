@@ -26,33 +26,12 @@ from headwright.check.settings.matrices.known import Given, Known, NoMember, nam
 from headwright.check.settings.matrices.normal import Normal, links
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.errors import FormulaError, ShapeError
 from headwright.formula.evaluate import Budget
 from headwright.formula.reading.dots import written_out
 from headwright.formula.shapes import SCALAR, Shape
 from headwright.formula.show import plain
-from headwright.formula.tree import (
-    BigSum,
-    Comparison,
-    Dots,
-    Listing,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Power,
-    Product,
-    Quantified,
-    Quotient,
-    Relation,
-    Sum,
-    Transpose,
-    mapped,
-    put,
-    walk,
-)
 
 _APPLIED = re.compile(r"([A-Za-z]+)\s*(?:\\(?:left|big|bigl)\s*)?\(")
 MOST_INSTANCES = 300
@@ -60,14 +39,15 @@ SUSPECTS = 40  # instances that are tried at sizes where an inequality may fail
 LARGER = (4, 5, 6, 8)  # sizes in which a few matrices more are tried
 SMALL = 8  # up to here matrices are written out
 FORMS = "matrix algebra"
-ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
+ZERO, ONE = t.Number(Fraction(0)), t.Number(Fraction(1))
+CUT = {"columns", "singular values"}  # of matrices whose first columns have a name
 GIVEN_DIFFERENT = "a given difference"
 INSTANCE = "a certified instance"
 NO_IDENTITY = "no identity, for the sides differ in an instance; whether they differ in all is not known"
 NOT_ALWAYS = "no identity, but the sides do not differ always: there is an instance where they are equal"
 
 
-def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decision:
+def decide(statement: t.Relation, given: Given, *, strict: bool = False) -> Decision:
     r"""Whether one comparison holds for all matrices that satisfy what is given.
 
     FormulaError where shapes do not fit; of a chain, decide each link by itself. It is about sizes for which all
@@ -92,7 +72,7 @@ def decide(statement: Relation, given: Given, *, strict: bool = False) -> Decisi
     return found
 
 
-def proves(statement: Relation, given: Given) -> bool:
+def proves(statement: t.Relation, given: Given) -> bool:
     """Whether one comparison is proved, without a search for what refutes it."""
     try:
         found = _case(statement, given).proved()
@@ -101,12 +81,12 @@ def proves(statement: Relation, given: Given) -> bool:
     return found is not None and found.word == "proved"
 
 
-def _case(statement: Relation, given: Given) -> _Case:
+def _case(statement: t.Relation, given: Given) -> _Case:
     if len(statement.terms) != 2:
         raise InputError(f"one comparison can be decided at a time, {len(statement.comparisons)} were given")
     known = Known(given, statement)
     typed = known.typed(statement)
-    if not isinstance(typed, Relation):  # typed keeps the kind of a statement
+    if not isinstance(typed, t.Relation):  # typed keeps the kind of a statement
         raise InputError("a comparison was expected")
     ((left, _, right),) = links(typed)
     return _Case(known, typed, left, typed.comparisons[0], right)
@@ -119,6 +99,20 @@ def difference(left: Form, right: Form) -> Form:
     elif right.is_scalar and right.is_zero:
         right = scaled(left, 0)
     return minus(left, right)
+
+
+def gap(sides: tuple[t.Node, ...], given: Given) -> Form | None:
+    """How far two terms are apart; None where there is no form for it."""
+    statement = t.Relation((sides[0], sides[1]), ("=",))
+    try:
+        known = Known(given, statement)
+        typed = known.typed(statement)
+        if not isinstance(typed, t.Relation):
+            return None
+        normal = prepared(known)
+        return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]))
+    except InputError:
+        return None
 
 
 def multiple(form: Form, of: Form) -> bool:
@@ -139,7 +133,7 @@ def prepared(known: Known) -> Normal:
     normal = Normal(known, Algebra(known, sizes))
     for relation in known.given.assume:
         typed = known.typed(relation)
-        for left, sign, right in links(typed) if isinstance(typed, Relation) else ():
+        for left, sign, right in links(typed) if isinstance(typed, t.Relation) else ():
             low, high = normal.of(left).scalar, normal.of(right).scalar
             if sign in (">", ">="):
                 low, high = high, low
@@ -150,7 +144,7 @@ def prepared(known: Known) -> Normal:
     return normal
 
 
-def never(given: Given, statement: Relation) -> bool:
+def never(given: Given, statement: t.Relation) -> bool:
     """Whether what is assumed of sizes is never so."""
     return prove(0, ">", 1, prepared(Known(given, statement)).algebra.sizes.where()) is not None
 
@@ -158,10 +152,10 @@ def never(given: Given, statement: Relation) -> bool:
 @dataclass(frozen=True)
 class _Case:
     known: Known
-    statement: Relation
-    left: Node
-    comparison: Comparison
-    right: Node
+    statement: t.Relation
+    left: t.Node
+    comparison: t.Comparison
+    right: t.Node
 
     def decided(self) -> Decision:
         if self.comparison not in ("=", "!=", "<", ">", "<=", ">="):
@@ -196,11 +190,11 @@ class _Case:
             return Decision("proved", "holds for all sizes and values", used=how)
         return None
 
-    def positive(self) -> Node | None:
+    def positive(self) -> t.Node | None:
         """The body of a norm, or of its square, that is said to be above 0."""
         big, small = (self.left, self.right) if self.comparison == ">" else (self.right, self.left)
         match big if self.comparison in ("<", ">") and small == ZERO else None:
-            case Norm(body) | Power(Norm(body), Number()):
+            case t.Norm(body) | t.Power(t.Norm(body), t.Number()):
                 return body
             case _:
                 return None
@@ -243,16 +237,16 @@ class _Case:
 
     def given_apart(self, normal: Normal) -> Iterator[Form]:
         """Differences that are given not to be 0, and these times a permutation, which are not 0 either."""
-        turning = [Name(name) for name, facts in self.known.given.facts.items() if "permutation" in facts]
-        before: list[tuple[Node, ...]] = [(), *((x,) for x in turning), *((Transpose(x),) for x in turning)]
+        turning = [t.Name(name) for name, facts in self.known.given.facts.items() if "permutation" in facts]
+        before: list[tuple[t.Node, ...]] = [(), *((x,) for x in turning), *((t.Transpose(x),) for x in turning)]
         for pair in self.known.given.different:
             for factor in before:
-                first, second = (Product((*factor, side)) if factor else side for side in pair)
+                first, second = (t.Product((*factor, side)) if factor else side for side in pair)
                 try:
-                    sides = self.known.typed(Relation((first, second), ("=",)))
+                    sides = self.known.typed(t.Relation((first, second), ("=",)))
                 except FormulaError:  # a permutation of another size
                     continue
-                if isinstance(sides, Relation):
+                if isinstance(sides, t.Relation):
                     yield difference(normal.of(sides.terms[0]), normal.of(sides.terms[1]))
 
     # Instances
@@ -333,17 +327,18 @@ class MatricesSetting:
     setting: Matrices
     whole = False
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         full = full_name(name)
         given = {*self.exercise.definitions, *self.setting.shapes, *given_numbers(self.exercise), *self.exercise.answer}
-        return full in given or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
+        cuttable = {about.split(",")[0] for about, facts in self.setting.facts.items() if {*facts} & CUT}  # U_k, S_k
+        return full in given or name.base in cuttable or f"{name.base}_*" in given or full in ("I", "pi", "e", "ones")
 
     def opened(self, answer: Answer) -> MatricesCourt:
         """With what the answer defines."""
         definitions = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         definitions |= {name: said.node for name, said in answer.definitions.items()}
-        assumed = (node for source in self.setting.assume if isinstance(node := parsed(source), Relation))
+        assumed = (node for source in self.setting.assume if isinstance(node := parsed(source), t.Relation))
         given = Given(
             shapes={name: Shape(*shape) for name, shape in self.setting.shapes.items()},
             definitions=definitions,
@@ -355,41 +350,43 @@ class MatricesSetting:
         return MatricesCourt(self.exercise, given, tuple(replace(said, node=_run(said.node)) for said in answer.claims))
 
 
-def _run(node: Node) -> Node:
+def _run(node: t.Node) -> t.Node:
     """s_1 >= s_2 >= ... >= s_k >= t says that s_i >= s_{i+1} for 1 <= i <= k - 1, and s_k >= t.
 
     So does s_1, ..., s_k >= t say that s_i >= t for 1 <= i <= k.
     """
-    if isinstance(node, Logic | Quantified):
-        return mapped(node, _run)
+    if isinstance(node, t.Logic | t.Quantified):
+        return t.mapped(node, _run)
     match node:
-        case Relation((Listing(items), other), (sign,)) if any(isinstance(item, Dots) for item in items):
-            return _each(items, lambda run, _: Relation((run.body, other), (sign,), span=node.span), ZERO) or node
-        case Relation(terms, (sign, *_) as signs) if any(isinstance(term, Dots) for term in terms[1:-1]):
-            last = next(place for place, term in enumerate(terms) if isinstance(term, Dots)) + 1
-            if set(signs[:last]) != {sign} or any(isinstance(term, Dots) for term in terms[last:]):
+        case t.Relation((t.Listing(items), other), (sign,)) if any(isinstance(item, t.Dots) for item in items):
+            return _each(items, lambda run, _: t.Relation((run.body, other), (sign,), span=node.span), ZERO) or node
+        case t.Relation(terms, (sign, *_) as signs) if any(isinstance(term, t.Dots) for term in terms[1:-1]):
+            last = next(place for place, term in enumerate(terms) if isinstance(term, t.Dots)) + 1
+            if set(signs[:last]) != {sign} or any(isinstance(term, t.Dots) for term in terms[last:]):
                 return node
 
-            def link(run: BigSum, place: Name) -> Relation:
-                return Relation((run.body, put(run.body, run.index, Sum((place, ONE)))), (sign,), span=node.span)
+            def link(run: t.BigSum, place: t.Name) -> t.Relation:
+                return t.Relation((run.body, t.put(run.body, run.index, t.Sum((place, ONE)))), (sign,), span=node.span)
 
             said = _each(terms[: last + 1], link, ONE)
-            rest = Relation(terms[last:], signs[last:], span=node.span)
-            return node if said is None else Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
+            rest = t.Relation(terms[last:], signs[last:], span=node.span)
+            return (
+                node if said is None else t.Logic("and", (said, rest), span=node.span) if len(rest.terms) > 1 else said
+            )
     return node
 
 
-def _each(terms: Sequence[Node], link: Callable[[BigSum, Name], Relation], less: Node) -> Node | None:
+def _each(terms: Sequence[t.Node], link: Callable[[t.BigSum, t.Name], t.Relation], less: t.Node) -> t.Node | None:
     """What is said of each of a run of terms, but for the last few."""
     try:
         run = written_out(terms, terms[0].span)
     except FormulaError:  # what the dots stand for is not certain: they are not read
         return None
-    if not isinstance(run, BigSum) or run.lower is None or run.upper is None:
+    if not isinstance(run, t.BigSum) or run.lower is None or run.upper is None:
         return None
-    place = Name(run.index)
-    inside = Relation((run.lower, place, Sum((run.upper, Negative(less)))), ("<=", "<="))
-    return Quantified(link(run, place), (inside,), span=terms[0].span)
+    place = t.Name(run.index)
+    inside = t.Relation((run.lower, place, t.Sum((run.upper, t.Negative(less)))), ("<=", "<="))
+    return t.Quantified(link(run, place), (inside,), span=terms[0].span)
 
 
 @dataclass(frozen=True)
@@ -425,6 +422,9 @@ class MatricesCourt:
             if applied := self._applied(error):
                 reason = f"whether {applied} is a product or a function of what stands in the brackets is not certain"
                 return [judged(claim, Decision("undecided", reason), reason)]
+            if padded := self._padded(claim, given):
+                reason = f"{padded} was read as the first rows and columns: if it has zeros behind them, write it out"
+                return [judged(claim, Decision("undecided", reason), reason)]
             one = judged(claim, Decision("refuted", error.message), str(error))
             return [replace(one, part=replace(one.part, counterexample={"shapes": error.message}))]
         except NoMember as error:
@@ -452,41 +452,63 @@ class MatricesCourt:
         found = _APPLIED.match(written)
         return written if found and found[1] in self.exercise.definitions else ""
 
+    def _padded(self, claim: Claim, given: Given) -> str:
+        """S_k in U S_k V^T, if the sizes fit once it is as large as S: people write so S with zeros for the rest."""
+        known, cuts = Known(given, claim.link), list[t.Name]()
+
+        def whole(node: t.Node) -> t.Node:
+            if isinstance(node, t.Name) and known.is_cut(node) and known.fact(node.base, "diagonal"):
+                cuts.append(node)
+                return t.Name(node.base, span=node.span)
+            return t.mapped(node, whole)
+
+        definitions = {name: whole(node) for name, node in given.definitions.items()}
+        link = whole(claim.link)
+        try:
+            if cuts and isinstance(link, t.Relation):
+                decide(link, replace(given, definitions=definitions))
+        except ShapeError:
+            return ""  # it does not fit so either
+        except (FormulaError, NoMember):
+            pass  # its sizes do
+        return plain(cuts[0]) if cuts else ""
+
     def _decided(self, claim: Claim, given: Given) -> Decision:
         """What is found; U_k is the first columns of U, and what is false of these may be meant of the k-th alone."""
         strict, link, known = claim.role == "goal" or bool(self.exercise.derive), claim.link, Known(given, claim.link)
-        cut = next((part for part in walk(link) if isinstance(part, Name) and known.is_cut(part)), None)
+        cut = next((part for part in t.walk(link) if isinstance(part, t.Name) and known.is_cut(part)), None)
         other = None if cut is None else _single(link, {family.of: family.base for family in known.families.values()})
         try:
             found = decide(link, given, strict=strict)
         except ShapeError:
-            if not isinstance(other, Relation) or self._fails(other, given):
+            if not isinstance(other, t.Relation) or self._fails(other, given):
                 raise
             found = None
         if found is not None and (
-            cut is None or found.word != "refuted" or not isinstance(other, Relation) or self._fails(other, given)
+            cut is None or found.word != "refuted" or not isinstance(other, t.Relation) or self._fails(other, given)
         ):
             return found
         read = f"{plain(cut or link)} was read as the first columns of a matrix; write a small letter if one is meant"
         return Decision("undecided", read)
 
-    def _following(self, link: Relation, under: tuple[Node, ...], given: Given) -> Decision:
+    def _following(self, link: t.Relation, under: tuple[t.Node, ...], given: Given) -> Decision:
         """What is not always so under a condition: x >= y follows from a >= b where x - y = m (a - b) with m > 0.
 
         With more than an equality here, anything would follow from what is supposed and impossible.
         """
+        whole, strict, equal = gap(_falling(link), given), link.comparisons[0] in ("<", ">"), link.comparisons == ("=",)
         least = {name: known.at_least or known.above for name, known in self.exercise.parameters.items()}
-        sizes = [Name(name) for name, low in least.items() if low is not None and low > 0]
-        factors: list[Node] = [ONE, *sizes, *(Quotient(ONE, size) for size in sizes)]
-        for part in under:
-            for given_link in comparisons(part) if isinstance(part, Relation) else ():
-                for step in _steps(link, given_link, factors):
-                    if proves(step, given):
-                        reason = f"it follows from {plain(given_link)}, for {plain(step)}"
-                        return Decision("proved", reason, used=FORMS)
+        sizes = [Sizes(Known(given)).name(name) for name, low in least.items() if low is not None and low > 0]
+        for part in (one for node in under if isinstance(node, t.Relation) for one in comparisons(node)):
+            said, sign = gap(_falling(part), given), part.comparisons[0]
+            usable = sign in ("=",) if equal else sign in ("<", ">") if strict else sign in ("<", ">", "<=", ">=")
+            if whole is None or whole.is_zero or said is None or not usable:
+                continue
+            if inequalities.adds_up(whole, [said] if equal else [], [] if equal else [said], sizes):
+                return Decision("proved", f"it follows from {plain(part)}", used=FORMS)
         return Decision("undecided", "it is not always true; whether it is under this condition is not known")
 
-    def _fails(self, link: Relation, given: Given) -> bool:
+    def _fails(self, link: t.Relation, given: Given) -> bool:
         try:
             return decide(link, given).word == "refuted"
         except FormulaError:
@@ -498,46 +520,28 @@ class MatricesCourt:
         said = {name.base for part in claim.under for name in names_in(part)}
         return sorted(name for name in (found.example.sizes if found.example else ()) if name not in given | said)
 
-    def _under(self, under: tuple[Node, ...]) -> tuple[Given, bool]:
+    def _under(self, under: tuple[t.Node, ...]) -> tuple[Given, bool]:
         """What is given with the conditions 'for all i <= k', and whether these are all."""
-        said = [link for part in under if isinstance(part, Relation) for link in comparisons(part)]
+        said = [link for part in under if isinstance(part, t.Relation) for link in comparisons(part)]
         matrices = {name for name, shape in self.given.shapes.items() if shape != SCALAR}
         about = [link for link in said if not any(plain(name) in matrices or name.index for name in names_in(link))]
         about = [link for link in about if link.comparisons[0] in ("=", "<", ">", "<=", ">=")]
-        others = [part for part in under if not isinstance(part, Name | Relation)]
+        others = [part for part in under if not isinstance(part, t.Name | t.Relation)]
         given = replace(self.given, assume=(*self.given.assume, *about))
         return given, len(about) == len(said) and not others
 
 
-RISING: Mapping[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": ">", ">=": ">=", "=": "="}
-
-
-def _steps(link: Relation, given: Relation, factors: Sequence[Node]) -> Iterator[Relation]:
-    """Statements any of which makes the first comparison follow from the second."""
-    if link.comparisons[0] not in RISING or given.comparisons[0] not in RISING:
-        return
-    (x, y), (a, b) = (_falling(one) for one in (link, given))
-    wanted, sign = RISING[link.comparisons[0]], RISING[given.comparisons[0]]
-    if (wanted == "=") != (sign == "=") or (wanted == ">" and sign == ">="):
-        return
-    gap, known = Sum((x, Negative(y))), Sum((a, Negative(b)))
-    for factor in factors:
-        scaled_up = known if factor == ONE else Product((factor, known))
-        for other in (scaled_up, Negative(scaled_up)) if sign == "=" else (scaled_up,):
-            yield Relation((gap, other), ("=",))
-
-
-def _falling(link: Relation) -> tuple[Node, Node]:
+def _falling(link: t.Relation) -> tuple[t.Node, t.Node]:
     """The larger side first."""
     left, right = link.terms
     return (right, left) if link.comparisons[0] in ("<", "<=") else (left, right)
 
 
-def _single(node: Node, members: Mapping[str, str]) -> Node:
+def _single(node: t.Node, members: Mapping[str, str]) -> t.Node:
     """With one column in place of the first columns: u_k for U_k."""
-    if isinstance(node, Name) and node.index is not None and node.base in members:
+    if isinstance(node, t.Name) and node.index is not None and node.base in members:
         return replace(node, base=members[node.base])
-    return mapped(node, lambda part: _single(part, members))
+    return t.mapped(node, lambda part: _single(part, members))
 
 
 def shown(found: Decision) -> dict[str, Any]:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
 
 from headwright.check.answer import named
 from headwright.check.scalars import Scalar, Thing, number
-from headwright.check.scalars.solver import bounded
-from headwright.check.settings.matrices.deciding import difference, prepared, proves
+from headwright.check.settings.matrices.deciding import gap, prepared, proves
 from headwright.check.settings.matrices.forms import Form, scaled
+from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
-from headwright.errors import InputError
 from headwright.formula.shapes import spelt
 from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Product, Relation, Transpose, put, walk
 
-TURNED = {"=": "=", "<=": ">=", "<": ">=", ">=": "<=", ">": "<="}
-SECONDS = 1
+ORDERS = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True)
@@ -66,8 +62,8 @@ class Aim:
     @cached_property
     def wanted(self) -> str:
         """How the two ends compare: the strongest comparison that is true of them."""
-        gap = _gap((self.start, self.end), self.given)
-        if gap is not None and gap.is_zero:
+        whole = gap((self.start, self.end), self.given)
+        if whole is not None and whole.is_zero:
             return "="
         if proves(Relation((self.start, self.end), ("<=",)), self.given):
             return "<="
@@ -78,13 +74,16 @@ class Aim:
 
         Two sums that are equal term by term say no more than their terms do.
         """
-        turned = self._times((self.start, self.end))
-        wholes = [whole for sides in turned if (whole := _gap(sides, self.bare)) is not None]
-        mine = _gap(_terms(link, self.given) or link.terms, self.bare)
-        if not any(_multiple(mine, whole) not in (None, 0) for whole in wholes):
+        mine = gap(_terms(link, self.given) or link.terms, self.bare)
+        if not any(_multiple(mine, whole) not in (None, 0) for whole in self.wholes):
             return False
-        opened = _gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
+        opened = gap(link.terms, replace(self.given, facts=_loose(self.given.facts)))
         return opened is None or not opened.is_zero  # ||A|| = ||U S V^T|| only says what A is
+
+    @cached_property
+    def wholes(self) -> list[Form | None]:
+        """What is to be shown, and the same times a matrix that has an inverse."""
+        return [gap(sides, self.bare) for sides in self._times((self.start, self.end))]
 
     def _times(self, sides: tuple[Node, ...]) -> list[tuple[Node, ...]]:
         """The two, and the two times a matrix that has an inverse."""
@@ -96,17 +95,17 @@ class Aim:
         An equation may be taken any number of times, also less than none; an inequality not less than none.
         """
         passing = self.passing
-        whole = _gap((self.start, self.end), passing)
+        whole = gap((self.start, self.end), passing)
         equal, above = [], []
         for step in steps:
             sign = step.comparisons[0]
             if sign == "=":
-                equal += [gap for sides in self._times(step.terms) if (gap := _gap(sides, passing)) is not None]
-            elif sign in TURNED and self.wanted != "=":
+                equal += [one for sides in self._times(step.terms) if (one := gap(sides, passing)) is not None]
+            elif sign in ORDERS and self.wanted != "=":
                 sides = step.terms if sign[0] == self.wanted[0] else step.terms[::-1]
-                above += [gap for gap in (_gap(sides, passing),) if gap is not None]
+                above += [one for one in (gap(sides, passing),) if one is not None]
         sizes = [prepared(Known(passing)).algebra.sizes.of(size) for size in Known(passing).sized]
-        return whole is not None and _adds_up(whole, equal, above, sizes)
+        return whole is not None and adds_up(whole, equal, above, sizes)
 
     def follows(self, steps: Sequence[Relation], leaps: Sequence[Relation]) -> bool:
         """Whether a leap is a small step once the others are taken: H_p = P H, and then Z_p = P Z."""
@@ -136,7 +135,7 @@ class Aim:
         low, high = (self.start, self.end) if self.wanted == "<=" else (self.end, self.start)
         for link in links:
             below, above = link.terms if link.comparisons[0] == "<=" else reversed(link.terms)
-            share = _multiple(_gap((below, above), self.given), _gap((low, high), self.given))
+            share = _multiple(gap((below, above), self.given), gap((low, high), self.given))
             if share is not None and share != 1:
                 continue
             ends = _same(below, low, self.bare), _same(above, high, self.bare)
@@ -178,47 +177,10 @@ def _multiple(mine: Form | None, whole: Form | None) -> Scalar | None:
     return factor if of_sizes and mine == scaled(whole, factor) else None
 
 
-def _gap(sides: tuple[Node, ...], given: Given) -> Form | None:
-    statement = Relation((sides[0], sides[1]), ("=",))
-    try:
-        known = Known(given, statement)
-        typed = known.typed(statement)
-        if not isinstance(typed, Relation):
-            return None
-        normal = prepared(known)
-        return difference(normal.of(typed.terms[0]), normal.of(typed.terms[1]))
-    except InputError:  # it has no form: then it is no copy of what has one
-        return None
-
-
 def _loose(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """What is known without anything that makes products of matrices shorter."""
     kept = frozenset({"columns", "singular values", "diagonal", "positive"})
     return {about: said & kept for about, said in facts.items()}
-
-
-def _adds_up(whole: Form, equal: Sequence[Form], above: Sequence[Form], sizes: Sequence[Scalar]) -> bool:
-    """Whether a form is a sum of multiples, by rational numbers and sizes, of others; none negative of the second."""
-    z3 = import_module("z3")
-    solver = bounded(z3.Solver(), SECONDS)
-    total = {term: -z3.RealVal(str(factor)) for term, factor in _by_term(whole)}
-    alike = [(one, free) for free, ones in ((True, equal), (False, above)) for one in ones]
-    for place, (one, free) in enumerate((one, free) for one, free in alike if one.rows == whole.rows):
-        for times in (number(1), *sizes, *(1 / size for size in sizes)) if one.is_scalar else (number(1),):
-            factor = z3.Real(f"{place} {times}")
-            if not free:
-                solver.add(factor >= 0)
-            for term, value in _by_term(scaled(one, times)):
-                total[term] = total.get(term, z3.RealVal(0)) + factor * z3.RealVal(str(value))
-    solver.add(*(value == 0 for value in total.values()))
-    return bool(solver.check() == z3.sat)
-
-
-def _by_term(given: Form) -> Iterator[tuple[object, Fraction]]:
-    """The rational numbers in a form, and what each multiplies."""
-    for word, value in given.terms:
-        under = tuple(value.under.items())
-        yield from (((word, monomial, under), factor) for monomial, factor in value.over.items())
 
 
 def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> list[Node]:
@@ -231,5 +193,5 @@ def _reached(first: Node, links: Sequence[tuple[Node, ...]], passing: Given) -> 
 
 def _same(x: Node, y: Node, passing: Given) -> bool:
     """Written alike, up to algebra that needs no definition: an index named otherwise, factors in another order."""
-    gap = None if x == y else _gap((x, y), passing)
-    return x == y or (gap is not None and gap.is_zero)
+    found = None if x == y else gap((x, y), passing)
+    return x == y or (found is not None and found.is_zero)

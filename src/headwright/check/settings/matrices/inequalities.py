@@ -9,16 +9,18 @@ with p ones is a counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 
 from headwright.check.decision import Example
 from headwright.check.scalars import Scalar, Thing, number, prove, sqrt
 from headwright.check.scalars.scalar import ONE as UNDER
+from headwright.check.scalars.solver import bounded
 from headwright.check.scalars.where import Where
-from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Member, Partial
+from headwright.check.settings.matrices.forms import ZERO, Algebra, Applied, Form, Member, Partial, scaled
 from headwright.check.settings.matrices.known import NoForm
 from headwright.check.settings.matrices.normal import candidates, rank_bound
 
@@ -26,6 +28,7 @@ TERMS = "the signs of its terms"
 SIZES = "an inequality between sizes"
 ABEL = "summation by parts"
 SQUARED = "squares of both sides, "
+SECONDS = 1
 SMALL = range(1, 9)  # sizes at which a counterexample is looked for
 TRIED = (*SMALL, 26, 101, 1001, 10_001)  # and those where it need not be written out
 
@@ -103,6 +106,30 @@ def nonnegative(value: Scalar, algebra: Algebra, where: Where, *, strict: bool) 
     if not weights.never_negative(where, strict=strict):
         return None
     return ABEL if weights.parts else SIZES
+
+
+def adds_up(whole: Form, equal: Sequence[Form], above: Sequence[Form], sizes: Sequence[Scalar]) -> bool:
+    """Whether a form is a sum of multiples, by rational numbers and sizes, of others; none negative of the second."""
+    z3 = import_module("z3")
+    solver = bounded(z3.Solver(), SECONDS)
+    total = {term: -z3.RealVal(str(factor)) for term, factor in _by_term(whole)}
+    alike = [(one, free) for free, ones in ((True, equal), (False, above)) for one in ones]
+    for place, (one, free) in enumerate((one, free) for one, free in alike if one.rows == whole.rows):
+        for times in (number(1), *sizes, *(1 / size for size in sizes)) if one.is_scalar else (number(1),):
+            factor = z3.Real(f"{place} {times}")
+            if not free:
+                solver.add(factor >= 0)
+            for term, value in _by_term(scaled(one, times)):
+                total[term] = total.get(term, z3.RealVal(0)) + factor * z3.RealVal(str(value))
+    solver.add(*(value == 0 for value in total.values()))
+    return bool(solver.check() == z3.sat)
+
+
+def _by_term(given: Form) -> Iterator[tuple[object, Fraction]]:
+    """The rational numbers in a form, and what each multiplies."""
+    for word, value in given.terms:
+        under = tuple(value.under.items())
+        yield from (((word, monomial, under), factor) for monomial, factor in value.over.items())
 
 
 def surely(value: Scalar, where: Where) -> bool:
