@@ -106,7 +106,7 @@ SAID = [
      r"The rest $A - B = \sum_{i=k}^d \sigma_i u_i v_i^\top$ has the singular values $\sigma_k, \dots, \sigma_d$.",
      r"The rest $A - B = \sum_{i=k}^d \sigma_i u_i v_i^\top$ has the singular values $\sigma_1, \dots, \sigma_d$."),
     ("permutation", "Permuting the words just permutes the outputs.", "Permuting the words repeats the outputs."),
-    ("positions-help", "Moving the words leaves the positions in place.", "Moving the words leaves the words in place."),
+    ("positions-help", "Moving the words leaves the positions in place.", "Moving words leaves the words in place."),
     ("causal-mask", "The mask leaves only one key for the first token.",
      "The mask leaves only one key for the second token."),
     ("self-attention-copy", "Hence $u_b$ cannot be reached.", "Hence $u_a$ cannot be reached."),
