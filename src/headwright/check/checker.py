@@ -1,6 +1,7 @@
 """One answer from its text to its verdict. This file is the table of contents of check:
 
-read      `reading` finds the statements of a text; `sorting` makes an `Answer` of them: definitions, conditions, claims
+read      `reading.statements` finds what a text says: sentences, plainer words, clauses, what each adds (`saying`)
+sort      `sorting` makes an `Answer` of it: names (`naming`), definitions, conditions, claims, cases (`variants`)
 claims    `judging.claims` takes a statement apart: one comparison each, with what it is said for
 decide    a setting (`settings`) says what names mean, and its `Court` decides one claim at a time
 replay    `replay` looks at every decision again, on explicit instances; `hearing` does these three for all that is said

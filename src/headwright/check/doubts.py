@@ -25,7 +25,7 @@ MAY_CHANGE = "it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(
     r"^\W*(?:(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
-    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ [a-z])",  # 'where $S_1$ keeps the first of them'
+    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ (?!(?:is|be|are) any\b)[a-z])",  # 'where $S_1$ keeps $x$'
     re.IGNORECASE,
 )
 

@@ -298,7 +298,8 @@ def _never_said(bench: Bench, said: Said, answer: Answer, against: Sequence[Judg
     stated += [one.node for variant in answer.variants for one in (*variant.definitions.values(), *variant.conditions)]
     stated += said.node.conditions if isinstance(said.node, t.Quantified) else ()
     stated += (*said.perhaps, *(said.statement.under if said.statement is not None else ()))
-    spoken = {"I", *defined, *(full_name(name) for node in stated for name in names_in(node))}
+    labels = bench.exercise.keys.named if bench.exercise.keys is not None else ()
+    spoken = {"I", *labels, *defined, *(full_name(name) for node in stated for name in names_in(node))}
     for one in against if bench.exercise.integers is None else ():
         if speaks_of_moments(one.link):
             continue  # the laws of keys say themselves what is known

@@ -11,6 +11,8 @@ ANSWERS = {
     "averaging-many": r"$q = \ln(n/\epsilon) \sum_{i=1}^m k_i$. ",
     "averaging-gaussian": r"$q = \ln(2n/\epsilon)(\mu_a + \mu_b)$. ",
     "averaging-scaled": r"$q = \lambda(\mu_a + \mu_b)$ with large $\lambda$. ",
+    "averaging-scaled-discrete": r"$\alpha_1/\alpha_2 = e^{(c-1)t}$. ",
+    "copying": r"The condition is $k_j^\top q - k_i^\top q \ge \ln(n/\delta)$ for all $i \ne j$. ",
     "two-heads": r"$q_1 = \lambda\mu_a$ and $q_2 = \lambda\mu_b$ with $\lambda$ large. ",
 }
 # An exercise, what is true of its answer above, and a twin that is not.
@@ -60,6 +62,11 @@ SAID = [
     ("averaging-scaled", "For $g > 1$ the output is close to $v_a$, for $g < 1$ it is close to the second one.",
      "For $g > 1$ the output is close to $v_a$, for $g > 2$ it vanishes."),
     ("averaging-scaled", r"For $g > 1$ the weight $\alpha_a \to 1$.", r"For $g > 1$ the weight $\alpha_a \to 0$."),
+    ("averaging-scaled-discrete", r"The ratio is $e^{t/2}$ for $c = \frac32$ and $e^{-t/2}$ for $c = \frac12$.",
+     r"The ratio is $e^{t/2}$ for $c = \frac32$ and $e^{t/2}$ for $c = \frac12$."),
+    ("averaging-scaled-discrete", "The first score is $ct$, the second is $t$.",
+     "The first score is $ct$, the second is $2t$."),
+    ("copying", "Then nearly all the weight is on $k_j$.", "Then nearly all the weight is on $k_i$."),
     ("two-heads", "Head 1 attends to $k_a$ and head 2 to $k_b$.", "Head 1 attends to $k_a$ and head 2 to $k_a$."),
     ("two-heads", r"The first head looks at $\mu_a$, the second at $\mu_b$.",
      r"The first head looks at $\mu_a$, the second at $\mu_a$."),

@@ -295,6 +295,11 @@ def is_condition(text: str) -> bool:
     return len(plain) < 24 and not any(sign in plain for sign in ("^", "(", "frac", "sum", "+", "v_", "alpha", "k_"))
 
 
+TRIED = frozenset(
+    {"might", "may", "could", "try", "tried", "tempting", "naive", "naively", "attempt", "guess", "think"}
+)
+
+
 def _spread(found: Sequence[Clause]) -> None:
     """A word that may turn a meaning reaches over the clauses that hang on its own."""
     turned, bare = "", False
@@ -303,6 +308,7 @@ def _spread(found: Sequence[Clause]) -> None:
             clause.turned = clause.turned or ("" if clause.cue else turned)
             continue
         hangs = bare and clause.after not in (",", ":") and clause.cue not in FRESH
+        hangs = hangs or (turned in TRIED and clause.cue in ("but", "then"))  # 'one might try $a$, but then $b$'
         if clause.part in STRONG and clause.cue and not hangs:
             turned = ""
         turned = clause.turned or turned

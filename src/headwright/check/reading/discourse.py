@@ -181,3 +181,39 @@ def said_for(nodes: tuple[t.Node, ...], conditions: tuple[t.Node, ...]) -> tuple
     if not nodes or not conditions:
         return (*nodes, *conditions)
     return (*nodes[:-1], t.Quantified(nodes[-1], conditions, span=nodes[-1].span))
+
+
+def plain_condition(node: t.Node) -> bool:
+    """Whether names and numbers alone are compared: i != a, b."""
+    terms = node.terms if isinstance(node, t.Relation) else (node,)
+    flat = [item for term in terms for item in t.listed(term)]
+    return isinstance(node, t.Relation) and all(isinstance(item, t.Name | t.Number) for item in flat)
+
+
+# Statements as they were written.
+
+
+def resumable(said: Statement, sure: tuple[t.Node, ...], *, start: bool = False) -> t.Node | None:
+    """What a chain goes on with: its end; for a case that it is not said for its start, if all of it is equal.
+
+    With `start` its start in any case: then what is said of $alpha_j$ is not taken for a condition on the scores.
+    """
+    node = None if said.node is None else t.unquantified(said.node)
+    if not isinstance(node, t.Relation) or isinstance(node.terms[-1], t.Listing):
+        return None
+    equal = set(node.comparisons) <= {"=", "~"} and not isinstance(node.terms[0], t.Listing)
+    if all(part in said.under for part in sure) and not (start and equal):
+        return node.terms[-1]
+    return node.terms[0] if equal else None
+
+
+def newlines(node: t.Node | None) -> int:
+    """How many lines below the start of a formula a statement begins."""
+    return 0 if node is None else node.span.source.count("\n", 0, node.span.start)
+
+
+def source_of(node: t.Node | None, text: str) -> str:
+    """The part of a formula that a statement was read from."""
+    if node is None or not node.span.source:
+        return text
+    return node.span.source[node.span.start : node.span.stop].strip() or text

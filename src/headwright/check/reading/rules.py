@@ -87,6 +87,7 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "other keys": lambda one: not one.complete,
     "tokens": lambda one: one.tokens,
     "matrices": lambda one: one.matrices,
+    "a condition is asked": lambda one: one.condition,
     "q is asked": lambda one: one.asked == "q",
     "B is asked": lambda one: one.asked == "B",
     "tau is asked": lambda one: one.asked == "tau",

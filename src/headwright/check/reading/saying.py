@@ -21,7 +21,11 @@ from headwright.check.reading.discourse import (
     is_index,
     joined,
     left_out_of,
+    newlines,
+    plain_condition,
+    resumable,
     said_for,
+    source_of,
     turns,
 )
 from headwright.check.reading.lexicon import lexicon
@@ -180,6 +184,8 @@ class _Saying:
                     self._add(clause, "goal", "what is wanted, not claimed")
                 case "example" | "suffices":
                     self._add(clause, "example")
+                    if clause.cue in lexicon().table("so does") and not clause.formulas:  # 'and so does the third'
+                        self._unclear(f"'{clause.cue} {clause.text}' was not understood")
                 case "define":
                     self._claims(clause, "definition")
                 case "reason":
@@ -252,7 +258,7 @@ class _Saying:
         if any(one.inside and one.part in ("if", "otherwise") for one in self.clauses[self.place + 1 : self.place + 2]):
             return False  # ($B = 0$ if $k = 1$): it has a case of its own
         nodes = self._nodes(clause)
-        return bool(self.last) and bool(nodes) and all(map(_plain_condition, nodes))
+        return bool(self.last) and bool(nodes) and all(map(plain_condition, nodes))
 
     def _add(self, clause: Clause, role: Role, why: str = "") -> None:
         if role != "goal" and self._said_in_words(clause):
@@ -295,7 +301,7 @@ class _Saying:
         said = replace(said, under=sure, perhaps=perhaps, unknown=unknown, loose=token.loose, follows=follows)
         parts = self.all.parsed(text)
         for node, problem in parts:
-            line, shown_as = token.line + _newlines(node), _source(node, text) if len(parts) > 1 else text
+            line, shown_as = token.line + newlines(node), source_of(node, text) if len(parts) > 1 else text
             node = t.flipped(node) if denied and node is not None else node
             self.all.found.append(replace(said, text=shown_as, line=line, node=node, problem=problem))
         aside = remark or clause.inside or token.goes_on == "aside"
@@ -330,8 +336,8 @@ class _Saying:
         (first, _), *more = parts
         self.all.found[chain] = replace(before, text=whole, node=first)
         for node, _ in more:
-            at = before.line + _newlines(node)
-            self.all.found.append(replace(before, text=_source(node, text), line=at, node=node, problem=None))
+            at = before.line + newlines(node)
+            self.all.found.append(replace(before, text=source_of(node, text), line=at, node=node, problem=None))
         return True
 
     def _resumes(self, token: Token, clause: Clause) -> bool:
@@ -342,12 +348,12 @@ class _Saying:
             return False
         before, instead = self.all.found[self.all.chain], token.goes_on == "instead"
         sure, perhaps, unknown = self._in_force()
-        left = _resumable(before, sure, start=self.all.objects.condition)
+        left = resumable(before, sure, start=self.all.objects.condition)
         if instead:  # another value of what had one for another case
-            left = self.all.resumed if before.resumes else _resumable(replace(before, under=()), (t.Name("case"),))
+            left = self.all.resumed if before.resumes else resumable(replace(before, under=()), (t.Name("case"),))
         if left is None or before.why:
             return False
-        parts = self.all.parsed(f"{_source(left, '')} {token.text}")
+        parts = self.all.parsed(f"{source_of(left, '')} {token.text}")
         if any(node is None for node, _ in parts):
             return False
         other = any(is_index(part) for part in sure)  # 'for $i > m$ it is ...' is not said for $i \\le m$ too
@@ -355,7 +361,7 @@ class _Saying:
         under = sure if instead else (*tied, *sure)
         with_it = (*before.resumes, before.node) if before.node is not None else before.resumes
         for node, _ in parts:
-            self._put("claim", _source(node, token.text), token.line, node, under=under, perhaps=perhaps,
+            self._put("claim", source_of(node, token.text), token.line, node, under=under, perhaps=perhaps,
                       unknown=unknown, loose=token.loose, resumes=with_it)  # fmt: skip
         self.all.chain, self.all.resumed = len(self.all.found) - 1, left
         return True
@@ -469,7 +475,7 @@ class _Saying:
         for token in clause.formulas:
             for node, problem in self.all.parsed(token.text):
                 why = "" if node is not None else "it cannot be read"
-                self._put("assumption", _source(node, token.text), token.line, node, why=why, problem=problem)
+                self._put("assumption", source_of(node, token.text), token.line, node, why=why, problem=problem)
         if clause.formulas or clause.mentions:  # and not 'we assume the setting above'
             self.all.supposed.append(Condition(nodes, unknown))
             self.last, self.supposing = [], True
@@ -507,6 +513,9 @@ class _Saying:
         if _COUNTERFACTUAL.search(self.sentence.text) or argued:
             self.front = [Condition((), "otherwise")]  # 'A for B: otherwise C would be so' speaks of what is not so
             self._claims(clause)
+            return
+        if clause.mentions and not clause.formulas:  # '$a = x$ for $c = 1$, otherwise $y$'
+            self._unclear(f"'otherwise {clause.text}' was not understood")
             return
         before, said = self.complement, self.all.found[self.last[-1]] if self.last else None
         match said.node if said is not None else None:
@@ -580,44 +589,9 @@ class _Saying:
             self.all.found.append(replace(last, text=plain(never), node=never, under=under, tentative=True))
 
 
-def _plain_condition(node: t.Node) -> bool:
-    terms = node.terms if isinstance(node, t.Relation) else (node,)
-    flat = [item for term in terms for item in t.listed(term)]
-    return isinstance(node, t.Relation) and all(isinstance(item, t.Name | t.Number) for item in flat)
-
-
-def _resumable(said: Statement, sure: tuple[t.Node, ...], *, start: bool = False) -> t.Node | None:
-    """What a chain goes on with: its end; for a case that it is not said for its start, if all of it is equal.
-
-    With `start` its start in any case: then what is said of $alpha_j$ is not taken for a condition on the scores.
-    """
-    node = None if said.node is None else t.unquantified(said.node)
-    if not isinstance(node, t.Relation) or isinstance(node.terms[-1], t.Listing):
-        return None
-    equal = set(node.comparisons) <= {"=", "~"} and not isinstance(node.terms[0], t.Listing)
-    if all(part in said.under for part in sure) and not (start and equal):
-        return node.terms[-1]
-    return node.terms[0] if equal else None
-
-
 def _another(clause: Clause) -> int | None:
     """Where the last formula of a clause stands, if '... works too', '... would also do' stands behind it."""
     at = max((number for number, token in enumerate(clause.tokens) if token.kind == "formula"), default=None)
     said = " ".join(token.text for token in clause.tokens[-1 if at is None else at :] if token.kind == "word")
     also = _ALSO.fullmatch(said) is not None and any(one in said for one in ("also", "too", "well"))
     return at if also else None
-
-
-# Where a statement was written.
-
-
-def _newlines(node: t.Node | None) -> int:
-    """How many lines below the start of a formula a statement begins."""
-    return 0 if node is None else node.span.source.count("\n", 0, node.span.start)
-
-
-def _source(node: t.Node | None, text: str) -> str:
-    """The part of a formula that a statement was read from."""
-    if node is None or not node.span.source:
-        return text
-    return node.span.source[node.span.start : node.span.stop].strip() or text

@@ -327,7 +327,6 @@ class Things(Cursor):
             if kind == "score":
                 terms.append((rf"k_{{{letter}}}^\top {self.query(head)}", where))
             elif kind == "exponential":
-                self.need(self.objects.asked != "tau")  # there the scores are divided by it first
                 terms.append((rf"e^{{k_{{{letter}}}^\top {self.query(head)}}}", where))
             else:
                 self.need(self.query(head))
@@ -439,7 +438,12 @@ class Things(Cursor):
         if kind:
             refs = (FRONT,) if front else (REST,) if rest else (self.ordinal(number),) if number else ()
             return self._of_nouns(kind, each, refs, count)
+        if number and each == "the" and self.last is not None and self.last.kind in KINDS:
+            self.need(self.word() in lexicon().table("being") and not self.objects.tokens)
+            return self.of_keys(self.last.kind, (self.ordinal(number),), True)  # 'the first score is $x$, the second'
         self.need(each == "the" and not (front or rest or count or number))
+        if self.take("ratio", "quotient"):
+            return self._ratio()
         if self.take_from("denominator"):
             if self.take("of"):
                 self.next("term")
@@ -547,6 +551,14 @@ class Things(Cursor):
             text for text in stated if mentioned("weight", sides(text)[0])
         ]  # rather than a score, said as a reason
         return Subject("term", ((sides((weights or stated)[0])[0], ""),), guessed=True)
+
+    def _ratio(self) -> Subject:
+        """The quotient that was written last, on the left of what it is."""
+        stated = [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+        written = [side for text in stated for side in sides(text)[:1] if re.search(r"/|frac", side)]
+        self.need(written)
+        self.take("of the weights", "of the two weights")
+        return Subject("term", ((written[-1], ""),), guessed=True)
 
     def _length(self, each: str) -> Subject:
         noun = self.take("norm", "length", "rank")

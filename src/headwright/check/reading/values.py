@@ -37,6 +37,8 @@ class Values(Things):
         if self.kind() == "formula":  # 'are then $1/tau = ln(n/epsilon)$', 'all other weights $-> 0$'
             text = self.next("formula")
             self.need(bool(sign) != leads_on(text))
+            named = subject.guessed and subject.kind == "term" and _NAMED.match(text)
+            self.need(not named)  # 'for $k = 1$ this is $B = 0$': what is said is all of it
             sign, loose = self.exactly(sign, loose)
             return self.for_each(subject, sign, text), loose
         if self.take_from("in all"):  # 'the others are together at most $x$'
@@ -146,3 +148,4 @@ class Values(Things):
 
 _LETTER = re.compile(r"[b-hj-z]")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")
+_NAMED = re.compile(r"\s*\\?[a-zA-Z]+(?:_(?:\w|\{[^{}]*\}))?\s*=")

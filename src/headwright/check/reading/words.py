@@ -29,6 +29,27 @@ CASES = frozenset({"if", "when", "whenever", "for", "once", "unless", "where", "
 LABEL = re.compile(r"\d+[a-z]?|[ivx]{1,4}")
 
 
+TAIL = frozenset(
+    {
+        "to",
+        "on",
+        "onto",
+        "at",
+        "into",
+        "so",
+        "also",
+        "namely",
+        "the",
+        "does",
+        "do",
+        "too",
+        "one",
+        "token",
+        "head",
+        "key",
+    }
+)
+ORDINAL = frozenset({"first", "second", "third", "fourth", "itself", "both"})
 NAMES = re.compile(r"(?:\s*\\?[a-zA-Z]+'?(?:_(?:\w|\{[^{}]*\}))?\s*,?)+")
 
 
@@ -55,9 +76,18 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
             if clause.part == "goal" and number == 0:
                 continue
             cue = clause.cue if number == 0 else ""
-            if _claims_something(stretch, cue, named=behind):
+            alone = behind and clause.part in ("claim", "reason", "goal") and _is_tail(stretch)
+            if alone or _claims_something(stretch, cue, named=behind):
                 yield f"{cue} {shown(stretch)}".lstrip(), stretch[0].line
             behind = behind or any(token.kind == "formula" for token in stretch)
+
+
+def _is_tail(stretch: Sequence[Token]) -> bool:
+    """'..., and to $k_b$', '... and the second', '$c = v_a$ and $v_b$', 'and so it is': of more things, or again."""
+    words = {token.text for token in stretch if token.kind == "word"}
+    if any(token.kind in ("formula", "mark") for token in stretch) or not words <= TAIL | ORDINAL:
+        return False
+    return any(token.kind == "term" for token in stretch) or bool(words & ORDINAL) or {"so", "it"} <= words
 
 
 def ends_in_words(clause: Clause) -> bool:
