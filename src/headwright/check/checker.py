@@ -125,7 +125,7 @@ def _objects(exercise: Exercise) -> Objects:
         changed = [(name, exercise.tokens.tokens[name]) for name in exercise.redefines] if exercise.tokens else []
         return Objects(
             tokens=tokens, asked=asked, pair=_pair(exercise), matrices=matrices, facts=facts, output=output,
-            changed=changed[0] if len(changed) == 1 else ("", ""),
+            changed=changed[0] if len(changed) == 1 else ("", ""), hoped=exercise.hoped,
         )  # fmt: skip
     first, called = (keys.first.size, keys.first.set) if keys.first is not None else ("", "")
     queries = tuple(name for name in exercise.answer if name.startswith("q_")) or ("q",)

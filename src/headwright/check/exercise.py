@@ -173,6 +173,7 @@ class Exercise(Strict):
     determines: bool = False  # and say what that is, in every case: a bound, or what it is not, is no answer
     condition: bool = False  # an answer states the condition under which the goals hold
     redefines: tuple[str, ...] = ()  # given names that an answer may define anew
+    hoped: str = ""  # what the one that is asked about is hoped to become by that
     also: dict[str, str] = {}  # other names for given ones: X_perm for X_p; Sigma for S, unless an answer defines it
     skeleton: str = ""
     goals: tuple[Source, ...] = ()

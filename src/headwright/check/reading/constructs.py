@@ -163,7 +163,7 @@ class Constructs(Rules):
         name = self.objects.asked
         self.need(self.objects.matrices and re.fullmatch("[A-Z]", name) is not None)
         if not (self.sign == ACTS and self.out and self.out[-1].text in ("and", "but", ",")):
-            self.need(self._the_matrix())
+            self.need(self.just_set() or self._the_matrix())
         self.skip("adverbs")
         verb = self.phrase(lexicon().acts)
         self.need(verb)
@@ -183,6 +183,12 @@ class Constructs(Rules):
         self.need(all(map(_NAME.fullmatch, found)))
         self.sign = ACTS
         return [f"{name} {one} = {one if value == 'itself' else value}" for one in found], "room"
+
+    def just_set(self) -> bool:
+        """'$M = A A^\\top$ keeps ...', 'Q = ... turns ...': what stands before it is the matrix."""
+        last = self.out[-1] if self.out else None
+        begins = rf"\s*(?:{self.objects.asked or '[QKV]'})\s*="
+        return last is not None and last.kind == "formula" and re.match(begins, last.text) is not None
 
     def _the_matrix(self) -> str:
         """'it', 'the matrix' or its name: what is asked for."""
@@ -328,4 +334,4 @@ _DOTS = re.compile(
 _DEFINED = re.compile(r"\s*(\\?(?:tau|lambda|gamma|beta|[rstzZL])(?![a-zA-Z_]))\s*=")
 _EQUATION = re.compile(r"(?:[^<>≤≥≈≠!]|\\(?!leq?|geq?|neq?|approx|to|gg|ll))*=(?:[^<>≤≥≈≠!])*")
 _OF_COLUMNS = re.compile(r"\s*([AB]|[ab]_(?:\w|\{\w\}))\s*")
-_NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})")
+_NAME = re.compile(r"[vabxw]_(?:\w|\{\w\})|[AB]\s*[a-z]")

@@ -109,9 +109,10 @@ class _Reader(Constructs):
         if last.kind in ("formula", "term"):
             asks = self.word(1) if self.word() == "which" else self.word()
             told = self.objects.tokens and asks in lexicon().table("attending")  # '$q_1 = u_c$ looks at token 3'
+            does = self.just_set() and ((self.word(),) in lexicon().acts or self.word() == "turns")
             again = self.word() == "to" and self.sign == r"\to" and self._in_a_case()
             of_it = last.kind == "formula" and (self.word() in ("this", "that") or self._of_answer())
-            return again or of_it or bool(told) or self.word() in BEGIN_BARE
+            return again or of_it or bool(told) or does or self.word() in BEGIN_BARE
         if last.text in ("it", "these"):
             return len(self.out) > 1 and self.out[-2].text == "with"  # 'with it the scores are ...'
         if last.text in ("let", "where"):
@@ -158,7 +159,11 @@ class _Reader(Constructs):
 
     def _passed_over(self) -> bool:
         """What claims nothing of the answer, where a clause may begin: a fact, a step, what the exercise gives."""
-        return self._may_begin() and self.passed_over()
+        passed = self._may_begin() and self.passed_over()
+        if passed and self.text() == "," and self.out and self.out[-1].text in ("as", "since", "because"):
+            self.out.pop()  # 'as $\\pi$ is irrational, ...': the reason is given, and what follows stands alone
+            self.at += 1
+        return passed
 
     def _try(self) -> list[Token] | None:
         start, line = self.at, self.tokens[self.at].line

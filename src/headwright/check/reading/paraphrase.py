@@ -22,6 +22,10 @@ WANTED = (
     r"(?:what (?:was|is|we|i|you)(?: are| were)? (?:needed?|wanted?|asked(?: for)?|required|claimed|looking for|after)"
     r"(?: to show| to prove)?|(?:enough|sufficient|as required|fine|good enough)(?! (?:to|for|as|only|if|when)))"
 )
+MOVING = (
+    r"(?:permuting|exchanging|shuffling|reordering) (?:the )?(?:words|tokens|rows(?: of §\d+T)?)"
+    r" (?:gives|yields) the input"
+)
 STEPS = r"(?:subtract|divide|multiply|cancel|rearrange|square|expand|simplify|substitute|insert|factor)"
 COMBINED = {
     "mean": r"\frac{{({}) + ({})}}{{2}}", "average": r"\frac{{({}) + ({})}}{{2}}", "sum": "({}) + ({})",
@@ -194,6 +198,12 @@ def _contrasted(sentence: _Sentence, found: re.Match[str]) -> str:
     )
 
 
+def _of_its_space(sentence: _Sentence, found: re.Match[str]) -> str:
+    """'... for every $v_b$ in the second subspace', where it is."""
+    name = re.sub(r"[\s{}]", "", sentence.text(found["one"]))
+    return "" if name == {"first": "v_a", "second": "v_b"}[found["which"]] else found[0]
+
+
 _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], str]], ...] = (
     (_turn(rf"(?:suppose|assume)(?: that)?(?: ,)? {_CONTRADICTION}(?: ,)?(?: that)?"), "suppose that"),
     (_turn(rf"{_CONTRADICTION}(?: ,)?(?: let us| we)? (?:suppose|assume)(?: that)?"), "suppose that"),
@@ -247,8 +257,15 @@ _TURNS: tuple[tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], 
     ),
     (_turn(r"(they|these|we)'re"), r"\1 are"),
     (_turn(r"(because|since|for) then"), r"\1"),
+    (_turn(rf"for (?:every|all|each|any) (?P<one>{T}) in the (?P<which>first|second) (?:sub)?space"), _of_its_space),
+    (_opening(rf"we want to (?:construct|find|choose|build) {E}(?:(?: ,)? and {E}| , {E})* such that",
+              r"(?:the following(?: equalities| equations)? holds?(?: :)?)"), "we want "),
+    (_turn(rf"(?P<so>{F}) , which is (?:impossible|not possible)(?: for integers)? unless (?P<case>{F})"),
+     r"\g<so> only if \g<case>"),
+    (_turn(rf"(?P<what>(?:not|never) {T}) either"), r"\g<what>"),
+    (_turn(rf", for which (?P<claim>{F})"), r", with \g<claim>"),
     (
-        _turn(r"(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)",
+        _turn(rf"(?:(?:the|our) (?:layer|model|network) (?:now )?(?:sees|gets|receives|is fed)|{MOVING})",
               rf"(?P<one>{T})(?: ,)? (?:and not|not|instead of|rather than) (?P<other>{E})"),
         _contrasted,
     ),

@@ -19,10 +19,11 @@ from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.sentences import Loose
 from headwright.check.reading.things import KINDS, Objects, Subject, UnfitError, sides
 from headwright.check.reading.values import Values
+from headwright.check.reading.written import leads_on
 
 Made = tuple[list[str], Loose]
 # Words with which a clause begins right after a formula, or after a reason, without a comma.
-BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "we")
+BEGIN_BARE = ("the", "all", "every", "each", "both", "it", "head", "key", "which", "whose", "we", "whatever")
 BEGINS = ("it", "the", "this", "they", "then")  # what is said under an assumption
 
 
@@ -100,8 +101,10 @@ GUARDS: Mapping[str, Callable[[Objects], object]] = {
     "a permutation": lambda one: any("permutation" in facts for facts in one.facts.values()),
     "turns": lambda one: "orthogonal" in one.facts.get("R_m", ()),
     "positions": lambda one: one.pair and one.pair[0].startswith(r"\Phi"),
+    "a question": lambda one: one.pair or one.changed[0],
     "two parts": lambda one: one.asked == "M" and "orthogonal ranges" in one.facts.get("A,B", ()),
     "an output": lambda one: one.output,
+    "in a hope": lambda one: one.hoped,
     "a token may be changed": lambda one: one.output and one.changed[0],
     "the same word": lambda one: one.pair and one.pair[0].startswith("x"),
 }
@@ -212,7 +215,7 @@ class Rules(Values):
     def _over(self) -> bool:
         """Whether a clause ends here; a reason may also be followed by its consequence, without a comma."""
         reason = bool(self.out) and self.out[-1].text in ("because", "since", "as")
-        return self.ends() or self.word() in (("gives", "yields", "we") if not reason else BEGIN_BARE)
+        return self.ends() or self.word() in (("gives", "yields", "we") if not reason else (*BEGIN_BARE, "this"))
 
     def _fit(self, parts: Pattern, slots: Slots) -> Iterator[Slots]:
         """All ways in which a pattern fits the words at hand; while one is looked at, the place is behind them."""
@@ -304,6 +307,11 @@ class Rules(Values):
         return {
             "asked": self.objects.asked,
             "output": self.objects.output,
+            "row": re.sub(r"\D", "", self.objects.output),
+            "hoped": self.objects.hoped,
+            "head": str(self.head or ""),
+            "one": (self.objects.pair or ("", ""))[0],
+            "two": (self.objects.pair or ("", ""))[1],
             "token": self.objects.changed[0],
             "old": self.objects.changed[1],
             "is": "",
@@ -414,7 +422,7 @@ def _terms(reader: Rules) -> str:
 
 def _token(reader: Rules) -> Slots:
     """'token 2', 'the query $x_2$'; '$x_2 = u_a + u_d$' says besides what it is now."""
-    reader.take("the token", "the query", "token", "the query vector")
+    reader.take("the token", "the query", "the query vector")
     changed, old = reader.objects.changed
     if changed and reader.kind() == "formula" and _bare(reader.text()).startswith(f"{changed}="):
         reader.head, new = int(changed[-1]), {"new": reader.next("formula")}
@@ -501,6 +509,48 @@ def _whose(reader: Rules) -> str:
     return last[1] if last else ""
 
 
+def _matching_key(reader: Rules) -> str:
+    """'$K x_1 = u_b$ matches the query $x_2$': the token whose key that is."""
+    before = "".join(one.text for one in reader.out[-1:] if one.kind in ("formula", "term"))
+    found = _KEY_OF.match(_bare(before))
+    reader.need(found and reader.take("matches", "hits", "finds", "meets", "is found by", "fits"))
+    return found[1] if found else ""
+
+
+def _matching_query(reader: Rules) -> str:
+    """'$q_2 = u_a$, which matches the first key': the token whose query that is."""
+    found = _QUERY_OF.match(_bare("".join(reader.stated()[-1:])))
+    reader.need(found and reader.take("which matches", "which hits", "which finds", "which points at", "which meets"))
+    return found[1] if found else ""
+
+
+def _turning(reader: Rules) -> str:
+    """'$Q = ...$ turns $x_1$ into $u_c$': the matrix that was just set."""
+    found = _SET.match(_bare("".join(one.text for one in reader.out[-1:] if one.kind == "formula")))
+    reader.need(found and reader.take("turns", "maps", "sends", "takes", "which turns", "which maps", "which sends"))
+    return found[1] if found else ""
+
+
+def _one_token(reader: Rules) -> Keys:
+    reader.skip("a key")
+    found = Keys(tuple(reader.labels()))
+    reader.need(len(found.refs) == 1)
+    return found
+
+
+def _of_a_row(reader: Rules) -> Slots:
+    r"""'$\sigma_k^2$': one of the $\sigma_i^2$."""
+    term = reader.next("term")
+    found = re.fullmatch(r"(\\sigma)_k((?:\^2)?)", _bare(term))
+    reader.need(found)
+    return {"": term, "entry": f"{found[1]}_i{found[2]}"} if found else {}
+
+
+def _going_on(reader: Rules) -> str:
+    reader.need(reader.kind() == "formula" and leads_on(reader.text()))
+    return reader.next("formula")
+
+
 def _sequence(reader: Rules) -> Slots:
     r"""'$\sigma_1^2, \dots, \sigma_k^2$': what stands at place i, and where it ends."""
     found = _SEQUENCE.fullmatch(_bare(reader.next("term")))
@@ -512,8 +562,11 @@ def _any_term(reader: Rules) -> str:
     return reader.next("formula" if reader.kind() == "formula" else "term")
 
 
-_OF_ITSELF = re.compile(r"\\alpha_(\d),?\1=1")
-_ATTENDED = re.compile(r"\\alpha_\d,?(\d)(?:=|\\approx)1")
+_QUERY_OF = re.compile(r"(?:q|Qx)_(\d)(?!\d)")
+_SET = re.compile(r"([QKV])=")
+_KEY_OF = re.compile(r"(?:Kx|k)_(\d)(?!\d)")
+_OF_ITSELF = re.compile(r"\\?alpha_(\d),?\1=1")
+_ATTENDED = re.compile(r"\\?alpha_\d,?(\d)(?:=|\\approx)1")
 _SEQUENCE = re.compile(
     r"(?P<base>\\[a-z]+)_1(?P<power>(?:\^\d)?),(?:(?P=base)_2(?P=power),)?\\[lc]?dots,(?P=base)_(?P<end>\w)(?P=power)"
 )
@@ -535,7 +588,7 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "term": lambda reader: reader.next("term"),
     "terms": _terms,
     "not zero": _term_like("(?!0$).+"),
-    "vector": _term_like(r"[vabxw]_\w"),
+    "vector": _term_like(r"[vabxw]_\w|[AB][a-z]"),
     "point on the circle": _term_like(r"\(\\?sin(\(?[a-z]'?\)?),\\?cos\1\)"),
     "made of integers": _term_like(r"[tskm]'?(?:[-+,][tskm]'?)*"),
     "token": _token,
@@ -544,9 +597,16 @@ SLOTS: Mapping[str, Callable[[Rules], Found]] = {
     "the token": _the_token,
     "added": _term_like(r"u_\w"),
     "direction": _term_like(r"u_\w"),
+    "directions": _term_like(r"u_\w(?:,u_\w)*"),
     "weight of its own": _own_weight,
     "whose": _whose,
     "sequence": _sequence,
+    "matching key": _matching_key,
+    "matching query": _matching_query,
+    "turning": _turning,
+    "one key": _one_token,
+    "of a row": _of_a_row,
+    "going on": _going_on,
     "formula": lambda reader: reader.next("formula"),
     "term or formula": _any_term,
     "of one": _phrase("of_ones"),
@@ -575,6 +635,22 @@ def _of_a_relation(reader: Rules, _: Slots) -> bool:
     """'divide by $k$' is a step where a relation was stated; of the object that is asked for, it would be another."""
     left = sides(reader.stated()[-1])[0] if reader.stated() else reader.objects.asked
     return reader.objects.asked not in (left, left.lstrip("\\"))
+
+
+def _output_follows(reader: Rules, _: Slots) -> bool:
+    """'with $x_2 = u_a + u_d$ it would be $c_2 \\approx ...$': of a case that was just named."""
+    named = any(one.kind == "formula" for one in reader.out)
+    return named and reader.kind() == "formula" and _bare(reader.text()).startswith(reader.objects.output)
+
+
+def _such_a_sum(reader: Rules, slots: Slots) -> bool:
+    """'we keep only the first $k$ terms: ...', if a sum of so many follows."""
+    return any(rf"\sum_i=1^{_bare(_text(slots['many']))}" in _bare(text) for text in reader.coming())
+
+
+def _is_reply(reader: Rules, _: Slots) -> bool:
+    """'No, ...', and a full stop that was taken for that of an abbreviation; 'no two rows ...' is none."""
+    return not reader.out and (reader.tokens[reader.at - 1].text == "no." or reader.kind() in ("", "mark"))
 
 
 def _its_own_angle(_: Rules, slots: Slots) -> bool:
@@ -630,9 +706,19 @@ WHEN: Mapping[str, Callable[[Rules, Slots], bool]] = {
     "it is diagonal": lambda reader, slots: _is_given(reader, {**slots, "fact": "diagonal"}),
     "a multiple was stated": lambda reader, _: any(r"\pi" in text for text in reader.stated()[-2:]),
     "the angle is its own": _its_own_angle,
-    "the output was spoken of": lambda reader, _: any(
-        reader.objects.output in _bare(one) for one in reader.stated()[-3:]
+    "the output was spoken of": lambda reader, _: any(reader.objects.output in _bare(one) for one in reader.stated()),
+    "the output follows": _output_follows,
+    "the turn is gone": lambda reader, _: any(re.match(r"M=(?!.*R_m)", _bare(text)) for text in reader.stated()),
+    "such a sum follows": _such_a_sum,
+    "the identity was stated": lambda reader, _: _bare("".join(reader.stated()[-1:])).endswith("=I"),
+    "the queries stay": lambda reader, _: "Q=I" in [_bare(text) for text in (*reader.stated(), *reader.coming())],
+    "it is a token's own weight": lambda reader, _: (
+        _OF_ITSELF.fullmatch(_bare("".join(reader.stated()[-1:]))) is not None
     ),
+    "a score was spoken of": lambda reader, _: bool(reader.head and reader.last and reader.last.kind == "score"),
+    "no positions are added": lambda reader, _: not any("Phi" in text for text in (*reader.stated(), *reader.coming())),
+    "it is a reply": _is_reply,
+    "it is said precisely": lambda reader, _: reader.text() == ":" and bool(reader.coming()),
     "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: _text(slots["k"]) == _text(slots["c"]),
     "the same was given to others": _given_to_others,

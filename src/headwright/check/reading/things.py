@@ -48,6 +48,7 @@ class Objects:
     even: frozenset[str] = frozenset()  # cases that have probability one half, without blanks
     output: str = ""  # the output that is asked about, of tokens
     changed: tuple[str, str] = ("", "")  # the token that may be changed, and what it is
+    hoped: str = ""  # what the output is hoped to become by that
 
     @property
     def heads(self) -> int:
