@@ -413,7 +413,8 @@ class IntegersCourt:
         match node:
             case t.Logic("implies", (t.Relation(_, (*_, "!=" | ">" | "<")) as reason, conclusion)):
                 try:
-                    known = self._decision(reason, {}, node).word == "proved"
+                    rows = any(name.base == self.setting.rows for name in t.every_name(conclusion))
+                    known = rows and self._decision(reason, {}, node).word == "proved"
                 except MisfitError:
                     known = False
                 return t.Logic("and", (reason, conclusion), span=node.span) if known else node
