@@ -208,9 +208,10 @@ class _Reader(Constructs):
             self.at += 1  # 'score of any other key: $0$', on a line of its own
             return self.valued(subject, self.is_said(subject), False)
         self.skip("adverbs")
-        if self.take_from("sums"):
+        sums = self.take_from("sums")
+        if sums:
             subject = self.in_sum(subject)
-            return self.valued(subject, self.sign_said() or self.is_said(subject), False)
+            return self.valued(subject, self.sign_said() or self.is_said(subject), sums.endswith("exactly"))
         sign, strict = self._predicate(subject)
         return self.valued(subject, sign, strict)
 
