@@ -25,7 +25,8 @@ MAY_CHANGE = "it was not understood, and may change what is meant"
 _FORMULA = re.compile(r"\$[^$]*\$")
 _GIVEN_A_MEANING = re.compile(
     r"^\W*(?:(?:where|with|here|let|and)?\s*\$(?P<name>[^$]*)\$ (?:is|be|are|denotes|means)\b(?! any\b)"
-    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ (?!(?:is|be|are) any\b|large|big|huge|small|tiny)[a-z])",  # 'where $S_1$ keeps $x$'
+    r"|(?:where|with|here|let)\s*\$(?P<own>[^$]*)\$ (?!(?:is|be|are) any\b|large|big|huge|small|tiny)"
+    r"[a-z])",  # 'where $S_1$ keeps $x$'
     re.IGNORECASE,
 )
 

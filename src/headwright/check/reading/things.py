@@ -158,6 +158,14 @@ class Cursor:
         given = self.word() == "with" and behind == "formula"
         return given or self.kind() in ("", "mark", "formula") or self.word() in lexicon().table("closes")
 
+    def stated(self) -> list[str]:
+        """The formulas before this place, in this sentence and those before it."""
+        return [*self.before, *(one.text for one in self.out if one.kind == "formula")]
+
+    def coming(self) -> list[str]:
+        """The formulas behind this place, in this sentence."""
+        return [one.text for one in self.tokens[self.at :] if one.kind == "formula"]
+
     def mention(self, kind: str, refs: Iterable[str]) -> None:
         """Remember which keys were named."""
         self.named.setdefault(kind, []).extend(ref for ref in refs if ref not in (REST, ALL, FRONT))
