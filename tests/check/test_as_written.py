@@ -34,7 +34,7 @@ def test_no_verdict_is_false_and_none_is_lost(answers: list[dict[str, str]]) -> 
             assert word in GOOD[one["label"]], one["text"]
 
 
-@pytest.mark.parametrize(("label", "share"), [("right", 0.55), ("wrong", 0.78)])
+@pytest.mark.parametrize(("label", "share"), [("right", 0.62), ("wrong", 0.79)])
 def test_most_are_decided(label: str, share: float) -> None:
     mine = [one["verdict"] in GOOD[label] for one in ANSWERS if one["label"] == label and "tried" not in one]
     assert len(mine) > 50

@@ -109,7 +109,8 @@ class Constructs(Rules):
         self.need(self.objects.queries and self.objects.heads == 1 and not self.objects.tokens)
         if not self.take_from("the weights"):
             known = self.last is not None and self.last.kind == "weight" and self.last.refs in ((), (ALL,), ("i",))
-            self.need((known or not self.before) and self.take("they", "all of them", "these"))
+            spoken = any("alpha" in text for text in self.before)
+            self.need((known or spoken or not self.before) and self.take("they", "all of them", "these"))
         found: list[str] = []
         all_weights = r"\sum_{i=1}^{n} \alpha_i"
         while True:

@@ -417,6 +417,7 @@ WHEN: Mapping[str, Callable[[Values, Slots], bool]] = {
     "the sentence ends": lambda reader, _: not reader.kind(),
     "it has that length": lambda _, slots: as_text(slots["k"]) == as_text(slots["c"]),
     "the same was given to others": _given_to_others,
+    "the first is wanted": lambda reader, _: reader.objects.keys == ("1",),
     "something was stated": lambda reader, _: bool(reader.stated()),
     "a relation was stated": _of_a_relation,
     "different inputs were stated": _different_inputs,

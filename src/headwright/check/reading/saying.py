@@ -388,7 +388,9 @@ class _Saying:
         if any(problem for token in clause.formulas for _, problem in self.all.parsed(token.text)):
             return clause.text
         over = clause.cue.startswith(("for", "over"))
-        known = all(word in lexicon().table("ranging") for word in clause.words)
+        words = " ".join(clause.words)
+        words = next((words.removesuffix(end) for end in lexicon().table("enough") if words.endswith(end)), words)
+        known = all(word in lexicon().table("ranging") for word in words.split())
         if over and not known and any(map(is_index, self._nodes(clause))):
             return clause.text  # 'for one $i \\ne a$', 'for all even $i$'
         letters = any(token.kind == "term" and _LETTERS.fullmatch(token.text) for token in clause.tokens)

@@ -460,7 +460,7 @@ class Things(Cursor):
         if self.take_from("gap"):
             self.take_from("of the scores")
             return self.gap_of_wanted()
-        if self.objects.pair and self.take("difference"):
+        if self.objects.pair and self.take("difference", "difference of the two", "difference between the two"):
             return Subject("term", (("({}) - ({})".format(*self.objects.pair), ""),), guessed=True)
         if self.objects.heads > 1 and self.take_from("mean", "final output"):
             return Subject("output", (("c", ""),), guessed=True)

@@ -74,6 +74,7 @@ def said_in_words(clauses: Sequence[Clause]) -> Iterator[tuple[str, int]]:
             continue
         for number, stretch in enumerate(_stretches(clause.tokens)):
             if clause.part == "goal" and number == 0:
+                behind = behind or any(token.kind == "formula" for token in stretch)
                 continue
             cue = clause.cue if number == 0 else ""
             alone = behind and clause.part in ("claim", "reason", "goal") and _is_tail(stretch)
