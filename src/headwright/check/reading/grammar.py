@@ -15,7 +15,17 @@ from headwright.check.reading.constructs import Constructs
 from headwright.check.reading.lexicon import lexicon
 from headwright.check.reading.rules import BEGIN_BARE
 from headwright.check.reading.sentences import GoesOn, Loose, Token
-from headwright.check.reading.things import ALL, MENTIONS, ORDINALS, REST, Objects, Subject, UnfitError, mentioned
+from headwright.check.reading.things import (
+    ALL,
+    KINDS,
+    MENTIONS,
+    ORDINALS,
+    REST,
+    Objects,
+    Subject,
+    UnfitError,
+    mentioned,
+)
 from headwright.check.reading.written import leads_on
 
 PREDICATES = (r"\ge 0", "> 0", "< 0", "= 0", r"\approx 0", r"\ne 0")
@@ -254,6 +264,7 @@ class _Reader(Constructs):
             self.need(subject.terms)
         except UnfitError:
             self.at = back
+            subject = self._keys_left(subject)
             self.need(self.out and (self.out[-1].text in ("and", "but") or self._in_a_case()))
             if self._in_a_case() and self.take("it"):  # 'for $g < 1$ it is about $x$'
                 self.take_from("being")
@@ -277,6 +288,18 @@ class _Reader(Constructs):
         self.last = subject
         room = subject is None or subject.guessed
         return ([] if subject is None else self.for_each(subject, sign, value)), "room" if room else "nearly"
+
+    def _keys_left(self, last: Subject | None) -> Subject | None:
+        """'$k_a$ has the score $x$ and the other keys $0$': the same of other keys."""
+        back = self.at
+        try:
+            self.need(last is not None and last.kind in KINDS and last.refs)
+            found = self.of_keys(last.kind, *self.indices()) if last is not None else None
+            self.need(self.kind() == "term" or self.word() in ("zero", "0"))
+        except UnfitError:
+            self.at = back
+            return last
+        return found
 
     def _in_a_case(self) -> bool:
         """Behind 'for $g > 1$', with or without a comma, where something was said before it."""
@@ -336,6 +359,7 @@ class _Reader(Constructs):
         self.need(self.objects.noise)
         if not self.take_from("no noise"):
             self.need(self.take_from("the keys"))
+            self.at += self.kind() == "term" and self.text() in ("k_i", "k_{i}")
             self.skip("adverbs")
             self.need(self.take_from("become their means"))
         return [r"k_i \approx \mu_i"], "room"
@@ -406,6 +430,8 @@ class _Reader(Constructs):
         if self.take("it has", "it is of", "which has"):
             return self._of_asked()
         refs: tuple[str, ...] = ()
+        if self.take("in"):  # 'in the second head $k_b$ has the score $x$'
+            self.head = self.head_named()
         guessed, back = True, self.at
         try:
             self.head = self.head_named()
