@@ -274,7 +274,9 @@ class _Saying:
             denied = clause.part == "deny" and number == 0
             for text, remark in remarks(token.text):
                 said = Statement("reason" if remark else role, text, token.line, sentence=self.sentence.text, why=why)
-                said = replace(said, after=leading(self.sentence.tokens, token))
+                # What '$a$ and $b$ are equal' says was put together in its clause: its words are there.
+                within = self.sentence.tokens if any(one is token for one in self.sentence.tokens) else clause.tokens
+                said = replace(said, after=leading(within, token))
                 self._formula(replace(token, text=text), said, clause, denied=denied, remark=remark)
 
     def _formula(self, token: Token, said: Statement, clause: Clause, *, denied: bool, remark: bool) -> None:

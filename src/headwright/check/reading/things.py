@@ -482,6 +482,8 @@ class Things(Cursor):
     def _of_nouns(self, kind: str, each: str, refs: tuple[str, ...], count: int) -> Subject:
         """What follows 'the scores', 'every other weight', 'the two weights'."""
         if self.kind() == "term" and _OBJECT.match(self.text()) and not refs:
+            loosely = self.tokens[self.at - 2].text == "attention"  # 'attention scores' are weights to many
+            self.need(loosely or kind not in MENTIONS or mentioned(kind, self.text()))
             return self._plain_term()
         if refs:
             self.take("of the other keys", "of the keys")
