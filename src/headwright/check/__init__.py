@@ -5,7 +5,7 @@
     reading/      sentences with formulas in them, as statements: what is said, of what, and under which assumption
     checker       one answer: read -> claims -> decide -> replay -> earn -> tell; hearing: all that an answer says
     widening      what is said for more than is given
-    answer        an answer taken apart: what it defines, what it says of its own names, what it claims; sorting does it,
+    answer        an answer taken apart: what it defines, what it says of its own names, what it claims; sorting does it
                   with naming (whose name is it) and variants (cases, and answers of which one is meant)
     judging       the seam: a claim, the court that decides it, what was found; the verdict from its parts
     settings/     keys and queries, self-attention, matrices, integers: what names mean, and claims decided

@@ -221,7 +221,7 @@ def leading(tokens: Sequence[Token], formula: Token) -> str:
             del stretch[len(stretch) - _described(stretch) :]
             sized = True
     words = [*kept, *stretch]
-    if words in (["all"], ["first"], ["second"], ["third"], ["both"]):
+    if words in (["all"], ["each"], ["every"], ["first"], ["second"], ["third"], ["both"]):
         return ""  # 'all $x_i > 0$', 'first $a = b$, then ...'
     return "" if lexicon().leads_in(words, sized=sized) and not _misnamed(words, formula.text) else " ".join(words)
 
