@@ -38,7 +38,7 @@ class Choice:
 class Place:
     """`<name>`: a phrase of that table of the lexicon; `{name:kind}`: a thing of that kind; `$x$`: that very term."""
 
-    sort: str  # word, table, slot or term
+    sort: str  # word, mark, table, slot or term
     text: str
     kind: str = ""
 
