@@ -38,7 +38,7 @@ class Job:
     @property
     def view(self) -> tuple[object, ...]:
         """Jobs that have this in common add up the same rivals."""
-        return self.sight.query, self.top, tuple(self.ends), tuple(self.scales.items())
+        return self.sight.query, self.sight.unit, self.top, tuple(self.ends), tuple(self.scales.items())
 
     def exponential(self, score: int) -> tuple[int, int]:
         """Bounds of 2^bits exp(score - top), exact where that is 2^bits."""
