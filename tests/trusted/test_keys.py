@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Malformed
+from headwright.trusted.keys import Keys, Malformed
 
 matrices = arrays(
     np.float64,

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from headwright.trusted.certificate import rational
+from headwright.trusted.keys import Reject
 from headwright.trusted.numbers import (
     POINT,
-    Reject,
     exp_above,
     exp_between,
     exp_fixed,
     ln_below,
     normal_tail,
-    rational,
     sqrt_above,
     sqrt_between,
 )

@@ -140,7 +140,7 @@ def read_text(path: Path, what: str) -> str:
 def read_certificate(path: Path) -> Certificate:
     """A certificate about keys, as data: nothing of it is verified."""
     from headwright.trusted.certificate import about_heads, document, read
-    from headwright.trusted.numbers import Reject
+    from headwright.trusted.keys import Reject
 
     text = read_text(path, "certificate")
     refuse_older(text, path)

@@ -35,7 +35,8 @@ from headwright.fast.exactly import (
 from headwright.fast.granted import tail
 from headwright.fast.view import View, World
 from headwright.trusted.certificate import Bound, Constraint, Part, Statement, Vector
-from headwright.trusted.numbers import Reject, shown
+from headwright.trusted.keys import Reject
+from headwright.trusted.words import shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from headwright.fast.passes import inner_products, sharp_products
 from headwright.fast.reading import bind
 from headwright.fast.view import View, World
 from headwright.trusted.certificate import Certificate, Statement, Vector, about_heads, document, read
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 from headwright.trusted.verify import Verdict as Word
 from headwright.trusted.verify import verify as verify_slowly
 from headwright.trusted.words import in_words

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from headwright.fast.balls import TINY, Balls
 from headwright.trusted.certificate import Statement
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 
 Number = arb | fmpq  # known up to a radius, or exactly; sums and products of exact numbers are exact
 NONE = fmpq(0)

@@ -17,7 +17,8 @@ from headwright.fast.exactly import Doubt, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
 from headwright.fast.view import View, World
 from headwright.trusted.certificate import Guard, Statement
-from headwright.trusted.numbers import Reject, shown
+from headwright.trusted.keys import Reject
+from headwright.trusted.words import shown
 
 
 def tail(deviations: arb) -> arb:

@@ -28,7 +28,7 @@ from jaxtyping import Float
 from headwright.fast.balls import TINY, UP, Array, Balls, U, gamma
 from headwright.fast.exactly import dot, float_of, vector
 from headwright.fast.exponential import total_above
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 
 NUMBERS = 2**16  # of a block, so that it stays near the processor
 TOGETHER = 32  # rows whose sum is one number of the next sum

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.trusted.certificate import KeysName
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 
 SHORT, LONG = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
 HEADERS = {(1, 0): SHORT, (2, 0): LONG, (3, 0): LONG}  # the third differs in letters that no matrix has
@@ -67,7 +67,7 @@ def bind(names: Sequence[KeysName], files: Sequence[bytes], pool: Executor) -> G
     >>> with ThreadPoolExecutor(1) as pool:
     ...     bind([KeysName(2, 2, "no digest", None)], [file.getvalue()], pool).check()
     Traceback (most recent call last):
-    headwright.trusted.numbers.Reject: the certificate is about 2 x 2 keys with sha256 no digest..., and other ...
+    headwright.trusted.keys.Reject: the certificate is about 2 x 2 keys with sha256 no digest..., and other ...
     """
     given = [read_npy(content, pool) for content in files]
     return Given(names, [_find(name, names, given, pool) for name in names], given)

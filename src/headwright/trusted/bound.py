@@ -18,9 +18,10 @@ from fractions import Fraction
 from operator import mul
 
 from headwright.trusted.certificate import Bound, Constraint, Part, Spread, Statement
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import POINT, Reject, exp_fixed, ln_below, normal_tail, shown, sqrt_between
+from headwright.trusted.keys import Keys, Reject
+from headwright.trusted.numbers import POINT, exp_fixed, ln_below, normal_tail, sqrt_between
 from headwright.trusted.passes import Job, Sums
+from headwright.trusted.words import shown
 from headwright.trusted.world import NONE, ONE, Scene, Sight, dot
 
 FINE = 256  # multipliers are cut to so many binary digits, so that fractions stay short: any multipliers make a proof

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign
 from typing import NoReturn
 
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Malformed, rational
+from headwright.trusted.keys import Keys, Malformed
 
 FORMAT, VERSION = "headwright certificate", 2
 CLAIMS, KEYS = ("designed", "impossible", "longer"), ("n", "d", "sha256", "rows")
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 Vector = tuple[Fraction, ...]
+_RATIONAL = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,400}|(\.[0-9]{1,400})?(e-?[0-9]{1,3})?)")
+_HEX_RATIONAL = re.compile(r"(-?0x[0-9a-f]{1,20000})/(0x[1-9a-f][0-9a-f]{0,20000})")
+_HEX_FLOAT = re.compile(r"(-?0x[01]\.?[0-9a-f]{0,13})p([+-]?[0-9]{1,4})")
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def document(text: str) -> tuple[Json, Json]:
 
     >>> document('{"version": 1}')
     Traceback (most recent call last):
-    headwright.trusted.numbers.Malformed: the document has the names 'version', expected evidence, format, ...
+    headwright.trusted.keys.Malformed: the document has the names 'version', expected evidence, format, ...
     """
     try:
         given = json.loads(text, object_pairs_hook=_once, parse_float=_bare, parse_constant=_bare)
@@ -302,6 +305,23 @@ def whole(given: Json, least: int, most: int, what: str) -> int:
     if type(given) is not int or not least <= given <= most:
         raise Malformed(f"{what} is {ascii(given)[:40]}: expected a whole number from {least} to {most}")
     return given
+
+
+def rational(text: object) -> Fraction:
+    """An exact number: '3', '100/101', '0.05', '1e-30', or in hexadecimal a float '0x1.8p+1' or a ratio '0x3/0x2'."""
+    if isinstance(text, str) and len(text) <= 50_000 and (number := _rational(text)) is not None:
+        return number
+    raise Malformed(f"{str(text)[:40]!r} is not a number of the format")
+
+
+def _rational(text: str) -> Fraction | None:
+    if _RATIONAL.fullmatch(text):
+        return Fraction(text)
+    if parts := _HEX_FLOAT.fullmatch(text):  # in two parts: as one, what is too small for a float would be rounded
+        return Fraction(float.fromhex(parts[1])) * Fraction(2) ** int(parts[2])
+    if ratio := _HEX_RATIONAL.fullmatch(text):
+        return Fraction(int(ratio[1], 16), int(ratio[2], 16))
+    return None
 
 
 def _need(holds: bool, otherwise: str) -> None:

@@ -15,12 +15,22 @@ from array import array
 from dataclasses import dataclass
 from operator import ne
 
-from headwright.trusted.numbers import Malformed
-
 # The types that .npy files have, all of whose numbers float64 has (of the last two, some), as struct calls them.
 CODES = {"f8": "d", "f4": "f", "f2": "e", "b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I",
          "i8": "q", "u8": "Q"}  # fmt: skip
 BLOCK = 2**16
+
+
+class Reject(Exception):  # noqa: N818  (it is a verdict, not an accident)
+    """The certificate is not accepted, and why."""
+
+
+class Malformed(Reject):
+    """It is not even of the format."""
+
+
+class Excluded(Reject):
+    """The enclosure excludes the claim: it is certainly false, not only unproved."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ integers and fractions; the many exponentials of a large set of keys are product
 from __future__ import annotations
 
 import math
-import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
+
+from headwright.trusted.keys import Reject
+from headwright.trusted.words import shown
 
 DIGITS = 36
 LARGEST_EXPONENT = 5000  # x in exp(x); beyond it no wish is granted, and the work would be large
@@ -24,35 +26,6 @@ _ONE, _LAST, _FINE = 2**POINT, 2 ** (POINT - 24) - 1, 2**400
 _TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=-SMALLEST_DIGIT, Emax=SMALLEST_DIGIT, traps=_TRAPS)
 DOWN = Context(prec=DIGITS, rounding=ROUND_FLOOR, Emin=-SMALLEST_DIGIT, Emax=SMALLEST_DIGIT, traps=_TRAPS)
-_RATIONAL = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,400}|(\.[0-9]{1,400})?(e-?[0-9]{1,3})?)")
-_HEX_RATIONAL = re.compile(r"(-?0x[0-9a-f]{1,20000})/(0x[1-9a-f][0-9a-f]{0,20000})")
-_HEX_FLOAT = re.compile(r"(-?0x[01]\.?[0-9a-f]{0,13})p([+-]?[0-9]{1,4})")
-
-
-class Reject(Exception):  # noqa: N818  (it is a verdict, not an accident)
-    """The certificate is not accepted, and why."""
-
-
-class Malformed(Reject):
-    """It is not even of the format."""
-
-
-def rational(text: object) -> Fraction:
-    """An exact number: '3', '100/101', '0.05', '1e-30', or in hexadecimal a float '0x1.8p+1' or a ratio '0x3/0x2'."""
-    if isinstance(text, str) and len(text) <= 50_000 and (number := _rational(text)) is not None:
-        return number
-    raise Malformed(f"{str(text)[:40]!r} is not a number of the format")
-
-
-@lru_cache(2**10)  # matrices hold many zeros
-def _rational(text: str) -> Fraction | None:
-    if _RATIONAL.fullmatch(text):
-        return Fraction(text)
-    if parts := _HEX_FLOAT.fullmatch(text):  # in two parts: as one, what is too small for a float would be rounded
-        return Fraction(float.fromhex(parts[1])) * Fraction(2) ** int(parts[2])
-    if ratio := _HEX_RATIONAL.fullmatch(text):
-        return Fraction(int(ratio[1], 16), int(ratio[2], 16))
-    return None
 
 
 def exp_between(numerator: int, denominator: int) -> tuple[Decimal, Decimal]:
@@ -117,11 +90,6 @@ def ln_below(x: Fraction) -> Fraction:
     near = max(0, off.denominator.bit_length() - off.numerator.bit_length())
     context = Context(DIGITS + near // 3, ROUND_FLOOR, -LARGEST_LOGARITHM, LARGEST_LOGARITHM, traps=_TRAPS)
     return Fraction(context.ln(context.divide(Decimal(x.numerator), Decimal(x.denominator))).next_minus(context))
-
-
-def shown(x: Fraction) -> str:
-    """For words: six digits, rounded down."""
-    return f"{Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(x.numerator), Decimal(x.denominator)):g}"
 
 
 def sqrt_between(x: Fraction) -> tuple[Fraction, Fraction]:

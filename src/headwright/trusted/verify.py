@@ -14,10 +14,10 @@ from fractions import Fraction
 from headwright.trusted.bound import Pull, check
 from headwright.trusted.certificate import Certificate, Guard, KeysName, Vector, about_heads, document, read
 from headwright.trusted.heads.head import check_heads
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Malformed, Reject, exp_above, normal_tail, shown
+from headwright.trusted.keys import Keys, Malformed, Reject
+from headwright.trusted.numbers import exp_above, normal_tail
 from headwright.trusted.passes import Job, Sums, add_up
-from headwright.trusted.words import in_words
+from headwright.trusted.words import in_words, shown
 from headwright.trusted.world import Kind, Scene, Sight, ways_to_fail
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Collection, Iterable
-from decimal import ROUND_CEILING, ROUND_DOWN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from headwright.trusted.certificate import Spread, Statement, Vector
-from headwright.trusted.numbers import sqrt_above
 
 MOST = 12  # entries of a list that are told one by one
 
@@ -58,6 +57,11 @@ def told(x: Fraction, rest: str = "...") -> str:
     return f"{digits:g} ({x})" if short else f"{digits:g}{rest}"
 
 
+def shown(x: Fraction) -> str:
+    """For words: six digits, rounded down."""
+    return f"{Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(x.numerator), Decimal(x.denominator)):g}"
+
+
 def _who(keys: Collection[int] | None, s: Statement) -> str:
     if keys is None:
         return "every other key" if len(s.world) > 1 else "every key"
@@ -89,8 +93,10 @@ def _queries(queries: tuple[Vector, ...]) -> str:
 
 def _size(numbers: Iterable[Fraction]) -> str:
     """The length of a vector, rounded up."""
-    size = sqrt_above(sum((x * x for x in numbers), Fraction(0)))
-    return f"{Context(6, ROUND_CEILING).divide(Decimal(size.numerator), Decimal(size.denominator)):g}"
+    square, six = sum((x * x for x in numbers), Fraction(0)), Context(prec=6)
+    above = Context(30, ROUND_CEILING).divide(Decimal(square.numerator), Decimal(square.denominator))
+    near = six.sqrt(above)  # to nearest: the next number of six digits is above the root
+    return f"{near if Fraction(near) ** 2 >= square else near.next_plus(six):g}"
 
 
 def _digest(content: bytes) -> str:

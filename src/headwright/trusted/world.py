@@ -9,8 +9,9 @@ from functools import cache
 from operator import mul
 
 from headwright.trusted.certificate import Certificate, Guard, Spread, Statement, Vector
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Reject, shown, sqrt_above
+from headwright.trusted.keys import Keys, Reject
+from headwright.trusted.numbers import sqrt_above
+from headwright.trusted.words import shown
 
 ONE, NONE = Fraction(1), Fraction(0)
 CERTAIN = Spread(frozenset(), ONE, ONE, NONE, NONE, (), random=False)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from headwright.trusted.certificate import Json, Vector, listed, named, whole
-from headwright.trusted.numbers import Reject
+from headwright.trusted.keys import Reject
 
 HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
 MOST = 4096  # rules, and tokens

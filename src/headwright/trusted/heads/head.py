@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from headwright.trusted.certificate import Json, Vector, listed, named, table, vector, whole
+from headwright.trusted.certificate import Json, Vector, listed, named, rational, table, vector, whole
 from headwright.trusted.heads.dimension import View, check_dimension
 from headwright.trusted.heads.matrices import NONE, Rows, dot, length, product, turned, whole_numbers
 from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, added_to, error_above
-from headwright.trusted.numbers import Malformed, Reject, ln_below, rational, shown
-from headwright.trusted.words import told
+from headwright.trusted.keys import Malformed, Reject
+from headwright.trusted.numbers import ln_below
+from headwright.trusted.words import shown, told
 
 MOST = 4096  # tokens, and rules: more is refused before any work
 TYPES = {"float64": ("<d", b""), "float32": ("<f", b""), "bfloat16": ("<f", b"\0\0")}  # bytes, and what they begin with

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.numbers import Reject, sqrt_above
+from headwright.trusted.keys import Reject
+from headwright.trusted.numbers import sqrt_above
 
 NONE = Fraction(0)
 Rows = Sequence[Sequence[Fraction]]
