@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright import fast
 from headwright.trusted.verify import verify
 from tests.certificates.test_corpus import _changes, _places, _set
 from tests.certificates.truth import is_true, number
@@ -33,15 +32,6 @@ def test_corpus_gets_its_verdict(path: Path) -> None:
     assert verdict.word == WORDS[path.parent.name], verdict.words
     assert verdict.words.isprintable()
     assert "the checker stopped" not in verdict.words
-
-
-@pytest.mark.parametrize(
-    ("name", "word"), [("head-accept/two-heads", "verified"), ("head-reject/tolerance-lowered", "rejected")]
-)
-def test_the_fast_checker_leaves_heads_to_the_trusted_one_and_says_so(name: str, word: str) -> None:
-    text = (FOLDER / f"{name}.json").read_text()
-    quick, slow = fast.verify(text), verify(text)
-    assert (quick.word, quick.words, quick.checker) == (word, slow.words, "trusted")
 
 
 def test_corpus_is_there() -> None:
