@@ -74,8 +74,8 @@ def text_of(name: str) -> str:
 
 def test_a_certificate_about_keys_is_verified_by_two() -> None:
     verdict = verify(text_of("accept/copy"))
-    assert (verdict.word, verdict.by) == ("verified", "exact checker and floating-point checker")
-    assert "exact checker and floating-point checker" in verdict._repr_html_()
+    assert (verdict.word, verdict.by) == ("verified", "exact and floating-point checkers")
+    assert "exact and floating-point checkers" in verdict._repr_html_()
     assert verify(text_of("accept/copy"), checker="float").checkers == ("float",)
     assert verify(text_of("reject/query-halved")).word == "rejected"
 

@@ -53,7 +53,7 @@ class Verdict:
     """The verdict of all checkers that ran: 'verified', 'rejected', 'not confirmed', 'unreadable' or 'internal error'.
 
     >>> Verdict("verified", "For these keys ...", ("exact", "float")).by
-    'exact checker and floating-point checker'
+    'exact and floating-point checkers'
     """
 
     word: str
@@ -75,8 +75,11 @@ def in_words(checkers: Sequence[str]) -> str:
 
     >>> in_words(("exact",))
     'exact checker'
+    >>> in_words(("exact", "float"))
+    'exact and floating-point checkers'
     """
-    return " and ".join(CHECKERS[name] for name in checkers)
+    names = [CHECKERS[name] for name in checkers]
+    return names[0] if len(names) == 1 else " and ".join(name.removesuffix(" checker") for name in names) + " checkers"
 
 
 def verify(

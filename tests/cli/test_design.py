@@ -43,7 +43,7 @@ def test_design_writes_a_certificate_that_verifies(headwright: Headwright) -> No
 def test_impossible_has_exit_1_and_says_what_is_possible(headwright: Headwright) -> None:
     found = headwright("design", "--keys", "P.npy", "--copy", "4", "--out", "c.json", "--plot", "p.svg")
     assert found.code == 1
-    assert found.out.startswith("impossible (exact checker and floating-point checker): ")
+    assert found.out.startswith("impossible (exact and floating-point checkers): ")
     assert "what is possible: eps = " in found.out
     assert headwright("verify", "c.json").code == 0
     assert headwright("verify", "c.json", "--checker", "float").code == 0

@@ -96,8 +96,8 @@ def test_keys_are_compared_although_the_certificate_holds_them(headwright: Headw
 def test_which_checkers_ran_is_said(headwright: Headwright) -> None:
     _design(headwright, "--copy", "1")
     for choice, names, words in (
-        ((), ["exact", "float"], "exact checker and floating-point checker"),
-        (("--checker", "both"), ["exact", "float"], "exact checker and floating-point checker"),
+        ((), ["exact", "float"], "exact and floating-point checkers"),
+        (("--checker", "both"), ["exact", "float"], "exact and floating-point checkers"),
         (("--checker", "exact"), ["exact"], "exact checker"),
         (("--checker", "float"), ["float"], "floating-point checker"),
     ):
@@ -136,7 +136,7 @@ def test_what_one_checker_alone_accepts_is_not_confirmed(headwright: Headwright)
     Path("hair.json").write_text(text)
     ran = headwright("verify", "hair.json")
     assert ran.code == 3
-    assert ran.out.startswith("not confirmed (exact checker and floating-point checker): the exact checker accepts it")
+    assert ran.out.startswith("not confirmed (exact and floating-point checkers): the exact checker accepts it")
     assert "the floating-point checker cannot accept it: key 0 is not certain to get a weight" in ran.out
     assert headwright("verify", "hair.json", "--json").json["verdict"] == "not confirmed"
     assert headwright("verify", "hair.json", "--checker", "exact").code == 0
