@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from headwright.fast.bound import PartOfBound, Sums, check_bound
 from headwright.fast.exactly import Doubt, doubles, precision
-from headwright.fast.excluded import check_not_excluded
+from headwright.fast.excluded import excluded
 from headwright.fast.granted import check_granted, check_guard
 from headwright.fast.passes import inner_products, sharp_products
 from headwright.fast.view import View, World
@@ -26,7 +26,11 @@ Matrix = Float[np.ndarray, "n d"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """'verified', 'rejected' or 'unreadable'; in words what was proved or why not; and whether the claim is false."""
+    """'verified', 'rejected' or 'unreadable'; in words what was proved or why not; and whether the claim is false.
+
+    >>> Verdict("rejected", "it is not certain").excluded
+    False
+    """
 
     word: str
     words: str
@@ -75,24 +79,28 @@ def _check(certificate: Certificate, keys: list[Matrix]) -> None:
     """Refuse unless the statement is certainly true: a look in floats, and if that leaves a doubt a sharper one."""
     bits = precision(certificate.statement)
     try:
-        with ctx.workprec(bits):
-            _look(certificate, keys, sharp=False)
-    except Doubt:
-        with ctx.workprec(bits + MORE_BITS):
-            try:
+        try:
+            with ctx.workprec(bits):
+                _look(certificate, keys, sharp=False)
+        except Doubt:
+            with ctx.workprec(bits + MORE_BITS):
                 _look(certificate, keys, sharp=True)
-            except Doubt:
-                _check_not_excluded(certificate.statement, keys)
-                raise
+    except Reject as refused:
+        with ctx.workprec(bits):
+            if _is_excluded(certificate.statement, keys):
+                raise Excluded(str(refused)) from refused
+        raise
 
 
-def _check_not_excluded(statement: Statement, keys: list[Matrix]) -> None:
-    """Excluded, if the queries certainly do not grant the wish."""
+def _is_excluded(statement: Statement, keys: list[Matrix]) -> bool:
+    """The queries certainly do not grant the wish, in some scenario."""
     world = World.of(statement)
-    if world.chance:
-        return
-    for number, matrix in enumerate(keys if statement.queries else ()):
-        check_not_excluded(statement, _views(statement, world, matrix, statement.queries, sharp=True), number)
+    if world.chance or not statement.queries:
+        return False
+    try:
+        return any(excluded(statement, _views(statement, world, rows, statement.queries, sharp=True)) for rows in keys)
+    except Doubt:  # scores are beyond the range of doubles
+        return False
 
 
 def _look(certificate: Certificate, keys: list[Matrix], *, sharp: bool) -> None:
