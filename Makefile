@@ -40,15 +40,19 @@ $(VENV)/more-models.stamp: $(VENV)/models.stamp
 demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
 
-# Debian: apt-get install coq libcoq-coquelicot libcoq-interval
-ROCQ := coq libcoq-coquelicot libcoq-interval
-proof:  ## let Rocq's kernel accept the theorems, and print what they rest on
-	@command -v coqc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  apt-get install -qq -y --no-install-recommends $(ROCQ) >/dev/null; } || \
-	  { echo "There is no coqc here: on Debian, apt-get install $(ROCQ)"; exit 1; }
+# Debian: apt-get install $(ROCQ) $(OCAML)
+ROCQ  := coq libcoq-coquelicot libcoq-interval
+OCAML := ocaml-findlib libcoq-core-ocaml-dev libzarith-ocaml-dev libsha-ocaml-dev
+proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and build and try the checker that they prove
+	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null && ocamlfind query -qe coq-core.kernel zarith sha >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get install -qq -y --no-install-recommends $(ROCQ) $(OCAML) >/dev/null; } || \
+	  { echo "There is no coqc or no OCaml here: on Debian, apt-get install $(ROCQ) $(OCAML)"; exit 1; }
 	@[ -d "$$(coqc -where)/user-contrib/Interval" ] || \
 	  { echo "coqc is here, but not the library Interval: on Debian, apt-get install $(ROCQ)"; exit 1; }
 	@sh proofs/assumed.sh
+	@sh proofs/program/build.sh
+	@sh proofs/program/try.sh
 	@if [ -f out/certificate.json ] && [ -x $(BIN)/headwright ]; then \
 	  $(BIN)/headwright verify out/certificate.json --rocq out/certificate.v && \
 	  coqc -Q proofs Headwright out/certificate.v && echo "out/certificate.v: accepted"; fi
@@ -88,4 +92,4 @@ mutants: $(VENV)/test.stamp $(VENV)/mutants.stamp  ## change the checker in ever
 	@$(BIN)/mutmut results
 
 clean:  ## remove what the targets made
-	@rm -rf $(VENV) out mutants
+	@rm -rf $(VENV) out mutants proofs/build
