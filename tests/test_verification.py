@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from headwright import InputError, verify
+from headwright.rocq import proved
 from headwright.verification import MOST_ENTRIES, Opinion, Verdict, combine, in_words, which
 from tests.fast.making import document, entry
 
@@ -29,6 +30,8 @@ COMBINED = [
     (NEVER, YES, "internal error", ["report", "sha256 is 1234", "the exact checker proves it false", "accepts it"]),
     (YES, BROKEN, "internal error", ["report", "sha256 is 1234", "stopped"]),
     (NO, BROKEN, "internal error", ["report", "stopped"]),
+    (YES, ("not covered", "random keys"), "not confirmed", ["does not cover it: random keys"]),
+    (NO, ("undecided", "out of time"), "not confirmed", ["cannot accept it: out of time"]),
     (MALFORMED, NO, "unreadable", ["not JSON"]),
     (YES, MALFORMED, "unreadable", ["not JSON"]),
 ]
@@ -42,7 +45,10 @@ def test_what_two_checkers_say_makes_one_verdict(exact: Any, floats: Any, word: 
     assert all(part.lower() in said for part in words), verdict.words
 
 
-@pytest.mark.parametrize(("said", "word"), [(YES, "verified"), (NO, "rejected"), (NEVER, "rejected")])
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [(YES, "verified"), (NO, "rejected"), (NEVER, "rejected")],
+)
 def test_one_checker_alone_is_named(said: Any, word: str) -> None:
     verdict = combine([Opinion("exact", *said)], "1234")
     assert verdict == Verdict(word, said[1], ("exact",))
@@ -122,6 +128,24 @@ def test_what_only_one_checker_accepts_is_not_confirmed(made: dict[str, Any], wh
     assert verify(text, checker=other).word == "rejected"
 
 
-def test_without_its_program_the_proved_checker_says_how_to_build_it() -> None:
+def test_without_its_program_the_proved_checker_says_how_to_build_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWRIGHT_PROVED", "nowhere")
     with pytest.raises(InputError, match="make proof"):
         verify(text_of("accept/copy"), checker="proved")
+
+
+@pytest.mark.skipif(not proved.available(), reason="the proved checker is not built: make proof")
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("accept/copy", "verified"),
+        ("reject/query-halved", "rejected"),
+        ("accept/gaussian-pairs", "not confirmed"),
+        ("head-accept/two-heads", "verified"),
+        ("malformed/empty", "unreadable"),
+    ],
+)
+def test_a_verdict_of_the_proved_checker_says_that_it_rests_on_a_proof(name: str, word: str) -> None:
+    verdict = verify(text_of(name), checker="proved")
+    assert (verdict.word, verdict.checkers) == (word, ("proved",))
+    assert verdict.by == "checker with a machine-checked proof"

@@ -4,7 +4,7 @@ Each accepts, or cannot accept. `verify` runs the checkers that are asked for an
 
     all accept                                      verified
     none accepts                                    rejected
-    one accepts, the other cannot                   not confirmed
+    one accepts, the other cannot                   not confirmed; so is what the proved one does not cover
     one accepts, the other proves the claim false   internal error: one of them is wrong
     the document is not of the format               unreadable
 
@@ -37,6 +37,8 @@ STOPPED = "the checker stopped"  # how a reason begins that rests on an accident
 @dataclass(frozen=True)
 class Opinion:
     """What one checker says of a certificate: 'verified', 'rejected' or 'unreadable', with what was proved or why not.
+
+    The proved one may also say 'not covered' or 'undecided'.
 
     >>> Opinion("exact", "verified", "For these keys ...").excluded
     False
@@ -128,6 +130,8 @@ def combine(opinions: Sequence[Opinion], digest: str) -> Verdict:
     for opinion in others:
         if opinion.word == "unreadable":
             return Verdict("unreadable", opinion.words, ran)
+    if any(opinion.word != "rejected" for opinion in others):  # not covered, or undecided
+        return Verdict("not confirmed", _each(opinions), ran)
     if not accepting:
         reasons = {opinion.words for opinion in others}
         return Verdict("rejected", others[0].words if len(reasons) == 1 else _each(others), ran)
@@ -137,9 +141,11 @@ def combine(opinions: Sequence[Opinion], digest: str) -> Verdict:
 
 
 def _each(opinions: Sequence[Opinion]) -> str:
-    said = {"verified": "accepts it", "rejected": "cannot accept it", "unreadable": "cannot read it"}
+    """What each of the checkers says, in one sentence."""
+    said = {"verified": "accepts it", "unreadable": "cannot read it", "not covered": "does not cover it"}
     return "; ".join(
-        f"the {CHECKERS[one.checker]} {'proves it false' if one.excluded else said[one.word]}: {one.words}"
+        f"the {CHECKERS[one.checker]} "
+        f"{'proves it false' if one.excluded else said.get(one.word, 'cannot accept it')}: {one.words}"
         for one in opinions
     )
 
@@ -180,13 +186,11 @@ def _ask(checker: str, text: str, files: Sequence[bytes], progress: Callable[[fl
         exact = verify_exactly(text, files, progress)
         return Opinion(checker, exact.word, exact.words)
     if checker == "proved":
-        return _ask_proved(text, files)
+        from headwright.rocq import proved
+
+        found = proved.verify(text, files)
+        return Opinion(checker, found.word, found.words)
     from headwright import fast
 
-    found = fast.verify(text, files)
-    return Opinion(checker, found.word, found.words, found.excluded)
-
-
-def _ask_proved(text: str, files: Sequence[bytes]) -> Opinion:
-    del text, files
-    raise InputError("the proved checker is not built: `make proof` in a clone of Headwright builds it (Rocq, OCaml)")
+    quick = fast.verify(text, files)
+    return Opinion(checker, quick.word, quick.words, quick.excluded)

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from headwright.errors import InputError
 from headwright.trusted.certificate import about_heads, document, read
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import Malformed
+from headwright.trusted.keys import Keys, Malformed
 from headwright.trusted.words import in_words
 
 NAME, VARIABLE = "headwright-proved", "HEADWRIGHT_PROVED"
