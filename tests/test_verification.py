@@ -86,6 +86,24 @@ def test_a_certificate_about_keys_is_verified_by_two() -> None:
     assert verify(text_of("reject/query-halved")).word == "rejected"
 
 
+WORDS = {"accept": "verified", "reject": "rejected", "malformed": "unreadable"}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_the_corpus_gets_its_verdict_from_both_together(kind: str) -> None:
+    paths = sorted((FOLDER / kind).glob("*.json"))
+    found = {path.stem: verify(path.read_text()).word for path in paths}
+    assert found == dict.fromkeys(found, WORDS[kind])
+    assert len(found) >= 50
+
+
+@pytest.mark.parametrize("keys", [5, "5", None, {}, [5], [{"n": "5"}], [{"n": 5, "d": None}], [[]], True])
+def test_keys_that_are_none_are_unreadable(keys: Any) -> None:
+    made = document(np.eye(2), {0: "1/2"}, queries=[np.zeros(2)])
+    made["statement"]["keys"] = keys
+    assert verify(json.dumps(made)).word == "unreadable"
+
+
 def test_whole_heads_have_one_checker() -> None:
     verdict = verify(text_of("head-accept/two-heads"))
     assert (verdict.word, verdict.checkers) == ("verified", ("exact",))

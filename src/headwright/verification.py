@@ -176,8 +176,9 @@ def _which(text: str, checker: str | None) -> tuple[str, ...]:
 
 def _entries(said: object) -> int:
     """How many key entries a statement is about; what is not of the format counts as none, and is refused later."""
-    listed = said.get("keys") if isinstance(said, dict) else None
-    shapes = [(name.get("n"), name.get("d")) for name in listed or () if isinstance(name, dict)]
+    keys = said.get("keys") if isinstance(said, dict) else None
+    names = [name for name in keys if isinstance(name, dict)] if isinstance(keys, list) else []
+    shapes = [(name.get("n"), name.get("d")) for name in names]
     return sum(n * d for n, d in shapes if type(n) is int and type(d) is int)
 
 
