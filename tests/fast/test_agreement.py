@@ -275,6 +275,12 @@ def test_a_wish_that_leaves_next_to_nothing() -> None:
     assert both(document(keys, {0: least}, queries=[q * (1 - 1e-12)])) == "rejected"
 
 
+def test_a_wish_of_very_many_digits_is_refused_soon() -> None:
+    least = "0x" + "f" * 19_000 + "/0x1" + "0" * 19_000
+    verdict = verify(json.dumps(document(np.eye(3), {0: least}, queries=[np.array([5000.0, 0, 0])])))
+    assert (verdict.word, verdict.excluded) == ("rejected", True)  # exp(-5000) is left to each of the others
+
+
 def test_a_guard_must_cover_every_query() -> None:
     world = [entry("*", ball="0.001", random=True)]
     guard = {"kind": "keys", "deviations": "2"}  # three keys: 3 * 0.02275 is below 1/10, and twice that is not

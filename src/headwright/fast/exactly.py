@@ -17,6 +17,7 @@ from headwright.trusted.keys import Reject
 Number = arb | fmpq  # known up to a radius, or exactly; sums and products of exact numbers are exact
 NONE = fmpq(0)
 BLOCK = 2**16  # numbers at once
+MOST_BITS = 2**13  # beyond which a wish is not looked at more closely: what is not certain then is not accepted
 
 
 class Doubt(Reject):
@@ -42,9 +43,9 @@ def ball(x: Fraction | fmpq | arb) -> arb:
 
 
 def precision(statement: Statement) -> int:
-    """Bits to compute with: what a wish leaves to the others, however little, is seen with 256 bits."""
+    """Bits to compute with: what a wish leaves to the others, down to exp(-5678), is seen with 256 bits."""
     slack = min((1 / p - 1 for p in statement.wish.values() if p < 1), default=Fraction(1))
-    return 256 + 2 * max(2, slack.denominator.bit_length() - slack.numerator.bit_length())
+    return 256 + 2 * min(max(2, slack.denominator.bit_length() - slack.numerator.bit_length()), MOST_BITS)
 
 
 def float_of(x: arb) -> float:
