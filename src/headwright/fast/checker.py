@@ -57,7 +57,7 @@ def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
         return Verdict("unreadable" if isinstance(error, Malformed) else "rejected", _reason(error))
     slow = verify_slowly(text, files)
-    return Verdict(slow.word, slow.words, "trusted")
+    return Verdict(slow.word, slow.words, slow.excluded, "trusted")
 
 
 def _check(certificate: Certificate, files: Sequence[bytes]) -> None:
