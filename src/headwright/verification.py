@@ -185,7 +185,7 @@ def _entries(said: object) -> int:
 def _ask(checker: str, text: str, files: Sequence[bytes], progress: Callable[[float], None] | None) -> Opinion:
     if checker == "exact":
         exact = verify_exactly(text, files, progress)
-        return Opinion(checker, exact.word, exact.words)
+        return Opinion(checker, exact.word, exact.words, exact.excluded)
     if checker == "proved":
         from headwright.rocq import proved
 

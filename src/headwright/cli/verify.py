@@ -20,7 +20,6 @@ from headwright.cli.options import (
     Fast,
     Json,
     check_checker,
-    read_bytes,
     read_keys,
     read_number,
     read_text,
@@ -165,9 +164,7 @@ def _asked(
 
 
 def _npy(path: Path) -> bytes:
-    """Keys as the checker takes them: a .npy file as it is, any other read first."""
-    if path.suffix == ".npy":
-        return read_bytes(path, "keys")
+    """Keys as the checkers take them: rows of float64. Nothing is rounded, or the file is refused."""
     return _as_npy(read_keys(path))
 
 
