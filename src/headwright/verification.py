@@ -90,7 +90,7 @@ def verify(
     checker: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
-    """The verdict on a certificate; each of the files, contents of .npy, must be keys that its statement names.
+    """The verdict on a certificate; each of the files, .npy contents of float64, must be keys that it names.
 
     `checker` is 'both', 'exact', 'float' or 'proved'; None: both up to 10^6 key entries, above that the exact one.
 

@@ -38,7 +38,7 @@ class Verdict:
 
 
 def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
-    """The verdict on a certificate about keys; each of the files, contents of .npy, must be keys that it names.
+    """The verdict on a certificate about keys; each of the files, .npy contents of float64, must be keys it names.
 
     >>> verify("{}").word
     'unreadable'
