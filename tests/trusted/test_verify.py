@@ -185,7 +185,7 @@ def test_what_is_not_proved_is_not_certainly_false(found: Any) -> None:
 def test_a_query_is_not_taken_for_a_multiple_of_another(power: int) -> None:
     """Once a query and its half shared their sums: key 0 gets 8/9 of the query 1.04, and 0.74 of its half."""
     whole = np.log(8) / 2 * (1 + 1e-9)
-    proof = {"none_shorter": "0.1", "bound": bound(part(whole))}
+    proof: dict[str, Any] = {"none_shorter": "0.1", "bound": bound(part(whole))}
     assert verify(json.dumps(certificate(LINE, {0: "8/9"}, whole, **proof))).word == "verified"
     scaled = verify(json.dumps(certificate(LINE, {0: "8/9"}, whole * 2.0**power, **proof)))
     assert (scaled.word == "verified") == (power > 0)
