@@ -18,7 +18,7 @@ from typer.exceptions import TyperException
 
 from headwright import __version__
 from headwright.cli.console import OUT, complain, hush, say
-from headwright.errors import HeadwrightError
+from headwright.errors import ContradictionError, HeadwrightError
 
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
 DEBUG = "HEADWRIGHT_DEBUG"  # set it to anything, and a bug shows where it happened
@@ -81,6 +81,10 @@ def main() -> None:
 def _run(given: str) -> int:
     try:
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
+    except ContradictionError as error:
+        complain(f"this is a bug in headwright, worth reporting with the command, and nothing is claimed: {error} (in: "
+                 f"{given})")  # fmt: skip
+        return BUG
     except HeadwrightError as error:
         complain(str(error))
     except TyperException as error:

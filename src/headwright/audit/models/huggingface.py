@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 
 from headwright.audit.models.circuits import circuits_of, output_of
+from headwright.audit.models.float64 import InFloat64
 from headwright.audit.models.hook import Heard, listening
 from headwright.audit.models.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.audit.models.streaming import streamed
@@ -121,6 +122,14 @@ class HuggingFaceModel:
         """
         return self._run(tokens, key_mask)
 
+    def run_in_float64(self, tokens: Tokens) -> Iterator[Layer]:
+        """The layers in order, computed in float64 from the weights as they are: nothing is rounded on the way.
+
+        A run in the network's own type comes first: what it makes once for a length (rotary frequencies) is its own.
+        """
+        next(self._run(tokens, None))
+        return self._run(tokens, None, wide=True)
+
     def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
         """The same with every token at position 0; refused for a family that takes no positions from outside."""
         if not self._takes_positions:
@@ -136,7 +145,7 @@ class HuggingFaceModel:
         return bool((heard.keys - heard.keys[:, :1]).abs().max() <= 1e-3 * heard.keys.abs().max())
 
     def _run(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False, wide: bool = False
     ) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
         if key_mask is not None and np.shape(key_mask) != given.shape:
@@ -144,7 +153,7 @@ class HuggingFaceModel:
                 f"a key mask of shape {np.shape(key_mask)}: expected True or False for {len(given)} tokens"
             )
         count = 0
-        for heard in self._heard(given, key_mask, placeless):
+        for heard in self._heard(given, key_mask, placeless, wide):
             if heard.scoring.heads != self.heads:
                 raise InputError(f"layer {count} of {self.name} has {heard.scoring.heads} heads and others have "
                                  f"{self.heads}: not known here")  # fmt: skip
@@ -228,15 +237,17 @@ class HuggingFaceModel:
         return any(word.startswith(BYTE_SPACE) for word in self.tokenizer.get_vocab())
 
     def _heard(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False
-    ) -> Iterator[Heard]:
-        return streamed(lambda give: self._forward(tokens, key_mask, placeless, give))
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False,
+        wide: bool = False,
+    ) -> Iterator[Heard]:  # fmt: skip
+        return streamed(lambda give: self._forward(tokens, key_mask, placeless, wide, give))
 
     def _forward(
         self,
         tokens: Tokens,
         key_mask: Bool[np.ndarray, " keys"] | None,
         placeless: bool,
+        wide: bool,
         give: Callable[[Heard], None],
     ) -> None:
         device = self.network.device
@@ -244,7 +255,7 @@ class HuggingFaceModel:
         if placeless:
             more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
-            with torch.inference_mode(), listening(give):
+            with torch.inference_mode(), listening(give), InFloat64() if wide else nullcontext():
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from error

@@ -89,7 +89,7 @@ def recombined(
         raise InputError(f"layer {index} of {model.name}: expected 0 to {model.layers - 1}")
     if len(text) < SHORTEST:
         raise InputError(f"a text of {len(text)} tokens: expected {SHORTEST} or more to recombine their keys")
-    angles = turning(model, index)
+    angles = turning(model, index, len(text))
     layer = next(layer for layer in model.run(text) if layer.index == index)
     if layer.scoring.softcap is not None or layer.scoring.sinks is not None:
         raise InputError(f"{model.name}: scores with a softcap or a sink of their own are not covered here")
