@@ -17,7 +17,7 @@ import typer
 from typer.exceptions import TyperException
 
 from headwright import __version__
-from headwright.cli.console import OUT, complain, hush, say
+from headwright.cli.console import OUT, complain, hush, interrupted, say
 from headwright.errors import ContradictionError, HeadwrightError
 
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
@@ -74,7 +74,7 @@ def main() -> None:
         complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
         code = UNUSABLE
     if code == INTERRUPTED:  # the exit code that typer makes of Ctrl-C
-        complain("interrupted; nothing was written")
+        complain(interrupted())
     sys.exit(code)
 
 

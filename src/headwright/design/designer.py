@@ -31,6 +31,7 @@ from headwright.trusted.numbers import sqrt_above
 
 FIXED = World()
 MOST_HEADS = 64
+SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
     "alone: with several heads, or random keys, give the scenarios themselves"
@@ -111,14 +112,15 @@ def design(
     world: World = FIXED,
     scale: Number = 1,
     heads: int = 1,
-    confidence: Number = Fraction(19, 20),
+    confidence: Number | None = None,
     fast: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Design:
     """The shortest query that grants a wish in every admissible world, or a proof that none does.
 
     With several heads the targets are shared out among them, so that the mean of the patterns grants the wish and
-    the longest query is as short as was found; the proven bound then holds for any way of sharing. With `fast` the
+    the longest query is as short as was found; the proven bound then holds for any way of sharing. Where keys are
+    random the wish is granted with the probability `confidence`, 19/20 unless given. With `fast` the
     fast checker closes the design in place of the trusted one. Progress is told a number that grows from 0 to 1.
 
     >>> from headwright.design import average
@@ -142,10 +144,10 @@ def ask(
     wish: Wish,
     world: World = FIXED,
     scale: Number = 1,
-    confidence: Number = Fraction(19, 20),
+    confidence: Number | None = None,
     heads: int = 1,
 ) -> Question:
-    """The question, checked.
+    """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random.
 
     >>> from headwright.design.wish import copy
     >>> ask(np.eye(2), copy(0), scale=0)
@@ -159,7 +161,7 @@ def ask(
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
-    factor, sure = exact(scale, "scale"), exact(confidence, "confidence")
+    factor, sure = exact(scale, "scale"), SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")
     if not 0 < sure < 1:
@@ -169,7 +171,11 @@ def ask(
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     check_sizes(world.scenarios or (keys,), world)
-    return Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    question = Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    if confidence is not None and not question.random:
+        raise InputError(f"confidence is {float(sure):g}, and every key is certain: leave it out, or give a world in "
+                         "which a key is random")  # fmt: skip
+    return question
 
 
 def _one(question: Question, checker: Checker, phases: Phases) -> Design:

@@ -20,6 +20,7 @@ from headwright.audit.models.float64 import InFloat64
 from headwright.audit.models.hook import Heard, listening
 from headwright.audit.models.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.audit.models.streaming import streamed
+from headwright.audit.rows.scoring import checked_mask
 from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
@@ -148,10 +149,7 @@ class HuggingFaceModel:
         self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False, wide: bool = False
     ) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
-        if key_mask is not None and np.shape(key_mask) != given.shape:
-            raise InputError(
-                f"a key mask of shape {np.shape(key_mask)}: expected True or False for {len(given)} tokens"
-            )
+        key_mask = None if key_mask is None else checked_mask(key_mask, len(given), "tokens")
         count = 0
         for heard in self._heard(given, key_mask, placeless, wide):
             if heard.scoring.heads != self.heads:

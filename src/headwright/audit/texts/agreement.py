@@ -51,7 +51,7 @@ def attained(
     >>> attained(load_model("builtin:induction"), 0, np.array([0, 1, 2]), Texts(3, 2), [1], "most", 0.1)
     Traceback (most recent call last):
     headwright.errors.ContradictionError: head 0, places [1] of 3: at most 0.1 was proved, and the model, run in \
-float64 on a text, gives 0.962486
+float64 on a text, gives 0.93198
     """
     run = run_weight(model, head, ids, texts, places)
     not_beyond(run, bound, extreme, f"head {head}, places {list(places)[:8]} of {texts.length}")
