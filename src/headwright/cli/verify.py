@@ -132,10 +132,10 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
         word, words = judged(statement, layer, fraction)
     runs = run_against(loaded, layer, statement) if word == "verified" else 0
     if json:
-        show_json({"verdict": word, "words": words, "checker": "every text", "runs": runs})
+        show_json({"verdict": word, "words": words, "checkers": ["every text"], "runs": runs})
     else:
         agrees = f". The model itself, run in float64 on {runs} such texts, agrees" if runs else ""
-        show_line(f"{word}: {words}{agrees}")
+        show_line(f"{word} (every-text checker): {words}{agrees}")
     raise typer.Exit(EXIT[word])
 
 

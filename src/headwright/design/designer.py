@@ -15,6 +15,7 @@ from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
+from headwright.design.instances import try_out
 from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
 from headwright.design.phases import SOLVED, SOLVED_FAST, Phases
@@ -205,7 +206,9 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
 
 
 def _with_chance(found: Design) -> Design:
-    """The same, with the probability that was sampled where keys are random: what is proven is only a lower bound."""
+    """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
+    if found.word == "designed":
+        try_out(found.question, found.queries, found.norm, found.norm_lower_bound)
     if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))

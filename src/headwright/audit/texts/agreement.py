@@ -21,13 +21,13 @@ from headwright.audit.rows.scoring import Scoring
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Texts
 from headwright.audit.texts.witness import Extreme
-from headwright.errors import ContradictionError, InputError
+from headwright.enclosure import held_to
+from headwright.errors import InputError
 
 CLOSE = 1e-8  # of |q| |k|, in float64: far more than it rounds, far less than what is misread
 NEAR = 1e-3  # the same for float32
 COARSE = 0.1  # and for bfloat16 and float16
 TURNED = 2.0**-22  # of |q| |k| a place: what angles in float32 are off by
-TOLERANCE = 1e-6  # by which a run in float64 may miss a bound
 LOOKED_AT = 256  # places whose scores are compared one by one, evenly spread; weights are compared over all
 RANDOM = 4  # texts
 
@@ -50,8 +50,8 @@ def attained(
     >>> from headwright.audit.models import load_model
     >>> attained(load_model("builtin:induction"), 0, np.array([0, 1, 2]), Texts(3, 2), [1], "most", 0.1)
     Traceback (most recent call last):
-    headwright.errors.ContradictionError: head 0, places [1] of 3: at most 0.1 was proved, and the model, run in \
-float64 on a text, gives 0.93198
+    headwright.errors.ContradictionError: head 0, places [1] of 3, run in float64: at most 0.1 was proved, and an \
+instance gives 0.93198
     """
     run = run_weight(model, head, ids, texts, places)
     not_beyond(run, bound, extreme, f"head {head}, places {list(places)[:8]} of {texts.length}")
@@ -63,11 +63,8 @@ def not_beyond(run: float, bound: float, extreme: Extreme, what: str) -> None:
 
     >>> not_beyond(0.5, 0.5000001, "least", "a head")
     """
-    beyond = bound - run if extreme == "least" else run - bound
-    if not beyond <= TOLERANCE * max(1.0, abs(bound)):  # nor if it is no number
-        side = "at least" if extreme == "least" else "at most"
-        raise ContradictionError(f"{what}: {side} {bound:.6g} was proved, and the model, run in float64 on a text, "
-                                 f"gives {run:.6g}")  # fmt: skip
+    what = f"{what}, run in float64"
+    held_to(run, what, least=bound) if extreme == "least" else held_to(run, what, most=bound)
 
 
 def run_weight(model: Model, head: int, ids: Tokens, texts: Texts, places: Sequence[int]) -> float:

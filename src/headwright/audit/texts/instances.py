@@ -42,8 +42,8 @@ def run_against(model: Model, layer: FirstLayer, statement: Statement) -> int:
     5
     >>> run_against(model, layer, replace(statement, bound="0.9999"))
     Traceback (most recent call last):
-    headwright.errors.ContradictionError: head 0, texts of 8: at least 0.9999 was proved, and the model, run in \
-float64 on a text, gives 0.880678
+    headwright.errors.ContradictionError: head 0, texts of 8, run in float64: at least 0.9999 was proved, and an \
+instance gives 0.880678
     """
     texts = texts_of(layer, statement.length, statement.place)
     count = 0
