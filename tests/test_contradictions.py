@@ -26,6 +26,7 @@ from headwright.audit.rows.scoring import Scoring
 from headwright.audit.texts import certificate
 from headwright.audit.texts.bands import Band, Between
 from headwright.audit.texts.budget import on_budget
+from headwright.audit.texts.deeper import recombined
 from headwright.audit.texts.every_text import along_text, every_text
 from headwright.audit.texts.instances import run_against
 from headwright.audit.texts.logits import on_logit
@@ -129,6 +130,8 @@ TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
     "a logit": (
         "headwright.audit.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
         lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
+    "a deeper layer": (
+        "headwright.audit.texts.deeper.share", higher, lambda: recombined(MODEL, 1, TEXT)),
     "two layers": (
         "headwright.audit.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
         lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),

@@ -151,3 +151,19 @@ def test_a_factor_on_scores_is_refused_by_name(tmp_path: Path) -> None:
     llama(tmp_path, ROPES["yarn"] | {"attention_factor": 1.5}, 8)
     with pytest.raises(InputError, match="its rotary positions scale scores"):
         first_layer(load_model(tmp_path), 4)
+
+
+def test_attention_that_does_more_than_the_hook_hears_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llama(tmp_path, ROPES["default"], 8)
+    model, library = load_model(tmp_path), transformers.models.llama.modeling_llama
+    first_layer(model, 4)
+    true = library.eager_attention_forward
+
+    def sharper(module: Any, query: torch.Tensor, *given: Any, **how: Any) -> Any:
+        return true(module, query * 1.1, *given, **how)
+
+    monkeypatch.setattr(library, "eager_attention_forward", sharper)
+    with pytest.raises(InputError, match="its own attention gives patterns up to"):
+        first_layer(model, 4)

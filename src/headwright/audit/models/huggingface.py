@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headwright.audit.models.circuits import circuits_of, output_of
 from headwright.audit.models.float64 import InFloat64
-from headwright.audit.models.hook import Heard, listening
+from headwright.audit.models.hook import HOOK, Heard, listening
 from headwright.audit.models.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.audit.models.streaming import streamed
 from headwright.audit.rows.scoring import checked_mask
@@ -130,6 +130,35 @@ class HuggingFaceModel:
         """
         next(self._run(tokens, None))
         return self._run(tokens, None, wide=True)
+
+    def own_pattern(self, tokens: Tokens) -> Float[np.ndarray, "heads rows keys"]:
+        """The pattern of the first layer as the network's own attention makes it, without the hook; in float64.
+
+        It is held whole in memory: for a text of a few hundred tokens.
+        """
+        next(self._run(tokens, None))  # as in `run_in_float64`
+        module, found = self._layer_heard(0).module, []
+
+        def keep(_: nn.Module, __: object, made: tuple[Tensor, ...]) -> None:
+            found.append(made[1][0])
+            raise _SeenError
+
+        handle = module.register_forward_hook(keep)
+        self.network.set_attn_implementation("eager")
+        try:
+            with torch.inference_mode(), InFloat64(), suppress(_SeenError):
+                given = torch.as_tensor(tokens[None], device=self.network.device)
+                self.network(input_ids=given, output_attentions=True)
+        except BROKEN as error:
+            raise InputError(
+                f"{self.name}: its own attention cannot be run ({type(error).__name__}: {error})"
+            ) from error
+        finally:
+            handle.remove()
+            self.network.set_attn_implementation(HOOK)
+        if not found or found[0] is None:
+            raise InputError(f"{self.name}: its own attention does not say what its pattern is")
+        return np.asarray(found[0].cpu().numpy())
 
     def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
         """The same with every token at position 0; refused for a family that takes no positions from outside."""
@@ -265,6 +294,10 @@ class HuggingFaceModel:
             family = self.network.config.model_type
             raise InputError(f"{self.name}: its family ({family}) does not let its attention be read "
                              f"({type(error).__name__}: {error})") from error  # fmt: skip
+
+
+class _SeenError(BaseException):
+    """What was asked for is there, and the rest of the network need not run. Not an Exception, so none catches it."""
 
 
 @contextmanager

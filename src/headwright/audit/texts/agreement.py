@@ -21,7 +21,7 @@ from headwright.audit.rows.scoring import Scoring
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Texts
 from headwright.audit.texts.witness import Extreme
-from headwright.enclosure import held_to
+from headwright.enclosure import TOLERANCE, held_to
 from headwright.errors import InputError
 
 CLOSE = 1e-8  # of |q| |k|, in float64: far more than it rounds, far less than what is misread
@@ -30,6 +30,7 @@ COARSE = 0.1  # and for bfloat16 and float16
 TURNED = 2.0**-22  # of |q| |k| a place: what angles in float32 are off by
 LOOKED_AT = 256  # places whose scores are compared one by one, evenly spread; weights are compared over all
 RANDOM = 4  # texts
+OWN = 2**24  # numbers of a pattern that the network's own attention makes
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,20 @@ def held_against(model: Model, layer: FirstLayer, length: int, near: float = NEA
                                  "was read off")  # fmt: skip
             sees_what_is_taken(run.scoring, texts)
             _same_scores(run, layer, ids, texts, within)
+        _same_attention(model, ids, texts)
     return layer
+
+
+def _same_attention(model: Model, ids: Tokens, texts: Texts) -> None:
+    """Nothing, if the network's own attention makes the same pattern, or cannot be asked, or one that is too large."""
+    own = getattr(model, "own_pattern", None)
+    if own is None or model.heads * len(ids) ** 2 > OWN:
+        return
+    theirs, mine = own(ids)[:, texts.place], np.zeros((model.heads, len(ids)))
+    mine[:, texts.seen[0] : texts.seen[-1] + 1] = run_patterns(model, ids, texts)
+    if not (off := float(np.abs(theirs - mine).max())) <= TOLERANCE:
+        raise InputError(f"its own attention gives patterns up to {off:.3g} from those of its queries and keys, on a "
+                         f"text of {texts.length} tokens")  # fmt: skip
 
 
 def sees_what_is_taken(scoring: Scoring, texts: Texts) -> None:
