@@ -131,6 +131,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
         (("design", "--keys", "missing.npy", "--copy", "0"), "there is no such file"),
         (("design", "--keys", "K.npy", "--copy", "0", "--world", "missing.toml"), "there is no such file"),
         (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "1"), "confidence is 1"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "0.9"), "every key is certain: leave it out"),
         (("design", "--keys", "K.npy", "--copy", "0", "--heads", "0"), "0 heads"),
         (("design", "--keys", "K.npy", "--copy", "0", "--out", "no/c.json"), "there is no folder no"),
         (("design", "--keys", "K.npy", "--copy", "0", "--out", "."), "is a folder, expected a file"),

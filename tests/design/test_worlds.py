@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import headwright
 from headwright import fast
 from headwright.design import Design, Wish, at_least, average, copy, design
+from headwright.errors import InputError
 from headwright.noise import (
     Ball,
     Between,
@@ -214,9 +215,11 @@ def test_no_world_makes_design_crash_or_lie(
             assert alpha[a] >= float(p) - 1e-9
 
 
-def test_confidence_is_not_asked_for_where_nothing_is_random() -> None:
-    found = design(np.eye(3), copy(0), confidence=Fraction(1, 2))
-    assert "probability" not in found.words
+@pytest.mark.parametrize("world", [World(), World({0: Noise(scale=Between(0.5, 1.0))}), World(scenarios=(np.eye(3),))])
+def test_a_confidence_is_refused_where_nothing_is_random(world: World) -> None:
+    assert "probability" not in design(np.eye(3), copy(0), world=world).words
+    with pytest.raises(InputError, match=r"confidence is 0.5, and every key is certain"):
+        design(np.eye(3), copy(0), world=world, confidence=Fraction(1, 2))
 
 
 @pytest.mark.parametrize("least", [0.1, 0.45])

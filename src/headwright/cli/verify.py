@@ -120,19 +120,23 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
     from headwright.audit.models import load_model
     from headwright.audit.texts.checker import judged
+    from headwright.audit.texts.instances import run_against
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
     statement = read(text)
     if model is None:
         raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
-    layer = first_layer(load_model(model))
+    loaded = load_model(model)
+    layer = first_layer(loaded, min(statement.length, loaded.longest or statement.length))  # or it is rejected
     with progress("looking at every token at every place") as fraction:
         word, words = judged(statement, layer, fraction)
+    runs = run_against(loaded, layer, statement) if word == "verified" else 0
     if json:
-        show_json({"verdict": word, "words": words, "checkers": ["every text"]})
+        show_json({"verdict": word, "words": words, "checkers": ["every text"], "runs": runs})
     else:
-        show_line(f"{word} (every-text checker): {words}")
+        agrees = f". The model itself, run in float64 on {runs} such texts, agrees" if runs else ""
+        show_line(f"{word} (every-text checker): {words}{agrees}")
     raise typer.Exit(EXIT[word])
 
 

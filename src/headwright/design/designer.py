@@ -15,6 +15,7 @@ from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
+from headwright.design.instances import try_out
 from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
 from headwright.design.phases import SOLVED, SOLVED_FAST, Phases
@@ -32,6 +33,7 @@ from headwright.verification import in_words
 
 FIXED = World()
 MOST_HEADS = 64
+SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
     "alone: with several heads, or random keys, give the scenarios themselves"
@@ -112,16 +114,17 @@ def design(
     world: World = FIXED,
     scale: Number = 1,
     heads: int = 1,
-    confidence: Number = Fraction(19, 20),
+    confidence: Number | None = None,
     checker: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Design:
     """The shortest query that grants a wish in every admissible world, or a proof that none does.
 
     With several heads the targets are shared out among them, so that the mean of the patterns grants the wish and
-    the longest query is as short as was found; the proven bound then holds for any way of sharing. `checker` says who
-    must accept the certificate: 'both', 'exact', 'float' or 'proved'; None means both up to 10^6 key entries, and above
-    that the exact one. Progress is told a number that grows from 0 to 1.
+    the longest query is as short as was found; the proven bound then holds for any way of sharing. Where keys are
+    random the wish is granted with the probability `confidence`, 19/20 unless given. `checker` says who must accept
+    the certificate: 'both', 'exact', 'float' or 'proved'; None means both up to 10^6 key entries, and above that the
+    exact one. Progress is told a number that grows from 0 to 1.
 
     >>> from headwright.design import average
     >>> found = design(np.eye(4), average([0, 1]))
@@ -149,10 +152,10 @@ def ask(
     wish: Wish,
     world: World = FIXED,
     scale: Number = 1,
-    confidence: Number = Fraction(19, 20),
+    confidence: Number | None = None,
     heads: int = 1,
 ) -> Question:
-    """The question, checked.
+    """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random.
 
     >>> from headwright.design.wish import copy
     >>> ask(np.eye(2), copy(0), scale=0)
@@ -166,7 +169,7 @@ def ask(
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
-    factor, sure = exact(scale, "scale"), exact(confidence, "confidence")
+    factor, sure = exact(scale, "scale"), SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")
     if not 0 < sure < 1:
@@ -176,7 +179,11 @@ def ask(
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     check_sizes(world.scenarios or (keys,), world)
-    return Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    question = Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    if confidence is not None and not question.random:
+        raise InputError(f"confidence is {float(sure):g}, and every key is certain: leave it out, or give a world in "
+                         "which a key is random")  # fmt: skip
+    return question
 
 
 def _one(question: Question, checker: Checker, phases: Phases) -> Design:
@@ -206,7 +213,9 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
 
 
 def _with_chance(found: Design) -> Design:
-    """The same, with the probability that was sampled where keys are random: what is proven is only a lower bound."""
+    """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
+    if found.word == "designed":
+        try_out(found.question, found.queries, found.norm, found.norm_lower_bound)
     if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))

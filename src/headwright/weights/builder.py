@@ -22,7 +22,7 @@ from headwright.weights.dimension import dimension_bound
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import frobenius_above, judged, nuclear_above
+from headwright.weights.proven import frobenius_above, judged, nuclear_above, run_against
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.shares import shared_out
 
@@ -192,6 +192,7 @@ def _built(
     text: str, taken: list[Bound], rows: list[DimensionBound],
 ) -> Built:  # fmt: skip
     facts = judged(rules, claims, layer)
+    run_against(rules, claims, layer, facts)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
     least = [float_below(bound.least) for bound in taken]

@@ -41,7 +41,9 @@ class AskedForDesign(Asked):
     scale: Number = Field("1", description="Factor of the scores.")
     heads: int = Field(1, ge=1, le=MOST_HEADS)
     world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="What the keys may be.")
-    confidence: Number = Field("0.95", description="Where keys are random: grant the wish with this probability.")
+    confidence: Number | None = Field(
+        None, description="Where keys are random: grant the wish with this probability, 0.95 unless given."
+    )
 
 
 def design(asked: AskedForDesign, progress: Tell | None = None) -> dict[str, Any]:

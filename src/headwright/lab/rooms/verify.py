@@ -42,6 +42,7 @@ def verify(asked: AskedToVerify, progress: Tell | None = None) -> dict[str, Any]
 def _every_text(text: str, progress: Tell | None) -> dict[str, Any]:
     from headwright.audit.models import load_model
     from headwright.audit.texts.checker import judged
+    from headwright.audit.texts.instances import run_against
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
@@ -52,7 +53,11 @@ def _every_text(text: str, progress: Tell | None) -> dict[str, Any]:
     if statement.model != BUILT_IN:
         raise InputError(f"certificate: it is about every text of {statement.model}, and a page has {BUILT_IN} alone; "
                          f"headwright verify FILE --model {statement.model} looks at it")  # fmt: skip
-    word, words = judged(statement, first_layer(load_model(BUILT_IN)), progress)
+    model = load_model(BUILT_IN)
+    layer = first_layer(model, min(statement.length, model.longest or statement.length))  # or it is rejected
+    word, words = judged(statement, layer, progress)
+    if word == "verified":
+        run_against(model, layer, statement)
     return {"verdict": word, "words": words, "checkers": ["every text"]}
 
 
