@@ -1,7 +1,7 @@
 """The attack: mutants of true certificates, what the checkers say of them, and whether that is true.
 
-Every mutant that a checker accepts is judged by the referee, and one in so many of the others, for the rate of true ones
-that are rejected. Mutants are numbered: the same seed, kind and number make the same mutant.
+Every mutant that a checker accepts is judged by the referee, and one in so many of the others, for the rate of true
+ones that are rejected. Mutants are numbered: the same seed, kind and number make the same mutant.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from tests.referee import heads, mutate_heads, mutate_keys, queries
+from tests.referee import heads, mutate_heads, mutate_keys, queries, texts
 from tests.referee.answer import Answer
 from tests.referee.checkers import Checker, checkers
 from tests.referee.seeds import HEADS, KEYS, Seed, pick, seeds
 
-KINDS = KEYS + HEADS
+TEXTS = "every text"
+KINDS = (*KEYS, *HEADS, TEXTS)
+NEEDS_OTHERS = ("transplant", "change_bounds", "change_none", "change_layers")
 SAMPLED = 25  # one in so many rejected mutants is judged
 UNDONE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OverflowError, AttributeError, StopIteration)
 
@@ -80,7 +82,9 @@ def mutant(kind: str, seed: int, number: int, fresh: int) -> tuple[Any, bool, li
     wanted = chance.choice([1, 1, 1, 2, 2, 3])
     for _ in range(12):
         change, before = chance.choice(changes), json.dumps(document)
-        others = [json.loads(pick(of_kind(kind, seed, fresh), kind, begin.large, chance).text)] if "transplant" in change.__name__ or change.__name__.endswith(("bounds", "none", "layers")) else []  # noqa: E501  # fmt: skip
+        others = []
+        if change.__name__ in NEEDS_OTHERS:
+            others = [json.loads(pick(of_kind(kind, seed, fresh), kind, begin.large, chance).text)]
         try:
             changed = change(document, chance, others)
         except UNDONE:
@@ -102,39 +106,55 @@ def judge(document: Any) -> Answer:
     return queries.judge(statement, [part["query"] for part in bound["parts"]] if bound else None)
 
 
-def attack(kind: str, seed: int, numbers: range, fresh: int = 4, tried: dict[str, Checker] | None = None) -> Count:
+def attack(kind: str, seed: int, numbers: range, fresh: int = 4) -> Count:
     """Mutants of these numbers: what came out."""
     count, start = Count(), time.process_time()
     for number in numbers:
-        document, large, names = mutant(kind, seed, number, fresh)
-        one(count, document, large, names, number % SAMPLED == SAMPLED // 2, tried or available(kind))
+        sampled = number % SAMPLED == SAMPLED // 2
+        if kind == TEXTS:
+            document, model, names = texts.mutant(seed, number)
+            _one(count, Mutant(document, False, names), {"exact": partial(texts.verdict, model=model)},
+                 partial(texts.judge, model=model), sampled)  # fmt: skip
+        else:
+            _one(count, Mutant(*mutant(kind, seed, number, fresh)), available(kind), judge, sampled)
     count.seconds = time.process_time() - start
     return count
 
 
-def one(count: Count, document: Any, large: bool, names: list[str], sampled: bool, tried: dict[str, Checker]) -> None:
+@dataclass(frozen=True)
+class Mutant:
+    document: Any
+    large: bool
+    changes: list[str]
+
+
+def _one(
+    count: Count, given: Mutant, tried: dict[str, Checker], referee: Callable[[Any], Answer], sampled: bool
+) -> None:
     """Judge one mutant, and count it."""
-    text = json.dumps(document)
     count.mutants += 1
-    count.large += large
+    count.large += given.large
+    shown = {"changes": given.changes, "document": given.document}
     words: dict[str, str] = {}
     for name, check in tried.items():
         try:
-            words[name] = check(text)
+            words[name] = check(json.dumps(given.document))
         except Exception as error:  # noqa: BLE001  a checker that stops is worth counting, not the end of the attack
             words[name] = "crashed"
             count.crashed[name] += 1
-            count.found.append({"crashed": name, "error": repr(error)[:300], "changes": names, "document": document})
+            count.found.append({"crashed": name, "error": repr(error)[:300]} | shown)
     accepted = [name for name, word in words.items() if word == "verified"]
     readable = any(word in ("verified", "rejected") for word in words.values())
     count.readable += readable
     if not accepted and not (sampled and readable):
         return
     try:
-        answer = judge(document)
+        answer = referee(given.document)
     except (*UNDONE, ArithmeticError, RuntimeError) as error:
         count.stopped += bool(accepted)
         answer = Answer("unknown", f"the referee stopped: {error!r}")
+        if accepted:
+            count.found.append({"stopped": repr(error)[:300], "accepted": accepted} | shown)
     if not accepted:
         count.sampled += 1
         count.true_rejected += answer.word == "true"
@@ -142,8 +162,8 @@ def one(count: Count, document: Any, large: bool, names: list[str], sampled: boo
         count.accepted[name] += 1
         {"true": count.true, "false": count.false, "unknown": count.unknown}[answer.word][name] += 1
     if accepted and answer.word == "false":
-        count.by_change.update(names)
-        count.found.append({"accepted": accepted, "why": answer.why[:500], "changes": names, "document": document})
+        count.by_change.update(given.changes)
+        count.found.append({"accepted": accepted, "why": answer.why[:500]} | shown)
 
 
 def chunks(kinds: tuple[str, ...], count: int, size: int = 250) -> Iterator[tuple[str, range]]:

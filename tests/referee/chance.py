@@ -31,7 +31,9 @@ def failing(problem: Problem, queries: list[np.ndarray], draws: int = DRAWS) -> 
     return lower, upper
 
 
-def _in_world(problem: Problem, queries: list[np.ndarray], up: list[np.ndarray], low: list[np.ndarray], draws: int) -> tuple[float, float]:  # fmt: skip
+def _in_world(
+    problem: Problem, queries: list[np.ndarray], up: list[np.ndarray], low: list[np.ndarray], draws: int
+) -> tuple[float, float]:
     """Bounds of the probability of failing."""
     K = problem.keys[0]
     deviations = [ends(problem, K, q).deviation for q in queries]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import headwright
 
 Checker = Callable[[str], str]  # a certificate -> verified, rejected, unreadable, ...
+PROBE = Path(__file__).parent.parent / "certificates" / "accept" / "copy.json"
 
 
 def checkers() -> dict[str, Checker]:
@@ -29,16 +31,8 @@ def _of(verify: Callable[..., Any], **options: Any) -> Checker:
     return check
 
 
-PROBE = (
-    '{"format": "headwright certificate", "version": 2, "statement": {"claim": "designed", "heads": 1, "keys": [{"n": 2, '
-    '"d": 1, "sha256": "da9fbbbe9fdb7b07ed8eb3ba74f0a9a9d5ddc1a7c1a38de3a8e3d29df1b1c9f3", "rows": [["0x1.0p+0"], '
-    '["-0x1.0p+0"]]}], "scale": "1", "wish": {"0": "1/2"}, "world": [], "confidence": "1", "queries": [["0x1.0p+0"]], '
-    '"none_shorter": "0"}, "evidence": {"guard": null, "bound": null}}'
-)
-
-
 def _is_here(check: Checker) -> bool:
     try:
-        return check(PROBE) in ("verified", "rejected", "unreadable")
+        return check(PROBE.read_text()) == "verified"
     except headwright.HeadwrightError:
         return False

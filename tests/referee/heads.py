@@ -6,8 +6,9 @@ import json
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -29,8 +30,8 @@ class Head:
     W_Q: list[Vector]
     W_K: list[Vector]
     W_V: list[Vector]
-    b_Q: Vector
-    b_V: Vector
+    b_Q: Vector  # noqa: N815
+    b_V: Vector  # noqa: N815
     bias: list[Vector]
     Q: np.ndarray
     K: np.ndarray
@@ -54,7 +55,7 @@ class Question:
 
     @property
     def uncertain(self) -> bool:
-        return bool(self.ball) or self.scale != (1, 1)
+        return bool(self.ball) or self.scale[0] != 1 or self.scale[1] != 1
 
 
 def floats(rows: list[Vector]) -> np.ndarray:
@@ -226,7 +227,8 @@ def _near(difference: Any, size: Any) -> str:
 
 def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.ndarray], float]]]:
     """What must not be above 0, for tokens anywhere: logits against what they may be, and errors less tolerances."""
-    heads, i, found = _of(rule, question), rule["token"], []
+    heads, i = _of(rule, question), rule["token"]
+    found: list[tuple[str, Callable[[np.ndarray], float]]] = []
 
     def logit(X: np.ndarray, at: int, sign: float, p: float) -> float:
         places = seen(question.mask, i, len(X))
@@ -253,7 +255,7 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
         for a, p in rule[name].items():
             least = as_float(number(p))
             if least > 0:
-                found.append((f"{name} {a}", lambda X, at=int(a), g=sign, p=least: logit(X, at, g, p)))
+                found.append((f"{name} {a}", partial(logit, at=int(a), sign=sign, p=least)))
     if rule["output"]:
         wanted = np.array([as_float(number(x)) for x in rule["output"]])
         found.append(("output", error))
@@ -266,6 +268,8 @@ def _broken_somewhere(question: Question, rule: Any) -> str | None:
     ball, low, high = as_float(question.ball), as_float(question.scale[0]), as_float(question.scale[1])
     rng = np.random.default_rng(0)
     about = sorted({*seen(question.mask, i, len(X0)), i})
+    if not ball and rule["head"] != "sum" and (found := _worst_lengths(question, rule)) is not None:
+        return found
     for name, measure in _measures(question, rule):
         for start in range(2):
             c, e = np.ones(len(X0)), np.zeros_like(X0)
@@ -284,6 +288,32 @@ def _broken_somewhere(question: Question, rule: Any) -> str | None:
                 value = measure(c[:, None] * X0 + e)
                 if math.isfinite(value) and CLEAR < value < 1e200:
                     return f"token {i}, {name}: broken by {value} with lengths {c.tolist()}"
+    return None
+
+
+def _worst_lengths(question: Question, rule: Any) -> str | None:
+    """Lengths alone: for each of the token's own, the others are worst at an end, whichever raises or lowers a score."""
+    X, i = question.places[rule["sequence"]], rule["token"]
+    places, (head,) = seen(question.mask, i, len(X)), _of(rule, question)
+    s, t = X[places] @ (head.K.T @ (head.Q @ X[i])), X[places] @ (head.K.T @ head.q)
+    added = head.added[i, places] if head.bias else np.zeros(len(places))
+    low, high = as_float(question.scale[0]), as_float(question.scale[1])
+    for c in np.linspace(low, high, 129):
+        ends = np.stack([low * (c * s + t), high * (c * s + t)]) + added
+        for at, j in enumerate(places):
+            if j == i:
+                ends[:, at] = c * c * s[at] + c * t[at] + added[at]
+        for name, sign in (("attend", 1), ("at_most", -1)):
+            for a, p in rule[name].items():
+                if int(a) not in places or not 0 < number(p) < 1:
+                    continue
+                at = places.index(int(a))
+                others = np.delete(ends.max(axis=0) if sign > 0 else ends.min(axis=0), at)
+                x = others - (ends.min(axis=0) if sign > 0 else ends.max(axis=0))[at]
+                if len(x) and float(np.abs(x).max()) < 1e4:
+                    rivals = float(x.max() + np.log(np.exp(x - x.max()).sum()))
+                    if sign * (rivals - math.log(as_float(1 / number(p) - 1))) > CLEAR:
+                        return f"token {i}, {name} {a}: broken where its own length is {c}"
     return None
 
 
@@ -342,8 +372,7 @@ def _no_heads(statement: Any, question: Question) -> Answer:
         if lookup.aims and not keeps(lookup, M):
             continue
         head = _with_values(statement, question, M)
-        tried = Question(question.sequences, question.places, question.mask,
-                         [{**rule, "head": 0} for rule in question.rules], [head], question.ball, question.scale)  # fmt: skip
+        tried = replace(question, rules=[{**rule, "head": 0} for rule in question.rules], heads=[head])
         if all(_kept(tried, rule).word == "true" for rule in tried.rules):
             return Answer("false", f"this keeps all rules: {M.tolist()}, {head.V.tolist()}")
     return Answer("unknown", "no weights were found")

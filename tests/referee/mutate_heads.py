@@ -197,7 +197,9 @@ def change_rules(document: Any, chance: random.Random, _: list[Any]) -> bool:
         rule["attend"][str(chance.randrange(T))] = rule["attend"].pop(a)
     elif way == 5 and rule["output"]:
         k = chance.randrange(len(rule["output"]))
-        rule["output"][k] = hexed(number(rule["output"][k]) * factor(chance) + chance.choice([0, Fraction(1, 1000)]))
+        rule["output"][k] = hexed(
+            number(rule["output"][k]) * factor(chance) + chance.choice([Fraction(0), Fraction(1, 1000)])
+        )
     elif way == 6:
         rule["at_most"][str(chance.randrange(T))] = chance.choice(["1/2", "1/10", "99/100", "1"])
     else:
@@ -233,7 +235,9 @@ def change_bounds(document: Any, chance: random.Random, others: list[Any]) -> bo
     elif way == 7 and proof.get("constraints") is not None and layer.get("heads"):
         head = layer["heads"][bound["head"]]
         by = chance.choice(POWERS + THIRDS + [Fraction(1)])
-        joined = [row + [b] for row, b in zip(head["W_Q"], head["b_Q"], strict=True)] if layer["biases"] else head["W_Q"]  # noqa: E501  # fmt: skip
+        joined = head["W_Q"]
+        if layer["biases"]:
+            joined = [[*row, b] for row, b in zip(head["W_Q"], head["b_Q"], strict=True)]
         proof["W_Q"], proof["W_K"] = rows(joined, by, floats=False), rows(head["W_K"], Fraction(1), floats=False)
     else:
         proofs = [o["evidence"]["bounds"] for o in others if o["evidence"].get("bounds")]
@@ -304,7 +308,7 @@ def change_world(document: Any, chance: random.Random, _: list[Any]) -> bool:
         world["ball"] = hexed(number(world["ball"]) * by)
     elif way == 1:
         low, high = vector(world["scale"])
-        world["scale"] = [hexed(min(1, 1 - (1 - low) * by)), hexed(max(1, 1 + (high - 1) * by))]
+        world["scale"] = [hexed(1 - abs(1 - low) * by), hexed(1 + abs(high - 1) * by)]
     elif way == 2:
         world["ball"] = chance.choice(["0", "1/1000", "1/50", "1/10"])
     else:
@@ -320,8 +324,7 @@ def change_mask(document: Any, chance: random.Random, _: list[Any]) -> bool:
         layer["mask"] = chance.choice(["none", "causal"])
     else:
         now = layer["mask"]
-        written = [["1" if now == "none" or (now == "causal" and j <= i) or (now not in ("none", "causal") and now[i][j] == "1")
-                    else "0" for j in range(T)] for i in range(T)]  # fmt: skip
+        written = [["1" if j in seen(now, i, T) else "0" for j in range(T)] for i in range(T)]
         for _flip in range(0 if way == 1 else chance.choice([1, 3])):
             i = chance.choice([rule["token"] for rule in layer["rules"]] + [chance.randrange(T)])
             j = chance.randrange(T)
@@ -339,7 +342,7 @@ def change_biases(document: Any, chance: random.Random, _: list[Any]) -> bool:
     if way == 0 and layer["bias"]:
         row = chance.choice(chance.choice(layer["bias"]))
         j = chance.randrange(len(row))
-        row[j] = hexed(number(row[j]) * factor(chance, [Fraction(-1)]) + chance.choice([0, Fraction(1, 10)]))
+        row[j] = hexed(number(row[j]) * factor(chance, [Fraction(-1)]) + chance.choice([Fraction(0), Fraction(1, 10)]))
     elif way == 1 and layer["bias"]:
         table = chance.choice(layer["bias"])
         table[:] = [[hexed(number(x) + c) for x in row] for row, c in zip(table, [Fraction(chance.randrange(-3, 4))] * len(table), strict=True)]  # fmt: skip  # noqa: E501
@@ -438,7 +441,8 @@ def respell(document: Any, chance: random.Random, _: list[Any]) -> bool:
 
 
 CHANGES: list[Change] = [
-    scale_weights, scale_weights, scale_weights, nudge_weight, swap_heads, swap_heads, scale_tokens, scale_tokens, permute_tokens, nudge_token,
+    scale_weights, scale_weights, scale_weights, nudge_weight, swap_heads, swap_heads, scale_tokens, scale_tokens,
+    permute_tokens, nudge_token,
     border, border, border, change_rules, change_rules, change_bounds, change_bounds, change_walk, change_none,
     change_none, change_world, change_world, change_mask, change_biases, change_layers, change_dtype, transplant,
     respell, odd_leaf,

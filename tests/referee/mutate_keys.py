@@ -10,7 +10,7 @@ from typing import Any
 
 import mpmath
 
-from tests.referee.numbers import digest, hexed, is_float, number, spelled, vector
+from tests.referee.numbers import digest, hexed, number, spelled, vector
 from tests.referee.problem import dots, problem_of
 
 Change = Callable[[Any, random.Random, list[Any]], bool]  # a document, chance, other documents: was it changed?
@@ -519,13 +519,10 @@ def odd_leaf(document: Any, chance: random.Random, _: list[Any]) -> bool:
 
 
 CHANGES: list[Change] = [
-    scale_queries, scale_queries, shorten_with_bound, scale_part, part_over_other_denominator, heads_of_one_query, scale_keys, scale_keys,
+    scale_queries, scale_queries, shorten_with_bound, scale_part, part_over_other_denominator, heads_of_one_query,
+    scale_keys, scale_keys,
     nudge_key, copy_key, add_key, permute_keys, permute_keys, negate, scale_scale, swap_heads, swap_heads, change_parts,
     change_constraints, swap_scenarios, transplant, transplant, border_of_length, border_of_length, border_of_weight,
     border_of_weight, weaken_or_strengthen, weaken_or_strengthen, change_world, change_moves, change_claim, change_wish,
     drop_bound, respell, odd_leaf,
 ]  # fmt: skip
-
-
-def is_query_of_floats(document: Any) -> bool:
-    return all(is_float(number(x)) for q in document["statement"]["queries"] for x in q)

@@ -10,12 +10,13 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from tests.referee.answer import TRUE, Answer, together
+from tests.referee.answer import Answer, Word, together
 from tests.referee.numbers import Vector, as_float, floating, number, real, vector
 
 DIGITS = 60
 HAIR = mpmath.mpf(10) ** -40  # differences that sixty digits do not decide
 UNIT = 2.0**-52
+WHY = {"true": "at least", "false": "less than", "unknown": "near"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +108,15 @@ def ends(problem: Problem, K: np.ndarray, q: np.ndarray) -> Ends:
             square = float(entry.ball) ** 2 * (q @ q)
             for column in entry.factor:
                 square += float(sum(as_float(x) * y for x, y in zip(column, q.tolist(), strict=True))) ** 2
-            c, most = (as_float(entry.low), as_float(entry.high)), max(abs(entry.low), abs(entry.high), 1)
+            c = as_float(entry.low), as_float(entry.high)
+            most = max(abs(c[0]), abs(c[1]), 1.0)
             small, large = np.minimum(c[0] * m[at], c[1] * m[at]), np.maximum(c[0] * m[at], c[1] * m[at])
             if entry.random:
                 deviation[at] = np.sqrt(s * s * square + (float(entry.stretch) * m[at]) ** 2)
             reach = 0.0 if entry.random else abs(s) * math.sqrt(square)
             up[at], low[at] = large + reach, small - reach
             size = abs(s) * float(np.linalg.norm(q)) * sum(sum(abs(as_float(x)) for x in c) for c in entry.factor)
-            off[at] = off[at] * as_float(most) + 1e-14 * (reach + size)
+            off[at] = off[at] * most + 1e-14 * (reach + size)
     return Ends(up, low, deviation, off)
 
 
@@ -135,11 +137,11 @@ def granted(problem: Problem, queries: list[Vector]) -> Answer:
                 word = _exactly(exact, a, 1 - p)
             if word == "false" and len(queries) > 1 and problem.entries:
                 word = "false" if _fails_in_some_world(problem, K, queries, a, p) else "unknown"
-            answers.append(TRUE if word == "true" else Answer(word, f"{where}: {'less than' if word == 'false' else 'near'} {p}"))  # type: ignore[arg-type]  # fmt: skip
+            answers.append(Answer(word, f"{where}: {WHY[word]} {p}"))
     return together(answers)
 
 
-def _decided(near: list[Ends], a: int, room: Fraction) -> str | None:
+def _decided(near: list[Ends], a: int, room: Fraction) -> Word | None:
     """The mean over queries of R / (1 + R), R what competes, against 1 - p; None if floats do not decide."""
     bounds, allowed = [], as_float(room)
     for sign in (1.0, -1.0):
@@ -175,7 +177,7 @@ def exact_ends(problem: Problem, K: np.ndarray, q: Vector) -> tuple[list[Any], l
     return up, low
 
 
-def _exactly(exact: list[tuple[list[Any], list[Any]]], a: int, room: Fraction) -> str:
+def _exactly(exact: list[tuple[list[Any], list[Any]]], a: int, room: Fraction) -> Word:
     with mpmath.workdps(DIGITS):
         total, plain = mpmath.mpf(0), True
         for up, low in exact:

@@ -85,7 +85,11 @@ def _none_by_chance(problem: Problem, tried: list[Vector], limit: Fraction | Non
     """Queries just below the limit, or of any length, that grant the wish more often than chance can explain."""
     for q in tried:
         size = math.sqrt(as_float(_square(q)))
-        lengths = (size, 3 * size, 30 * size) if limit is None else [as_float(limit) * t for t in (1 - 1e-9, 0.9, 0.7)]
+        lengths = (
+            [size * t for t in (1, 3, 10, 100, 10_000)]
+            if limit is None
+            else [as_float(limit) * t for t in (1 - 1e-9, 0.9, 0.7)]
+        )
         for length in lengths:
             query = np.array([as_float(x) for x in q]) * (length / size)
             if all(failing(problem, [query], draws)[1] <= as_float(1 - problem.confidence)

@@ -43,7 +43,7 @@ def scaled(problem: Problem) -> Scaled:
 
 @dataclass(frozen=True, eq=False)
 class Floats:
-    """The problem as arrays: G holds s k_i; of each entry its keys, middle and half of its scales, s^2 C, t and kind."""
+    """The problem as arrays: G holds s k_i; of each entry its keys, middle and half of its scales, s^2 C, t, kind."""
 
     G: list[np.ndarray]
     entries: list[tuple[np.ndarray, float, float, np.ndarray, float, bool, bool]]
@@ -117,7 +117,7 @@ def surely_none_below(problem: Problem, q: Vector) -> float:
 
 
 def shortest(problem: Problem, name: str, begin: list[Vector]) -> Kept:
-    """Queries that seem to grant the wish, as short as was found; none if there are none. `name` is for keeping them."""
+    """Queries that seem to grant the wish, as short as was found; none if there are none. They are kept by name."""
     return _kept(name, problem, begin, _several if problem.heads > 1 else _one)
 
 
@@ -213,7 +213,7 @@ class Remembered:
 
 def _descend(problem: Problem, start: np.ndarray, z: float, rounded: float) -> tuple[np.ndarray, bool]:
     at = Remembered(problem, z, rounded)
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         lambda q: q @ q / 2, start, jac=lambda q: q, method="SLSQP",
         constraints={"type": "ineq", "fun": lambda q: -at(q)[0], "jac": lambda q: -at(q)[1]},
         options={"maxiter": 25 if z else 50, "ftol": 1e-9 if z else 1e-13},
@@ -238,7 +238,7 @@ def _far(problem: Problem) -> np.ndarray | None:
     at, count = Remembered(problem, 0.0, 1e-9), len(problem.wish) * len(problem.keys)
     best, least = None, math.inf
     for start in _starts(problem)[:2]:
-        found = minimize(
+        found = minimize(  # type: ignore[call-overload]
             lambda y: y[-1], np.append(start, 10.0), jac=lambda y: np.append(np.zeros(problem.d), 1.0), method="SLSQP",
             constraints=[
                 {"type": "ineq", "fun": lambda y: y[-1] - at(y[:-1])[0],
@@ -288,7 +288,7 @@ def _several(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray
     both = [3 * np.concatenate([centred[targets].mean(axis=0)] * h) + 0.1 * rng.normal(size=h * d)]
     for first in [*([np.concatenate(begin)] if len(begin) == h else []), *shared, *both]:
         start = np.append(first, np.sqrt((first.reshape(h, d) ** 2).sum(axis=1)).max() + 1e-3)
-        found = minimize(
+        found = minimize(  # type: ignore[call-overload]
             lambda y: y[-1], start, jac=lambda y: np.append(np.zeros(h * d), 1.0), method="SLSQP",
             constraints=[
                 {"type": "ineq", "fun": lambda y: weights(y)[0] - floors, "jac": lambda y: weights(y)[1]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +16,7 @@ from headwright.design import at_least, average, copy, design
 from headwright.design.wish import Wish
 from headwright.errors import HeadwrightError
 from headwright.noise import Ball, Between, Covariance, Ellipsoid, Isotropic, Noise, Normal, OneOf, World
-from headwright.weights import Head, HeadLayer, Rule, Rules, build, build_circuit, parse_circuit
-from headwright.weights.certify import certificate
+from headwright.weights import Rule, Rules, build, build_circuit, parse_circuit
 
 CORPUS = Path(__file__).parent.parent / "certificates"
 KEYS = ("certain", "scenarios", "scales", "balls", "ellipsoids", "gaussian", "several heads")
@@ -138,11 +137,13 @@ def _about_heads(kind: str, rng: np.random.Generator, large: bool) -> str | None
         X[:3] *= 3
         if kind == "no heads":
             return _none(X, rng)
-        options = [{"causal": True}, {"biases": True}, {"mask": tuple("".join("1" if i - 4 < j <= i or j < 2 else "0" for j in range(T)) for i in range(T))},
-                   {"bias": (tuple(tuple(Fraction(-abs(i - j), 4) for j in range(T)) for i in range(T)),)}, {}]  # fmt: skip  # noqa: E501
-        given: dict[str, Any] = dict(options[int(rng.integers(len(options)))])
+        near = tuple("".join("1" if i - 4 < j <= i or j < 2 else "0" for j in range(T)) for i in range(T))
+        slopes = tuple(tuple(Fraction(-abs(i - j), 4) for j in range(T)) for i in range(T))
+        options: list[dict[str, Any]] = [{"causal": True}, {"biases": True}, {"mask": near}, {"bias": (slopes,)}, {}]
+        given = options[int(rng.integers(len(options)))]
         if kind == "heads in a world":
-            given |= [{"ball": Fraction(1, 200)}, {"scale": (Fraction(49, 50), Fraction(51, 50))}][int(rng.integers(2))]
+            worlds: list[dict[str, Any]] = [{"ball": Fraction(1, 200)}, {"scale": (Fraction(49, 50), Fraction(51, 50))}]
+            given |= worlds[int(rng.integers(2))]
         last = T - 1
         wanted = [
             Rule(last, attend={0: Fraction(9, 10)}), Rule(last, attend={0: Fraction(2, 5), 1: Fraction(2, 5)}),
@@ -178,7 +179,8 @@ def _circuit(rng: np.random.Generator, large: bool) -> str | None:
     text = (
         "directions = { x = 2.0, y = 2.5, z = 2.0, m = 3.0 }\n"
         f"tokens = {json.dumps(['x', 'y', *letters[:2]])}\n"
-        'layer = [{ mask = "causal", rule = [{ token = 1, copy = 0, output = "m" }] }, { rule = [{ token = 3, copy = 1 }] }]\n'
+        'layer = [{ mask = "causal", rule = [{ token = 1, copy = 0, output = "m" }] }, '
+        "{ rule = [{ token = 3, copy = 1 }] }]\n"
     )
     circuit = parse_circuit(text)
     made = None if circuit is None else build_circuit(circuit).certificate
@@ -197,17 +199,6 @@ def _padded(text: str, rng: np.random.Generator) -> str:
     return json.dumps(document)
 
 
-def tokens(seed: Seed) -> Iterator[Any]:
-    """A document of its own for whoever changes it."""
-    while True:
-        yield json.loads(seed.text)
-
-
 def pick(found: list[Seed], kind: str, large: bool, chance: random.Random) -> Seed:
     some = [seed for seed in found if seed.kind == kind and seed.large == large]
     return chance.choice(some or [seed for seed in found if seed.kind == kind])
-
-
-def hand_made(X: np.ndarray, head: Head, rules: tuple[Rule, ...]) -> str:
-    """A certificate about weights that nobody designed."""
-    return certificate(Rules((X,), rules), rules, HeadLayer((head,), causal=False, dtype="float64"), [])

@@ -131,13 +131,15 @@ def smaller(lookup: Lookup, begin: np.ndarray, norm: str, least: Fraction) -> tu
     for A, B in factors:
         exact = [[[Fraction(x) for x in row] for row in W.tolist()] for W in (A, B)]
         size = sum((x * x for W in exact for row in W for x in row), Fraction(0)) / 2
-        if size < least:
-            columns = range(len(exact[1][0]))
-            M = [[sum((b[j] * a[k] for a, b in zip(*exact, strict=True)), Fraction(0)) for k in range(len(exact[0][0]))]
-                 for j in columns]  # fmt: skip
-            if _keeps(lookup.aims, M):
-                return [A.tolist(), B.tolist()], False
+        if size < least and _keeps(lookup.aims, _product(exact[0], exact[1], A.shape[1], B.shape[1])):
+            return [A.tolist(), B.tolist()], False
     return None, False
+
+
+def _product(A: list[Vector], B: list[Vector], columns: int, rows: int) -> list[Vector]:
+    """B^T A."""
+    return [[sum((b[j] * a[k] for a, b in zip(A, B, strict=True)), Fraction(0)) for k in range(columns)]
+            for j in range(rows)]  # fmt: skip
 
 
 def _smallest(lookup: Lookup, begin: np.ndarray) -> tuple[np.ndarray | None, float, Any]:
@@ -150,7 +152,7 @@ def _smallest(lookup: Lookup, begin: np.ndarray) -> tuple[np.ndarray | None, flo
     for start in starts:
         if not np.isfinite(start).all():
             continue
-        found = minimize(
+        found = minimize(  # type: ignore[call-overload]
             lambda y: y @ y / 2, start.ravel(), jac=lambda y: y, method="SLSQP",
             constraints={"type": "ineq", "fun": lambda y: -excess(program, y.reshape(shape))[0],
                          "jac": lambda y: -excess(program, y.reshape(shape))[1]},
@@ -188,7 +190,7 @@ def _factored(program: Program, rows: int, A: np.ndarray, B: np.ndarray) -> tupl
         G = excess(program, B.T @ A)[1].reshape(-1, k, q)
         return -np.concatenate([(B @ G).reshape(len(G), -1), np.einsum("rq,ckq->crk", A, G).reshape(len(G), -1)], axis=1)  # noqa: E501  # fmt: skip
 
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         lambda y: y @ y / 2, np.concatenate([A.ravel(), B.ravel()]), jac=lambda y: y, method="SLSQP",
         constraints={"type": "ineq", "fun": lambda y: -excess(program, split(y)[1].T @ split(y)[0])[0], "jac": slopes},
         options={"maxiter": 80, "ftol": 1e-13},
@@ -231,8 +233,8 @@ def fewer_rows(lookup: Lookup, rows: int) -> Any:
         return found
 
     for A, B in _kept(f"rows {rows} {lookup.name}", make):
-        M = [[sum((Fraction(b) * Fraction(a) for a, b in zip(A[:, k].tolist(), B[:, j].tolist(), strict=True)), Fraction(0))
-              for k in range(A.shape[1])] for j in range(B.shape[1])]  # fmt: skip
+        exact = [[[Fraction(x) for x in row] for row in W.tolist()] for W in (A, B)]
+        M = _product(exact[0], exact[1], A.shape[1], B.shape[1])
         if _keeps(lookup.aims, M):
             return [A.tolist(), B.tolist()]
     return None
