@@ -292,7 +292,7 @@ def _broken_somewhere(question: Question, rule: Any) -> str | None:
 
 
 def _worst_lengths(question: Question, rule: Any) -> str | None:
-    """Lengths alone: for each of the token's own, the others are worst at an end, whichever raises or lowers a score."""
+    """Lengths alone: for each of the token's own, the others are worst at one end or the other."""
     X, i = question.places[rule["sequence"]], rule["token"]
     places, (head,) = seen(question.mask, i, len(X)), _of(rule, question)
     s, t = X[places] @ (head.K.T @ (head.Q @ X[i])), X[places] @ (head.K.T @ head.q)

@@ -143,7 +143,7 @@ def _about_heads(kind: str, rng: np.random.Generator, large: bool) -> str | None
         given = options[int(rng.integers(len(options)))]
         if kind == "heads in a world":
             worlds: list[dict[str, Any]] = [{"ball": Fraction(1, 200)}, {"scale": (Fraction(49, 50), Fraction(51, 50))}]
-            given |= worlds[int(rng.integers(2))]
+            given |= worlds[0 if large and rng.random() < 0.8 else int(rng.integers(2))]
         last = T - 1
         wanted = [
             Rule(last, attend={0: Fraction(9, 10)}), Rule(last, attend={0: Fraction(2, 5), 1: Fraction(2, 5)}),

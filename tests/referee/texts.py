@@ -214,7 +214,7 @@ def _documents(model: Any, name: str) -> list[str]:
                 if pairs:
                     least = min(floor for *_, floor in pairs)
                     found.append(certified.pairs_statement(name, layer, one, [(a, b) for a, b, _ in pairs], 1, least))
-        for on in on_token(model, T, first):
+        for on in on_token(model, T, first) if T > 2 else []:
             found += [certified.token_statement(name, layer, T, on, side) for side in ("least", "most")]
         if T > 2:
             found += [certified.budget_statement(name, layer, one) for one in on_budget(model, T, text, 1)]
