@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from tests.referee.numbers import as_float
 from tests.referee.problem import Problem, ends, worlds
@@ -80,6 +80,6 @@ def _one_moves(problem: Problem, up: np.ndarray, low: np.ndarray, deviation: np.
             return float(np.exp(x[others]).sum() > room)
         i = moving[0]
         if i == a:  # sum exp(x - e) <= room
-            return float(ndtr((np.log(np.exp(x[others]).sum()) - math.log(room)) / deviation[a])) if room > 0 else 1.0
+            return float(ndtr((float(logsumexp(x[others])) - math.log(room)) / deviation[a])) if room > 0 else 1.0
         left = room - float(np.exp(x[[j for j in others if j != i]]).sum())
         return float(np.exp(log_ndtr(-(math.log(left) - x[i]) / deviation[i]))) if left > 0 else 1.0
