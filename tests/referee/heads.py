@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.referee.answer import TRUE, Answer, together
 from tests.referee.numbers import Vector, as_float, is_float, matrix, number, real, vector
-from tests.referee.weights import Aim, Lookup, fewer_rows, keeps, smaller, some_weights
+from tests.referee.weights import Aim, Lookup, fewer_rows, hopeless, keeps, smaller, some_weights
 
 HAIR = mpmath.mpf(10) ** -40
 CLEAR = 1e-8  # by how much floats must be off to say that a rule is broken somewhere in the world
@@ -365,9 +365,11 @@ def _bounded(statement: Any, question: Question, bound: Any) -> Answer:
 def _no_heads(statement: Any, question: Question) -> Answer:
     if any(np.abs(X).max() > LARGEST for X in question.places):
         return Answer("unknown", "tokens are too large to search with")
+    lookup = _lookup(statement, question, None)
+    if hopeless(lookup):
+        return TRUE
     if question.uncertain:
         return Answer("unknown", "in a world")
-    lookup = _lookup(statement, question, None)
     for M in some_weights(lookup, question.places[0].shape[1], statement["biases"]):
         if lookup.aims and not keeps(lookup, M):
             continue

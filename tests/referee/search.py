@@ -156,6 +156,12 @@ def _one(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], f
     while starts:
         q, done = _descend(problem, starts.pop(0), 0.0, ROUNDS[-1] if sharp else 0.0)
         found = _pulled_in(problem, q)
+        if found is None and best is None:
+            far = _far(problem)
+            if far is None or not far.any():
+                return [], math.inf if far is None else bound
+            best, starts = far, [far]
+            continue
         if sharp and (found is None or _below(problem, q, ROUNDS[-1]) < (1 - 1e-6) * np.linalg.norm(found)):
             for rounded in ROUNDS:
                 q, done = _descend(problem, q, 0.0, rounded)
@@ -165,11 +171,6 @@ def _one(problem: Problem, begin: list[np.ndarray]) -> tuple[list[np.ndarray], f
             best = found
         if found is not None and done:
             break
-        if best is None:
-            far = _far(problem)
-            if far is None or not far.any():
-                return [], math.inf if far is None else bound
-            best, starts = far, [far]
     return ([] if best is None else [best]), bound
 
 
@@ -216,7 +217,7 @@ def _descend(problem: Problem, start: np.ndarray, z: float, rounded: float) -> t
     found = minimize(  # type: ignore[call-overload]
         lambda q: q @ q / 2, start, jac=lambda q: q, method="SLSQP",
         constraints={"type": "ineq", "fun": lambda q: -at(q)[0], "jac": lambda q: -at(q)[1]},
-        options={"maxiter": 25 if z else 50, "ftol": 1e-9 if z else 1e-13},
+        options={"maxiter": 20 if z else 30, "ftol": 1e-9 if z else 1e-13},
     )  # fmt: skip
     good = bool(np.isfinite(found.x).all())
     return (found.x if good else start), good and found.status == 0

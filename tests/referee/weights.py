@@ -136,6 +136,30 @@ def smaller(lookup: Lookup, begin: np.ndarray, norm: str, least: Fraction) -> tu
     return None, False
 
 
+def hopeless(lookup: Lookup) -> bool:
+    """The least that all rules together are missed by is above 0, as far as a search over large weights says."""
+
+    def make() -> float:
+        program = program_of(lookup.aims)
+        shape, size = program.shape, program.shape[0] * program.shape[1]
+
+        def at(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return excess(program, y[:-1].reshape(shape))
+
+        found = minimize(  # type: ignore[call-overload]
+            lambda y: y[-1], np.append(np.zeros(size), 10.0), jac=lambda y: np.append(np.zeros(size), 1.0),
+            method="SLSQP", options={"maxiter": 60, "ftol": 1e-9},
+            constraints=[
+                {"type": "ineq", "fun": lambda y: y[-1] - at(y)[0],
+                 "jac": lambda y: np.c_[-at(y)[1], np.ones(len(at(y)[0]))]},
+                {"type": "ineq", "fun": lambda y: 1e8 - y[:-1] @ y[:-1], "jac": lambda y: np.append(-2 * y[:-1], 0.0)},
+            ],
+        )  # fmt: skip
+        return float(found.x[-1]) if found.status == 0 and np.isfinite(found.x).all() else 0.0
+
+    return bool(lookup.aims) and bool(_kept(f"hopeless {lookup.name}", make) > 1e-6)
+
+
 def _product(A: list[Vector], B: list[Vector], columns: int, rows: int) -> list[Vector]:
     """B^T A."""
     return [[sum((b[j] * a[k] for a, b in zip(A, B, strict=True)), Fraction(0)) for k in range(columns)]
