@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.design.statement import INLINE_NUMBERS, Question
+from headwright.errors import ContradictionError
 from headwright.verification import Verdict, verify, which
 
 
@@ -43,7 +44,7 @@ class Checker:
         """The verdict on a certificate about these keys."""
         verdict = verify(text, self.contents, self.choice, progress)
         if verdict.word == "internal error":
-            raise RuntimeError(verdict.words)
+            raise ContradictionError(verdict.words)
         if verdict.word == "not confirmed":
             self.unconfirmed.append(verdict.words)
         return verdict
