@@ -33,8 +33,9 @@ def check_bound(s: Statement, bound: Bound, keys: Sequence[Keys]) -> None:
 
     One head: the inequalities of all parts hold for its query, and so does their sum. Several
     heads: one of the parts holds for one of the heads, so that each part must prove the claim.
+    Queries that are claimed to grant it, all of them shorter, would contradict the claim.
     """
-    sides = []
+    sides, longest = [], max((dot(q, q) for q in s.queries), default=s.none_shorter**2)
     for part in bound.parts:
         inequality = Inequality(s, bound, part)
         used = [c for c in part.constraints if c.multiplier]
@@ -47,7 +48,7 @@ def check_bound(s: Statement, bound: Bound, keys: Sequence[Keys]) -> None:
         if right <= 0:
             raise Reject("the entropy is not certain to exceed what the wish leaves open")
         reach = room + right / (s.none_shorter * abs(s.scale)) if s.none_shorter else room
-        if dot(V, V) > reach**2:
+        if dot(V, V) > reach**2 or s.none_shorter**2 > longest:
             doubt = f"it is not certain that no query is shorter than {shown(s.none_shorter)}"
             raise Reject(doubt if s.none_shorter else "the keys do not cancel exactly")
 

@@ -243,7 +243,7 @@ def _bound(given: Json, s: Statement) -> Bound:
     used = [(c.scenario, c.target) for part in parts for c in part.constraints]
     _need(several == (s.heads > 1), "a bound is among targets for several heads, and only then")
     same = [(used[0][0], a) for a in among]
-    fits = not several or (used == same and len(parts) == len(set(among)))
+    fits = not several or (used == same and len(parts) == len(among) == len(set(among)))
     _need(fits, "with several heads each part has one constraint, for its target, in one scenario")
     scales, own = table(b["scales"], n, "scales"), table(b["own_scales"], n, "own_scales")
     return Bound(tuple(among) if several else None, rational(b["deviations"]), scales, own, parts)
