@@ -199,7 +199,7 @@ class Inequality:
         self.pushed = [Fraction(x, below**2 * finer**3 << 2 * keys.bits) for x in pushed]
 
     def sides(self) -> tuple[list[Fraction], Fraction, Fraction]:
-        """V, room and right: s <V, q> <= |s| |q| room - right. Reject if keys are moved too far.
+        """V, room and right: s <V, q> + |s| |q| room <= -right. Reject if keys are moved too far.
 
         Keys of an ellipsoid are moved by E u, |u| <= 1; those of a ball of radius r shorten V by
         r |w|. Random keys, whose deviations are jointly at most z, are pushed by
