@@ -155,12 +155,17 @@ def test_heads_may_share_worlds_that_one_head_cannot_have() -> None:
     assert _checked(design(one, copy(0, eps=1.5), world=world, heads=2)).word != "impossible"
 
 
-def test_fast_checker_closes_a_design_and_is_named() -> None:
-    found = design(np.eye(5), copy(0), fast=True)
-    assert (found.word, found.checker) == ("designed", "fast")
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [(None, ("exact", "float")), ("both", ("exact", "float")), ("exact", ("exact",)), ("float", ("float",))],
+)
+def test_a_design_is_closed_by_the_checkers_that_are_asked_for(choice: str | None, names: tuple[str, ...]) -> None:
+    found = design(np.eye(5), copy(0), checker=choice)
+    assert (found.word, found.checkers) == ("designed", names)
+    hopeless = design(np.zeros((2, 1)), copy(0), checker=choice)
+    assert (hopeless.word, hopeless.checkers) == ("impossible", names)
     assert found.certificate is not None
     assert fast.verify(found.certificate).word == "verified"
-    assert design(np.eye(5), copy(0)).checker == "trusted"
 
 
 def test_progress_grows_from_nothing_to_all() -> None:

@@ -1,7 +1,7 @@
 """The command line: arguments, printing, exit codes; no mathematics.
 
 Results go to standard output, progress and talk to standard error. Exit 0: yes; 1: no; 2: what was given cannot be
-used; 3: undecided; 4: a bug of ours, and nothing else. A command imports what it needs when it runs, so that
+used; 3: undecided or not confirmed; 4: internal error. A command imports what it needs when it runs, so that
 `headwright --help` stays quick.
 """
 

@@ -1,4 +1,4 @@
-"""From a wish to a verdict: solve, certify, and let the checker decide. What it does not verify is undecided."""
+"""From a wish to a verdict: solve, certify, and let the checkers decide. What they do not verify is undecided."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from headwright.errors import InputError
 from headwright.files import finite
 from headwright.noise.world import World
 from headwright.trusted.numbers import sqrt_above
+from headwright.verification import in_words
 
 FIXED = World()
 MOST_HEADS = 64
@@ -64,7 +65,7 @@ class Design:
     shares: tuple[Share, ...] = ()  # which head serves which targets
     best_eps: tuple[float, float] | None = None  # if impossible: what can be granted instead lies between; proven
     probability: Chance | None = None  # if keys are random: how often the wish is granted, sampled
-    checker: str = "trusted"  # who verified the certificate: "trusted" or "fast"
+    checkers: tuple[str, ...] = ()  # who verified the certificate: "exact", "float" or "proved"; none without one
 
     @property
     def gap(self) -> float:
@@ -95,7 +96,7 @@ class Design:
             low, high = self.best_eps
             facts.append(("best eps", f"{shown_below(low)} to {shown_above(high)}"))
         if self.certificate is not None:
-            facts.insert(0, ("certificate", f"verified by the {self.checker} checker"))
+            facts.insert(0, ("certificate", f"verified by the {in_words(self.checkers)}"))
         return card(self.word, self.words, facts)
 
     def picture(self) -> object:
@@ -114,15 +115,16 @@ def design(
     scale: Number = 1,
     heads: int = 1,
     confidence: Number | None = None,
-    fast: bool = False,
+    checker: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Design:
     """The shortest query that grants a wish in every admissible world, or a proof that none does.
 
     With several heads the targets are shared out among them, so that the mean of the patterns grants the wish and
     the longest query is as short as was found; the proven bound then holds for any way of sharing. Where keys are
-    random the wish is granted with the probability `confidence`, 19/20 unless given. With `fast` the
-    fast checker closes the design in place of the trusted one. Progress is told a number that grows from 0 to 1.
+    random the wish is granted with the probability `confidence`, 19/20 unless given. `checker` says who must accept
+    the certificate: 'both', 'exact', 'float' or 'proved'; None means both up to 10^6 key entries, and above that the
+    exact one. Progress is told a number that grows from 0 to 1.
 
     >>> from headwright.design import average
     >>> found = design(np.eye(4), average([0, 1]))
@@ -132,12 +134,17 @@ def design(
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
     question = ask(keys, wish, world, scale, confidence, heads)
-    checker, phases = Checker(question, fast), Phases(progress, SOLVED_FAST if fast else SOLVED)
+    checks = Checker(question, checker)
+    phases = Phases(progress, SOLVED if "exact" in checks.names else SOLVED_FAST)
     # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
+        found = _several(question, checks, phases) if heads > 1 else _one(question, checks, phases)
     phases.done()
-    return _with_chance(replace(found, checker=checker.name))
+    if found.certificate is not None:
+        found = replace(found, checkers=checks.names)
+    elif checks.unconfirmed:
+        found = replace(found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}")
+    return _with_chance(found)
 
 
 def ask(
