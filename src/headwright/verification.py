@@ -6,6 +6,7 @@ Each accepts, or cannot accept. `verify` runs the checkers that are asked for an
     none accepts                                    rejected
     one accepts, the other cannot                   not confirmed; so is what the proved one does not cover
     one accepts, the other proves the claim false   internal error: one of them is wrong
+    one stopped with an error of its own            internal error
     the document is not of the format               unreadable
 
 Unless asked otherwise, both run for up to 10^6 key entries, and above that the exact one alone. Certificates about
@@ -30,6 +31,7 @@ CHECKERS = {
     "proved": "checker with a machine-checked proof",
 }
 CHOICES = ("both", *CHECKERS)
+STOPPED = "the checker stopped"  # how the reason of a checker begins that failed with an error of its own
 MOST_ENTRIES = 10**6  # of keys, in all scenarios together: above it the exact checker alone runs, unless asked
 
 
@@ -124,6 +126,8 @@ def combine(opinions: Sequence[Opinion], digest: str) -> Verdict:
     others = [opinion for opinion in opinions if opinion.word != "verified"]
     if not others:
         return Verdict("verified", accepting[0].words, ran)
+    if any(opinion.words.startswith(STOPPED) for opinion in others):
+        return Verdict("internal error", _wrong(_each(opinions), digest), ran)
     for opinion in others:
         if opinion.word == "unreadable":
             return Verdict("unreadable", opinion.words, ran)

@@ -230,7 +230,7 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
     heads, i = _of(rule, question), rule["token"]
     found: list[tuple[str, Callable[[np.ndarray], float]]] = []
 
-    def logit(X: np.ndarray, at: int, sign: float, p: float) -> float:
+    def logit(X: np.ndarray, at: int, sign: float, limit: float) -> float:
         places = seen(question.mask, i, len(X))
         query = heads[0].Q @ X[i] + heads[0].q
         scores = X[places] @ (heads[0].K.T @ query)
@@ -238,7 +238,7 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
             scores = scores + heads[0].added[i, places]
         x = np.delete(scores, places.index(at)) - scores[places.index(at)]
         rivals = float(x.max() + np.log(np.exp(x - x.max()).sum())) if len(x) else -1e300
-        return sign * (rivals - (math.log(1 / p - 1) if p < 1 else -800.0))
+        return sign * (rivals - limit)
 
     def error(X: np.ndarray) -> float:
         places, total, size = seen(question.mask, i, len(X)), 0.0, 0.0
@@ -253,9 +253,10 @@ def _measures(question: Question, rule: Any) -> list[tuple[str, Callable[[np.nda
 
     for name, sign in (("attend", 1.0), ("at_most", -1.0)):
         for a, p in rule[name].items():
-            least = as_float(number(p))
-            if least > 0:
-                found.append((f"{name} {a}", partial(logit, at=int(a), sign=sign, p=least)))
+            if 0 < (least := number(p)) <= 1:
+                left = 1 / least - 1  # in floats it would be lost
+                limit = math.log(left.numerator) - math.log(left.denominator) if left else -800.0
+                found.append((f"{name} {a}", partial(logit, at=int(a), sign=sign, limit=limit)))
     if rule["output"]:
         wanted = np.array([as_float(number(x)) for x in rule["output"]])
         found.append(("output", error))

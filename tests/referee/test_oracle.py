@@ -68,3 +68,9 @@ def test_numbers_are_the_same_in_every_spelling() -> None:
 def test_a_digest_is_that_of_the_corpus() -> None:
     keys = read("accept/negative-zero")["statement"]["keys"][0]
     assert digest(keys["rows"]) == keys["sha256"]
+
+
+def test_a_weight_near_one_in_a_world_is_not_lost_in_floats() -> None:
+    statement = read("head-accept/eps-1e-30")["statement"]
+    statement["world"]["scale"][1] = "0x1.000010c6f7a0bp+0"  # longer tokens only help here
+    assert heads.judge(statement).word != "false"

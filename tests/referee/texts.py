@@ -48,13 +48,13 @@ class Known:
 def known(name: str) -> Known:
     if name == INDUCTION:
         model: Any = load_model(name)
-        layer = first_layer(model)
+        layer = first_layer(model, max(LENGTHS[name]))
         return Known(
             name, layer, list(range(1, len(model.embed))), {0: 0}, {T: _induction(model, T) for T in LENGTHS[name]}
         )
     with tempfile.TemporaryDirectory() as folder:
         model, network = tiny(name, Path(folder))
-        layer = first_layer(model)
+        layer = first_layer(model, max(LENGTHS[name]))
     size = TINY[name][1].vocab_size
     free = [int(t) for t in layer.tokens[: len(layer.tokens) - layer.only_held]]
     return Known(name, layer, free, {}, {T: _network(network, size, T) for T in LENGTHS[name]})
@@ -202,7 +202,7 @@ def text_seeds() -> list[tuple[str, str]]:
 
 
 def _documents(model: Any, name: str) -> list[str]:
-    layer, found = first_layer(model), []
+    layer, found = first_layer(model, max(LENGTHS[name])), []
     first, second = (3, 5) if name == INDUCTION else (1, 2)
     for T in LENGTHS[name]:
         text = np.array([0 if name == INDUCTION else 3, *[second] * (T - 2), first])

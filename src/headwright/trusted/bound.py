@@ -184,7 +184,7 @@ class Inequality:
             row, entry = keys.row(key), self.entries[key]
             rival, own = rivals.get(key, 0), owns.get(key, 0)
             place = scores.place(row) if ranges else 0  # only scales depend on it
-            w = rival * self.scale(key, place, False) - own * self.scale(key, place, True)
+            w = rival * self.scale(key, place, False) - (own and own * self.scale(key, place, True))
             V = [v + w * x for v, x in zip(V, row, strict=True)]
             masses[entry] += rival + own
             if spreads[entry].random:

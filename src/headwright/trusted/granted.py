@@ -15,8 +15,7 @@ from headwright.trusted.numbers import exp_between, normal_tail, sqrt_above, sqr
 from headwright.trusted.scores import NONE, Scores, common_denominator, dot, world_of
 from headwright.trusted.words import shown, told
 
-BITS = 2048  # binary digits after the point, of exponentials: fewer make bounds wider, never wrong
-Kind = tuple[int, int]  # an entry of the world; and the place, where deviations depend on it
+BITS = 1024  # binary digits after the point, of exponentials: fewer make bounds wider, never wrong
 Pair = tuple[Fraction, Fraction]
 
 
@@ -70,8 +69,8 @@ def least_weights(s: Statement, guard: Guard | None, keys: Keys, query: Vector) 
     places = {a: scores.place(keys.row(a)) for a in s.wish}
     lowest = {a: place * ends[entries[a]][place < 0] for a, place in places.items()}
     top = max(lowest.values())
-    sums: dict[Kind, tuple[int, int]] = {}
-    own: dict[int, tuple[Kind, int, int]] = {}
+    sums: dict[tuple[int, int], tuple[int, int]] = {}  # by entry and, with a stretch, by place
+    own: dict[int, tuple[tuple[int, int], int, int]] = {}
     for key, entry in enumerate(entries):
         place = scores.place(keys.row(key))
         highest = place * ends[entry][place > 0]

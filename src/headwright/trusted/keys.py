@@ -74,7 +74,8 @@ class Keys:
         """The entries of a key times 2^bits, exactly."""
         numbers = self.numbers[key * self.d : (key + 1) * self.d]
         try:
-            return list(map(int, map((2.0**self.bits).__mul__, numbers)))  # only exponents change
+            power = 2.0**self.bits
+            return [int(x * power) for x in numbers]  # exact: only exponents change
         except OverflowError:  # numbers of very different sizes
             ratios = (x.as_integer_ratio() for x in numbers)
             return [(top << self.bits) // bottom for top, bottom in ratios]
