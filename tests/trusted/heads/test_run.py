@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -137,6 +138,28 @@ def test_scores_far_apart_have_weights_of_almost_nothing() -> None:
     mine = Rule(0, 0, 0, {}, {0: Fraction(1, 2)}, (), Fraction(0), (0, 1))
     assert ran.weight_above(mine, 0) < Fraction(1, 10**400)
     assert ran.pattern_below(mine)[0] == 0
+
+
+@pytest.mark.parametrize("k", range(1, 20))
+def test_largest_weights_are_not_below_the_truth_in_any_digit(k: int) -> None:
+    tokens = [(Fraction(k, 7),), (Fraction(0),)]
+    one = ((Fraction(1),),)
+    most = Run([tokens], CERTAIN, Head(one, one, one)).weight_above(Rule(0, 0, 0, {}, {}, (), Fraction(0), (0, 1)), 0)
+    with mpmath.workdps(200):
+        truth = 1 / (1 + mpmath.exp(-mpmath.mpf(k * k) / 49))
+        assert truth < mpmath.mpf(most.numerator) / most.denominator < truth * (1 + mpmath.mpf(2) ** -115)
+
+
+def test_an_output_moves_with_its_tokens() -> None:
+    """One token, of value 2 x: a ball of 1/4 and a scale up to 3/2 move it by 1/2 and by 1."""
+    one, two = ((Fraction(1),),), ((Fraction(2),),)
+    mine = Rule(0, 0, 0, {}, {}, (Fraction(2),), Fraction(0), (0,))
+    for world, off in (
+        (World(Fraction(1, 4), Fraction(1), Fraction(1)), "1/2"),
+        (World(Fraction(0), Fraction(1), Fraction(3, 2)), "1"),
+        (World(Fraction(1, 4), Fraction(1), Fraction(3, 2)), "3/2"),
+    ):
+        assert error_above(mine, [Run([one], world, Head(one, one, two))]) == Fraction(off)
 
 
 @pytest.mark.parametrize(("low", "high"), [(LOW, HIGH), (Fraction(1), Fraction(1))])
