@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headwright.trusted.verify import verify
-from tests.trusted.making import bound, certificate, of, part, spread, words
+from tests.trusted.making import CORPUS, bound, certificate, of, part, spread, words
 
 LINE = np.array([[1.0], [-1.0]])
 
@@ -95,3 +95,20 @@ def test_nothing_is_claimed_of_queries_that_are_longer_than_nothing() -> None:
 def test_bare_numbers_are_called_so(number: str) -> None:
     text = json.dumps(certificate(LINE, {0: "0.1"}, 0.0)).replace('"scale": "1"', f'"scale": {number}')
     assert verify(text).words == f"{number} is a bare number: expected a string that is read exactly"
+
+
+@pytest.mark.parametrize(("target", "word"), [("1", "verified"), ("2", "unreadable"), ("3", "unreadable")])
+def test_a_table_has_indices_below_its_size(target: str, word: str) -> None:
+    made = certificate(LINE, {0: "0.1"}, 0.0)
+    made["statement"]["wish"] = {target: "0.1"}
+    assert verify(json.dumps(made)).word == word
+
+
+@pytest.mark.parametrize(("evidence", "said"), [(None, "NoneType"), ([1], "list"), ([[], 2], "list"), (7, "int")])
+def test_evidence_that_is_no_object_is_unreadable(evidence: Any, said: str) -> None:
+    heads = json.loads((CORPUS / "head-accept" / "two-heads.json").read_text())
+    for made in (certificate(LINE, {0: "0.1"}, 0.0), heads):
+        made["evidence"] = evidence
+        verdict = verify(json.dumps(made))
+        assert verdict.word == "unreadable"
+        assert verdict.words.startswith(f"the evidence has the names '{said}', expected ")

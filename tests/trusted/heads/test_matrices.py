@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from headwright.trusted.heads.matrices import spectral
+from headwright.trusted.heads.matrices import product, spectral
+from headwright.trusted.keys import Reject
 
 HAIR = Fraction(1, 10**30)
 EYE = [[Fraction(int(i == j)) for j in range(3)] for i in range(3)]
@@ -37,3 +38,9 @@ def test_a_norm_is_at_most_itself_and_not_at_most_less(
 def test_nothing_is_at_most_anything() -> None:
     assert spectral(matrix((1,)), matrix((0,)), Fraction(1))
     assert spectral(matrix((0,)), matrix((1,)), Fraction(0))
+
+
+@pytest.mark.parametrize(("A", "B"), [([(1, 2)], [(1,)]), ([(1,)], [(1, 2)]), ([(1, 2), (1,)], [(1, 2)])])
+def test_matrices_that_do_not_fit_together_are_refused(A: list[tuple[int, ...]], B: list[tuple[int, ...]]) -> None:
+    with pytest.raises(Reject, match="do not fit together"):
+        product(matrix(*A), matrix(*B))
