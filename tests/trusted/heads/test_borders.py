@@ -90,8 +90,11 @@ def test_what_is_read_and_what_is_kept(name: str) -> None:
     assert judged(given).word == word, judged(given).words
 
 
+TENTH = (0.1).hex()  # a number of type float64, and of no shorter one
+
+
 @pytest.mark.parametrize(("b_Q", "b_V", "word"), [
-    ("0.5", "0.5", "verified"), ("0.1", "0.5", "rejected"), ("0.5", "0.1", "rejected"),
+    ("0.5", "0.5", "verified"), (TENTH, "0.5", "rejected"), ("0.5", TENTH, "rejected"),
 ])  # fmt: skip
 def test_biases_are_of_the_type(b_Q: str, b_V: str, word: str) -> None:
     given = copy.deepcopy(KEPT)

@@ -141,13 +141,15 @@ def test_scores_far_apart_have_weights_of_almost_nothing() -> None:
 
 
 @pytest.mark.parametrize("k", range(1, 20))
-def test_largest_weights_are_not_below_the_truth_in_any_digit(k: int) -> None:
-    tokens = [(Fraction(k, 7),), (Fraction(0),)]
-    one = ((Fraction(1),),)
-    most = Run([tokens], CERTAIN, Head(one, one, one)).weight_above(Rule(0, 0, 0, {}, {}, (), Fraction(0), (0, 1)), 0)
+def test_bounds_of_weights_are_on_their_sides_of_the_truth_in_every_digit(k: int) -> None:
+    tokens, one = [(Fraction(k, 7),), (Fraction(0),)], ((Fraction(1),),)
+    ran, mine = Run([tokens], CERTAIN, Head(one, one, one)), Rule(0, 0, 0, {}, {}, (), Fraction(0), (0, 1))
     with mpmath.workdps(200):
-        truth = 1 / (1 + mpmath.exp(-mpmath.mpf(k * k) / 49))
-        assert truth < mpmath.mpf(most.numerator) / most.denominator < truth * (1 + mpmath.mpf(2) ** -115)
+        share, hair = 1 / (1 + mpmath.exp(-mpmath.mpf(k * k) / 49)), mpmath.mpf(2) ** -112
+        for token, least, truth in zip((0, 1), ran.pattern_below(mine), (share, 1 - share), strict=True):
+            most = ran.weight_above(mine, token)
+            assert truth < mpmath.mpf(most.numerator) / most.denominator < truth * (1 + hair)
+            assert truth * (1 - hair) < mpmath.mpf(least.numerator) / least.denominator < truth
 
 
 def test_an_output_moves_with_its_tokens() -> None:
