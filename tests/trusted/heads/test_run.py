@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, error_above
+from headwright.trusted.heads.run import CERTAIN, PIECES, Head, Rule, Run, World, error_above
 
 LOW, HIGH = Fraction(7, 10), Fraction(13, 10)
 Case = tuple[np.ndarray, dict[str, np.ndarray], Run, tuple[int, ...]]
@@ -176,3 +176,42 @@ def test_a_token_that_does_not_see_itself(low: Fraction, high: Fraction) -> None
         j = (0, 2).index(at)
         worst = min(1 / (1 + np.exp(max(e * S[1 - j]) - min(e * S[j]))) for e in ends)
         assert float(least) == pytest.approx(worst, rel=1e-12)
+
+
+UNIT = ((Fraction(1),),)
+RANGE = World(Fraction(0), LOW, HIGH)
+
+
+@pytest.mark.parametrize(
+    ("x", "sign", "said", "count"),
+    [
+        ("1/2", 1, {"attend": {1: Fraction(1, 10)}}, PIECES),  # the token's own score bends the wrong way
+        ("1/2", 1, {"attend": {0: Fraction(1, 10)}}, 1),
+        ("1/2", -1, {"attend": {1: Fraction(1, 10)}}, 1),
+        ("1/2", -1, {"attend": {0: Fraction(1, 10)}}, PIECES),
+        ("0", 1, {"attend": {1: Fraction(1, 10)}}, 1),
+        ("0", 1, {"attend": {0: Fraction(1, 10)}}, 1),
+        ("0", 1, {"output": (Fraction(1),)}, 1),
+        ("1/2", 1, {"output": (Fraction(1),)}, PIECES),
+        ("1/2", 1, {}, 1),
+        ("0", 1, {"at_most": {0: Fraction(1)}}, PIECES),
+    ],
+)
+def test_a_range_is_cut_in_pieces_where_a_score_bends_the_wrong_way(
+    x: str, sign: int, said: dict[str, object], count: int
+) -> None:
+    tokens = [(Fraction(-1),), (Fraction(x),)]
+    ran = Run([tokens], RANGE, Head(UNIT, ((Fraction(sign),),), UNIT))
+    pieces = list(ran.pieces(rule((0, 1), **said)))
+    assert len(pieces) == count
+    unseen = list(ran.pieces(rule((0,), attend={0: Fraction(1, 10)})))
+    assert len(unseen) == 1
+
+
+def test_a_ball_counts_where_there_is_a_range_as_well() -> None:
+    """Token 0, at 1 and scaled by 9/10, is moved to 13/20, and token 1 from 0 to 1/4."""
+    world = World(Fraction(1, 4), Fraction(9, 10), Fraction(1))
+    ran = Run([[(Fraction(1),), (Fraction(0),)]], world, Head(UNIT, UNIT, UNIT))
+    mine = Rule(0, 0, 0, {0: Fraction(1, 10)}, {}, (), Fraction(0), (0, 1))
+    assert float(ran.pattern_below(mine)[0]) <= 1 / (1 + np.exp(0.65 * 0.25 - 0.65**2))
+    assert float(ran.weight_above(mine, 0)) >= 1 / (1 + np.exp(-1.25 * 0.25 - 1.25**2))
