@@ -215,3 +215,14 @@ def test_a_ball_counts_where_there_is_a_range_as_well() -> None:
     mine = Rule(0, 0, 0, {0: Fraction(1, 10)}, {}, (), Fraction(0), (0, 1))
     assert float(ran.pattern_below(mine)[0]) <= 1 / (1 + np.exp(0.65 * 0.25 - 0.65**2))
     assert float(ran.weight_above(mine, 0)) >= 1 / (1 + np.exp(-1.25 * 0.25 - 1.25**2))
+
+
+def test_the_line_touches_the_square_in_the_middle_of_a_piece() -> None:
+    """Of token 1, at 1/2, which scores itself c^2 / 4: the line is below that by a quarter of w^2 at either end."""
+    ran = Run([[(Fraction(-1),), (Fraction(1, 2),)]], RANGE, Head(UNIT, UNIT, UNIT))
+    width, starts = (HIGH - LOW) / PIECES, iter(range(PIECES))
+    for piece in ran.pieces(rule((0, 1), attend={1: Fraction(1, 10)})):
+        start = LOW + next(starts) * width
+        for c, (low, high) in zip((start, start + width), piece, strict=True):
+            assert (low[1], high[1]) == ((c**2 - width**2 / 4) / 4, c**2 / 4)
+            assert (low[0], high[0]) == (-HIGH * c / 2, -LOW * c / 2)
