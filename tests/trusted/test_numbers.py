@@ -62,6 +62,12 @@ def test_exp_of_very_little_is_0_or_a_few_units() -> None:
         assert 0 == low < high <= 3
 
 
+def test_exp_up_to_what_is_checked_is_bounded() -> None:
+    low, high = exp_between(LARGEST_EXPONENT, 1, 0)
+    with mpmath.workdps(2300):
+        assert low < mpmath.exp(LARGEST_EXPONENT) < high
+
+
 def test_exp_beyond_what_is_checked_rejects() -> None:
     with pytest.raises(Reject, match="beyond what is checked"):
         exp_between(5001, 1, 100)

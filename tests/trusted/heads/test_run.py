@@ -219,10 +219,20 @@ def test_a_ball_counts_where_there_is_a_range_as_well() -> None:
 
 def test_the_line_touches_the_square_in_the_middle_of_a_piece() -> None:
     """Of token 1, at 1/2, which scores itself c^2 / 4: the line is below that by a quarter of w^2 at either end."""
-    ran = Run([[(Fraction(-1),), (Fraction(1, 2),)]], RANGE, Head(UNIT, UNIT, UNIT))
+    places = ((Fraction(0),) * 2, (Fraction(3), Fraction(5)))
+    ran = Run([[(Fraction(-1),), (Fraction(1, 2),)]], RANGE, Head(UNIT, UNIT, UNIT, bias=places))
     width, starts = (HIGH - LOW) / PIECES, iter(range(PIECES))
     for piece in ran.pieces(rule((0, 1), attend={1: Fraction(1, 10)})):
         start = LOW + next(starts) * width
         for c, (low, high) in zip((start, start + width), piece, strict=True):
-            assert (low[1], high[1]) == ((c**2 - width**2 / 4) / 4, c**2 / 4)
-            assert (low[0], high[0]) == (-HIGH * c / 2, -LOW * c / 2)
+            assert (low[1], high[1]) == (5 + (c**2 - width**2 / 4) / 4, 5 + c**2 / 4)
+            assert (low[0], high[0]) == (3 - HIGH * c / 2, 3 - LOW * c / 2)
+
+
+def test_a_bias_of_queries_counts_in_how_far_a_score_is_off() -> None:
+    """Scores are twice the tokens, which are at 0 and within 1/4 of it: each is off by 1/2."""
+    ran = Run([[(Fraction(0),)] * 2], World(Fraction(1, 4), Fraction(1), Fraction(1)),
+              Head(((Fraction(0),),), UNIT, UNIT, b_Q=(Fraction(2),)))  # fmt: skip
+    mine = Rule(0, 0, 0, {0: Fraction(1, 10)}, {}, (), Fraction(0), (0, 1))
+    assert float(ran.pattern_below(mine)[0]) == pytest.approx(1 / (1 + np.e), rel=1e-12)
+    assert float(ran.weight_above(mine, 0)) == pytest.approx(1 / (1 + 1 / np.e), rel=1e-12)
