@@ -122,6 +122,16 @@ def test_square_root_of_a_square_is_exact() -> None:
     assert low == Fraction(7, 8) < high
 
 
+def test_square_root_with_the_least_remainder_is_rounded_up() -> None:
+    """x = (s^2 + 1/7) / 4^128, where s is a root of -1/7 modulo 4^128."""
+    s = 1
+    for k in range(3, 256):
+        s += (7 * s * s + 1 >> k & 1) << (k - 1)
+    assert (7 * s * s + 1) % 4**128 == 0
+    low, high = sqrt_between(Fraction((7 * s * s + 1) >> 256, 7))
+    assert low == Fraction(s, 2**128) < high
+
+
 @given(st.fractions(min_value=0, max_value=9))
 def test_normal_tail_is_bounded_from_both_sides(z: Fraction) -> None:
     low, high = normal_tail(z)
