@@ -281,8 +281,8 @@ Section Whole.
       { destruct (sound_parts _ _ _ _ _ O) as (_ & _ & _ & _ & OW & _). unfold constraint_at in OW. fold r in OW.
         rewrite N in OW. simpl in OW. rewrite map_length in OW. exact OW. }
       unfold pattern, mass. rewrite (Y a OA). apply (f_equal2 Rdiv); [reflexivity|]. apply sum_ext. intros j Hj. rewrite (Y j Hj). reflexivity. }
-    exists (value b S (constraint_at c)). split; [apply (value_encloses prec D e b S _ O)|].
-    apply Rle_trans with (1 := V). apply Req_le. unfold summand_at. fold r. simpl along.
+    destruct (value_encloses prec D e b S _ O) as (v & E' & LE). exists v. split; [exact E'|].
+    apply Rle_trans with (1 := Rle_trans _ _ _ LE V). apply Req_le. unfold summand_at. fold r. simpl along.
     rewrite (dot_outer D w (S * e) e M (pulled D S (constraint_at c))); try assumption.
     - unfold q. replace (1 / 1) with 1 by field. f_equal. apply sum_ext. intros y Hy. rewrite (proj2 (pulled_spec _ _ _ _ _ O) y Hy). reflexivity.
     - rewrite WE. destruct biases; lia.

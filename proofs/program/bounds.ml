@@ -19,7 +19,16 @@ let of_keys s =
   List.iter (fun t -> Float.Array.iter (fun x -> let _, k = dyadic x in if k > !most then most := k) t.numbers) s.tables;
   Z.lcm powers.(!most) (Number.common (List.concat_map (fun w -> List.concat w.factor) s.world))
 
+(* Scores that keys may be off their places by: intervals of larger exponentials would fill the memory. *)
+let near s =
+  let size x = List.fold_left (fun sum a -> sum +. Q.to_float a ** 2.) 0. x in
+  let dot x y = List.fold_left2 (fun sum a b -> Q.add sum (Q.mul a b)) Q.zero x y in
+  List.iter (fun q -> List.iter (fun w ->
+    let far = sqrt (size q) *. Q.to_float w.ball +. sqrt (size (List.map (dot q) w.factor)) in
+    if not (Float.abs (Q.to_float s.scale) *. far <= 5000.) then Verdict.rejected "keys may be further off their places than is checked") s.world) s.queries
+
 let evidence s bound =
+  near s;
   let first = List.hd s.tables in
   let n = first.n and d = first.d in
   let spreads = Array.of_list (s.world @ [certain]) and which = entries s in
