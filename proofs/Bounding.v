@@ -127,12 +127,13 @@ End Sums.
 Record constraint := { rows : list (list Z); bias : list Z; own : nat; floor : Z * Z; shares : list Z }.
 
 Section Constraints.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (d : nat) (e b D : Z).  (* of each vector; the denominators of keys, of what is added, and of shares *)
   Variable c : constraint.
 
   Definition value_I : I.type :=
-    I.add prec (I.add prec (entropy_I (fineness (snd (floor c))) D prec (shares c)) (I.ln prec (ratio prec (fst (floor c)) (snd (floor c)))))
+    I.add prec (I.add prec (entropy_by how (fineness (snd (floor c))) D (shares c)) (I.ln prec (ratio prec (fst (floor c)) (snd (floor c)))))
       (ratio prec (dot_Z (shares c) (bias c) - D * nth (own c) (bias c) 0)%Z (D * b)).
 
   Definition pulled : list Z := plus_Z (times_Z D (nth (own c) (rows c) [])) (times_Z (-1) (mixed d (shares c) (rows c))).
@@ -176,7 +177,7 @@ Section Constraints.
   Lemma value_encloses : exists v, encloses value_I v /\ v <= value.
   Proof.
     destruct sound_parts as (_ & B & P & _ & _ & N & M & L & F & _).
-    destruct (entropy_encloses (fineness (snd (floor c))) D prec (shares c) P F) as (h & H & LE). rewrite L in LE.
+    destruct (entropy_by_encloses how (fineness (snd (floor c))) D (shares c) P F) as (h & H & LE). rewrite L in LE.
     exists (h + ln floor_of + (sum n (fun i => share i * added i) + - added (own c))). split; [|unfold value, share; lra].
     unfold value_I. apply add_encloses; [apply add_encloses|].
     - exact H.

@@ -3,12 +3,11 @@
     Keys, queries, multipliers and shares are whole numbers over common denominators. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
-From Interval Require Import Float.Basic.
 From Headwright Require Import Sums Attention Certificate Worlds Heads Numbers Exponential Bounding.
 Import ListNotations.
 Open Scope R_scope.
 
-#[global] Opaque exp_by.
+#[global] Opaque exp_up.
 
 (** * The statement of a certificate: keys, what they may be, a wish, queries *)
 
@@ -179,7 +178,8 @@ Lemma well_formed_length d n rows : well_formed d n rows = true -> length rows =
 Proof. unfold well_formed. rewrite andb_true_iff. intros [L _]. apply Nat.eqb_eq, L. Qed.
 
 Section Statement.
-  Variable prec : Floats.precision.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
   Variables (d n : nat) (e : Z) (scenarios : list (list (list Z))) (g : Z) (spreads : list spread) (which : list nat).
   Variables (sn sd : Z) (wish : list demand).
 
@@ -250,24 +250,8 @@ Section Statement.
       (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), w)%Z)
       (combine (padded n which) rows).
 
-  (** W x from above, for x in an interval: read off its end, and checked. *)
-  Definition ends_at (W : Z) (i : I.type) (m : Z) : bool := not_negative (I.sub prec (ratio prec m W) i).
-  Definition end_of (W : Z) (i : I.type) : Z :=
-    match Floats.toF (I.upper i) with
-    | Basic.Float false m x =>
-        let z := if (0 <=? x)%Z then (Zpos m * W * 2 ^ x)%Z else up (Zpos m * W) (2 ^ (- x)) in
-        if ends_at W i z then z else (z + z / 2 ^ 90 + 1)%Z
-    | _ => 0%Z
-    end.
-
-  Lemma ends_at_above W i m x : (0 < W)%Z -> ends_at W i m = true -> encloses i x -> x <= IZR m / IZR W.
-  Proof.
-    intros W0 H E. apply IZR_pos in W0.
-    assert (N := not_negative_correct _ _ (sub_encloses prec _ _ _ _ (ratio_encloses prec m W ltac:(lra)) E) H). lra.
-  Qed.
-
   (** exp(r + off), and from above. *)
-  Definition factor_of (W : Z) (off r : I.type) : I.type * Z := let i := I.exp prec (I.add prec r off) in (i, end_of W i).
+  Definition factor_of (W : Z) (off r : I.type) : I.type * Z := let i := I.exp prec (I.add prec r off) in (i, end_of how W i).
 
   Definition highest_difference : Z := 5000.
 
@@ -282,8 +266,8 @@ Section Statement.
     let off := nth v reaches (reach q nowhere) in
     let factors := map (factor_of W off) reaches in
     let last := factor_of W off (reach q nowhere) in
-    if forallb (fun '(i, m) => ends_at W i m) (last :: factors) && forallb (fun '(_, top, _) => (top - own <=? highest_difference * D)%Z) l
-    then Some (but_Z (fun '(_, top, w) => exp_by m M W (top - own) D * snd (nth w factors last))%Z a l) else None.
+    if forallb (fun '(i, m) => ends_at how W i m) (last :: factors) && forallb (fun '(_, top, _) => (top - own <=? highest_difference * D)%Z) l
+    then Some (but_Z (fun '(_, top, w) => exp_up how m M W (top - own) D * snd (nth w factors last))%Z a l) else None.
 
   Definition check_demand (rows : list (list Z)) (one : demand) : bool :=
     let '(a, (num, den)) := one in
@@ -398,7 +382,7 @@ Section Statement.
     assert (NR : forall w, nth w reaches (reach q nowhere) = reach q (nth w spreads nowhere)) by (intros w; apply map_nth).
     rewrite NR. fold (spread_at a). set (off := reach q (spread_at a)).
     set (factors := map (factor_of W off) reaches). set (last := factor_of W off (reach q nowhere)).
-    destruct (forallb (fun '(i, m) => ends_at W i m) (last :: factors) && forallb _ (seen q rows)) eqn:OK; [|discriminate].
+    destruct (forallb (fun '(i, m) => ends_at how W i m) (last :: factors) && forallb _ (seen q rows)) eqn:OK; [|discriminate].
     intros Z0. apply some_same in Z0. rewrite <- Z0. clear Z0. rewrite andb_true_iff, !forallb_forall in OK. destruct OK as [FIT NEAR].
     set (bottom := IZR own / IZR D - reach_R q (spread_at a)).
     set (top := fun i => let '(_, h, _) := nth i (seen q rows) (0%Z, 0%Z, 0%nat) in IZR h / IZR D + reach_R q (spread_at i)).
@@ -416,7 +400,7 @@ Section Statement.
       replace (IZR hi / IZR D + reach_R q (spread_at i) - (IZR own / IZR D - reach_R q (spread_at a)))
         with (IZR (hi - own) / IZR D + (reach_R q (spread_at i) + reach_R q (spread_at a))) by (rewrite minus_IZR; field; lra).
       rewrite exp_plus.
-      assert (X := exp_by_spec (halvings fine) (power (halvings fine)) W (hi - own) D (IZR_power _) W0 ltac:(apply lt_IZR; exact DP)).
+      assert (X := exp_up_spec how (halvings fine) (power (halvings fine)) W (hi - own) D (IZR_power _) W0 ltac:(apply lt_IZR; exact DP)).
       assert (SM : (highest_difference * D < D * power (halvings fine))%Z).
       { apply lt_IZR in DP. assert (PF := power_far fine). unfold highest_difference. nia. }
       specialize (X ltac:(lia)).
@@ -427,12 +411,12 @@ Section Statement.
       { unfold factors, last. rewrite map_nth, NR. reflexivity. }
       rewrite NE in *. clear NE. unfold factor_of in *. cbn [snd] in *.
       set (i0 := I.exp prec (I.add prec (reach q (spread_at i)) off)) in *.
-      assert (Y := ends_at_above W i0 (end_of W i0) (exp (reach_R q (spread_at i) + reach_R q (spread_at a))) W0 NF).
+      assert (Y := ends_at_above how W i0 (end_of how W i0) (exp (reach_R q (spread_at i) + reach_R q (spread_at a))) W0 NF).
       specialize (Y ltac:(apply exp_encloses, add_encloses; apply reach_encloses; try assumption; apply a_spread)).
       rewrite mult_IZR. rewrite (mult_IZR W W).
-      apply Rle_trans with (IZR (exp_by (halvings fine) (power (halvings fine)) W (hi - own) D) / IZR W * (IZR (end_of W i0) / IZR W)).
+      apply Rle_trans with (IZR (exp_up how (halvings fine) (power (halvings fine)) W (hi - own) D) / IZR W * (IZR (end_of how W i0) / IZR W)).
       - apply Rmult_le_compat; try assumption; apply Rlt_le, exp_pos.
-      - apply Req_le. generalize (exp_by (halvings fine) (power (halvings fine)) W (hi - own) D) (end_of W i0). intros x y. field. lra. }
+      - apply Req_le. generalize (exp_up how (halvings fine) (power (halvings fine)) W (hi - own) D) (end_of how W i0). intros x y. field. lra. }
     fold (IZR (but_Z F a (seen q rows)) / IZR (W * W)) in B. set (o' := IZR (but_Z F a (seen q rows)) / IZR (W * W)) in *.
     split; [lra|].
     apply Rle_trans with (/ (1 + o)); [apply Rinv_le_contravar; lra|].

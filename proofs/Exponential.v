@@ -3,6 +3,7 @@
     exp x <= 1 / (1 - x), which is nearly so for a tiny x, and squaring doubles x. *)
 
 Require Import Reals Lra Lia List ZArith Bool.
+From Interval Require Import Float.Basic.
 From Headwright Require Import Sums Attention Numbers.
 Import ListNotations.
 Open Scope R_scope.
@@ -184,3 +185,66 @@ Proof.
   assert (A := Rmult_lt_0_compat _ _ DP UP). assert (C := Rmult_lt_0_compat _ _ (Rmult_lt_0_compat _ _ DP DP) WP).
   rewrite <- !mult_IZR in *. apply sub_encloses; apply ratio_encloses, Rgt_not_eq; assumption.
 Qed.
+
+(** * Two ways to compute *)
+
+(** Intervals of so many binary digits; and whether exponentials and logarithms of many numbers are taken in whole
+    numbers, which is fast in a program whose whole numbers are the machine's, and slow inside the kernel. *)
+Record method := { accuracy : Floats.precision; whole_numbers : bool }.
+
+Section Ways.
+  Variable how : method.
+  Local Notation prec := (accuracy how).
+
+  Definition entropy_ln (D : Z) (w : list Z) : I.type :=
+    fold_right (fun z rest => if (z =? 0)%Z then rest else I.sub prec rest (I.mul prec (ratio prec z D) (I.ln prec (ratio prec z D))))
+      I.zero w.
+
+  Definition entropy_by (fine : nat) (D : Z) (w : list Z) : I.type :=
+    if whole_numbers how then entropy_I fine D prec w else entropy_ln D w.
+
+  Lemma entropy_by_encloses fine D w : 0 < IZR D -> Forall (fun z => (0 <= z)%Z) w ->
+    exists h, encloses (entropy_by fine D w) h /\ h <= entropy (length w) (fun i => IZR (nth i w 0%Z) / IZR D).
+  Proof.
+    intros P F. unfold entropy_by. destruct (whole_numbers how); [apply entropy_encloses; assumption|].
+    eexists. split; [|apply Rle_refl]. unfold entropy, entropy_ln.
+    rewrite (sum_nth w 0%Z (fun z => IZR z / IZR D * ln (IZR z / IZR D))).
+    induction F as [|z w Hz F IH]; simpl.
+    - rewrite Ropp_0. apply zero_encloses.
+    - destruct (Z.eqb_spec z 0) as [->|N].
+      + replace (IZR 0 / IZR D * ln (IZR 0 / IZR D)) with 0 by (unfold Rdiv; ring). rewrite Rplus_0_l. exact IH.
+      + rewrite Ropp_plus_distr, Rplus_comm. apply sub_encloses; [exact IH|].
+        assert (0 < IZR z / IZR D) by (apply Rdiv_lt_0_compat; [apply (IZR_lt 0); lia | assumption]).
+        apply mul_encloses; [apply ratio_encloses; lra | apply ln_encloses; [assumption | apply ratio_encloses; lra]].
+  Qed.
+
+  (** W x from above, for x in an interval: read off its end, and checked. *)
+  Definition ends_at (W : Z) (i : I.type) (m : Z) : bool := not_negative (I.sub prec (ratio prec m W) i).
+  Definition end_of (W : Z) (i : I.type) : Z :=
+    match Floats.toF (I.upper i) with
+    | Basic.Float false m x => let z := Z.shiftl (Zpos m * W) x in if ends_at W i z then z else (z + Z.shiftr z 90 + 1)%Z
+    | _ => 0%Z
+    end.
+
+  Lemma ends_at_above W i m x : (0 < W)%Z -> ends_at W i m = true -> encloses i x -> x <= IZR m / IZR W.
+  Proof.
+    intros W0 H E. apply IZR_pos in W0.
+    assert (N := not_negative_correct _ _ (sub_encloses prec _ _ _ _ (ratio_encloses prec m W ltac:(lra)) E) H). lra.
+  Qed.
+
+  (** W exp(num / den) from above. *)
+  Definition exp_up (m : nat) (M W num den : Z) : Z :=
+    if whole_numbers how then exp_by m M W num den else
+    let i := I.exp prec (ratio prec num den) in
+    let z := end_of W i in
+    if ends_at W i z then z else exp_by m M W num den.
+
+  Lemma exp_up_spec m M W num den : IZR M = 2 ^ m -> (0 < W)%Z -> (0 < den)%Z -> (num < den * M)%Z ->
+    exp (IZR num / IZR den) <= IZR (exp_up m M W num den) / IZR W.
+  Proof.
+    intros ME W0 D0 N. assert (X := exp_by_spec m M W num den ME W0 D0 N). revert X. unfold exp_up.
+    generalize (exp_by m M W num den). intros z X. destruct (whole_numbers how); [exact X|]. cbv zeta.
+    set (i := I.exp prec (ratio prec num den)). destruct (ends_at W i (end_of W i)) eqn:E; [|exact X].
+    apply (ends_at_above W i _ _ W0 E). apply exp_encloses, ratio_encloses. apply IZR_pos in D0. lra.
+  Qed.
+End Ways.
