@@ -78,11 +78,10 @@ let evidence s bound =
           let here = match b.among with
             | None -> Array.init n Fun.id
             | Some them -> Array.of_list (List.filter (fun key -> key = about.target || not (List.mem key them)) (List.init n Fun.id)) in
-          let bits = 80 + fine in
-          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) bits in
+          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) fine in
           let shares = Array.make n Z.zero in
           Array.iteri (fun i key -> shares.(key) <- counts.(i)) here;
-          shares, Z.shift_left Z.one bits in
+          shares, Z.shift_left Z.one (80 + fine) in
       { part = number; about; places = scales; own; shares; total } in
     let standings = List.concat (List.mapi (fun number part -> List.map (stand number part) part.constraints) b.parts) in
     let common = List.fold_left (fun so_far x -> Z.lcm so_far x.total) Z.one standings in

@@ -123,7 +123,7 @@ let scores scene rule k q =
   let added j = if scene.bias = [] then Q.zero else List.nth (List.nth (List.nth scene.bias (Option.get rule.head)) rule.token) j in
   Array.of_list (List.map (fun j -> Q.add (dot asked (List.map (dot tokens.(j)) k)) (added j)) rule.seen)
 
-let pattern scene rule k q = rounded (scores scene rule k q) (80 + digits scene)
+let pattern scene rule k q = rounded (scores scene rule k q) (digits scene)
 
 (* Intervals of exponentials would fill the memory; this may reject what is true, and accepts nothing. *)
 let farthest = Q.of_int 20_000
