@@ -18,7 +18,8 @@ from headwright.check.judging import Claim, Court, Judged, proved
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.settings.keys.scene import UndeterminedError, is_every_key
+from headwright.check.settings.keys.indices import is_every_key
+from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import MatricesCourt, proves
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import Given, names_in

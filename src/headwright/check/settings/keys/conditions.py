@@ -17,12 +17,12 @@ from itertools import islice
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars import POSITIVE, Range, Scalar, Where, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import Parameter
+from headwright.check.scalars.proving import isolated, linear, needs
 from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
 from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
+from headwright.check.settings.keys.indices import about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -33,10 +33,6 @@ from headwright.check.settings.keys.scene import (
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
-    apart,
-    is_every_key,
-    renamed,
     score_name,
 )
 from headwright.formula.show import plain
@@ -79,6 +75,12 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
+        if bound.sign == "=" and doubt is None:  # then it is an abbreviation
+            decider = replace(
+                after, hypotheses=decider.hypotheses, scene=after.scene.knowing(**{bound.name: bound.value})
+            )
+            bounds.append((bound, said))
+            continue
         if given is not None:
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
         turned = _turned(after, bound)
@@ -102,11 +104,13 @@ def _bound(scene: Scene, link: Relation) -> Bound:
     """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
-    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
-        if isinstance(one, Name) and not scene.gives(one) and full_name(one) not in scene.definitions:
-            value = reader.scalar(other)
-            if all(name < full_name(one) for name in _own(value, scene)):
-                return Bound(full_name(one), turned, value, link)
+    gap = reader.scalar(left) - reader.scalar(right)
+    own = sorted(_own(gap, scene), reverse=True)
+    alone = [full_name(term) for term in link.terms if isinstance(term, Name) and full_name(term) in own]
+    for name in (*alone, *own):
+        found = isolated(gap, checked(sign), name, Where({**scene.ranges, **{x: scene.range_of(x) for x in own}}))
+        if found is not None and all(other < name for other in _own(found[1], scene)):
+            return Bound(name, *found, link)
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
 
@@ -121,7 +125,7 @@ def _defined(decider: Decider, bound: Bound) -> tuple[Hypothesis | None, Decisio
     if all(prove(need, kind, 0, where) for need, kind in needs(bound.value)):
         return None, None
     grown = exp(bound.value)
-    if all(prove(need, kind, 0, where) for need, kind in needs(grown)):
+    if bound.sign in (">", ">=") and all(prove(need, kind, 0, where) for need, kind in needs(grown)):
         return (exp(decider.scene.scalar(bound.name)), bound.sign, grown), None
     return None, Decision("undecided", f"{bound.value} is not known to be defined for all that is given")
 
@@ -400,16 +404,5 @@ def _check_common(reader: Reader, relation: Relation) -> None:
     left, right = (reader.scalar(term) for term in relation.terms)
     gap, name = left - right, score_name(MEMBER)
     bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
-    if not (_straight(gap, name) or _straight(bent, BENT)):
+    if linear(gap, name) is None and linear(bent, BENT) is None:
         raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
-
-
-def _straight(value: Scalar, name: str) -> bool:
-    """Whether it is a multiple of the name plus something that does not depend on it."""
-    start, one = value.put({name: ONE}), value.put({name: number(2)})
-    slope = one - start
-    return name not in slope.names() and value == start + slope * (parameter(name, _range(value, name)) - ONE)
-
-
-def _range(value: Scalar, name: str) -> Range:
-    return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)

@@ -21,6 +21,7 @@ from headwright.check.judging import Claim, shown
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.proving import linear
 from headwright.check.scalars.scalar import Function, of_atom, roundings
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
@@ -35,29 +36,34 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
+from headwright.check.settings.keys.indices import (
+    Meant,
+    Order,
+    about_indices,
+    extremes,
+    free_indices,
+    meant,
+    places_keys,
+)
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
     speaks_of_moments,
     speaks_of_variance,
 )
-from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.meaning import UNLIKE, Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
+    MEMBER,
     REST,
     SEPARATED,
     VARIANCE,
     ZERO,
     Hypothesis,
-    Meant,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
     closeness_name,
-    free_indices,
-    meant,
-    places_keys,
     score_name,
 )
 from headwright.check.settings.matrices.known import names_in
@@ -338,17 +344,40 @@ class Decider:
                 yield finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
+        for case in extremes(one, self.scene):
+            for finding in self._case(case):
+                yield replace(finding, link=one.link)
+
+    def _case(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
         for index, home in picked.items():
             scene = scene.picking(index, home)
+        none_left = tuple((scene.classes.count(home), "=", ZERO) for home in one.absent)
         for case in scene.cases():
-            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are))
+            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are, *none_left))
             for index in picked:
                 here = here._bound(index)
-            decision = here._decided(link)
-            if decision is not None:
-                found = here._cautious(link, here._near_the_means(link, decision))
-                yield Finding(link, found, here.scene, self.vanishing)
+            ordered = here._ordered(one.orders)
+            decision = None if ordered is None else ordered._decided(link)
+            if ordered is not None and decision is not None:
+                found = ordered._cautious(link, ordered._near_the_means(link, decision))
+                yield Finding(link, found, ordered.scene, self.vanishing)
+
+    def _ordered(self, orders: Sequence[Order]) -> Decider | None:
+        """The same where a key has the largest score of some; None where it cannot have."""
+        given = list(self.solved)
+        for order in orders:
+            more = Reader(self.scene, {}).scalar(order.more)
+            less = Reader(self.scene, {order.index: MEMBER} if order.index else {}).scalar(order.less)
+            for name in UNLIKE & less.names() if order.index else ():
+                if linear(less, name) is None:
+                    raise MisfitError("which key has the largest or smallest value is not understood", order.less)
+            if more.rational is not None and less.rational is not None:
+                if more.rational < less.rational:
+                    return None
+            elif more != less:
+                given.append((more, ">=", less))
+        return replace(self, solved=tuple(given))
 
     def _bound(self, index: str) -> Decider:
         """The conditions on scores hold for a key that was picked, too."""
