@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
@@ -295,6 +295,7 @@ def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tu
     ('>=', <2 ln(y)>)
     """
     own, y = where.name(name), parameter(STAND_IN, POSITIVE)
+    known = replace(where, ranges={**where.ranges, STAND_IN: POSITIVE})
     found = solved(gap, comparison, name, where)
     if found is not None:
         return found
@@ -304,8 +305,9 @@ def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tu
         if name in rate.names() or prove(rate, ">", 0, where) is None:
             continue
         grown = gap.put({name: ln(y) / rate})
-        for one in (grown, grown * y):
-            found = solved(one, comparison, STAND_IN, where)
+        under = prove(Scalar(grown.under, ONE), ">", 0, known) is not None
+        for one in (Scalar(grown.over, ONE) if under else grown, grown * y):
+            found = solved(one, comparison, STAND_IN, known)
             if found is not None and name not in found[1].names():
                 return found[0], ln(found[1]) / rate
     return None

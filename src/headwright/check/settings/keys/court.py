@@ -218,7 +218,7 @@ class KeysSetting:
         claims = tuple(_spelt(replace(said, node=drawn_as_moments(said.node)), scene) for said in answer.claims)
         readings: tuple[str, ...] = ()
         if self.exercise.condition:
-            decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)
+            decider, claims, readings, more = assuming(decider, claims)
             doubts += more
         conditions = tuple(
             judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts

@@ -9,7 +9,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Literal
@@ -21,7 +21,7 @@ from headwright.check.judging import Claim, shown
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.proving import linear
+from headwright.check.scalars.proving import isolated, linear, needs
 from headwright.check.scalars.scalar import Function, of_atom, roundings
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
@@ -182,14 +182,57 @@ def own_name(kind: str, of: str, scene: Scene) -> Symbol:
     return name
 
 
-def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
+def solved_for(gap: Scalar, name: str) -> Scalar | None:
     """The gap set to 0 and solved for a score that enters it as itself."""
-    rest = gap.put({name: ZERO})
-    slope = gap - rest
-    own = parameter(name)
-    if name not in gap.names() or slope not in (own, -own):
-        return None
-    return name, -rest if slope == own else rest
+    found = linear(gap, name)
+    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
+
+    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
+    known: Mapping[str, Scalar] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
+    reading: str = ""
+
+    def told(self, decider: Decider) -> Decider:
+        """The decider under it."""
+        if self.hypothesis is not None:
+            return replace(decider, solved=(*decider.solved, self.hypothesis))
+        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
+        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
+
+
+DIFFERENCE, RATIO = "the difference is as large as one likes", "the ratio is as large as one likes"
+
+
+def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
+    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
+
+    'Much larger' is read of the difference of scores, and of the ratio of exponentials.
+    """
+    if sign in ("<", "<=", "<<"):
+        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
+    much, reading, where = sign == ">>", DIFFERENCE, Where(scene.ranges)
+    name = own_name(MARGIN if much else SLACK, of, scene)
+    known = Range(0, lower_open=sign != ">=")
+    slack = ZERO if sign == "=" else parameter(name, known)
+    ranges = None if much or sign == "=" else (name, known)
+    positive = all(prove(side, ">", 0, where) for side in (left, right))
+    found = solved_for(left - right - slack, score)
+    if found is None and much and positive:
+        left, right, reading = ln(left), ln(right), RATIO
+        found = solved_for(left - right - slack, score)
+    if found is not None:
+        return Assumed(ranges, {score: found}, reading=reading)
+    for one, other in () if much else ((left, right), (exp(left), exp(right))):
+        bound = isolated(one - other, checked(sign), score, where)
+        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
+            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
+    gap = left - right
+    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO), reading=reading)
 
 
 @dataclass(frozen=True)
@@ -387,21 +430,9 @@ class Decider:
             unpicked = replace(scene, classes=replace(scene.classes, picked={}))
             reader = Reader(scene, dict.fromkeys(free_indices(relation, unpicked), index))
             (a, b), (sign,) = relation.terms, relation.comparisons
-            if sign in ("<", "<=", "<<"):
-                a, b = b, a
-            gap = reader.scalar(a) - reader.scalar(b)
-            if score_name(index) not in gap.names():
-                continue  # it is not about this key
-            much = sign in (">>", "<<")
-            name = own_name(MARGIN if much else SLACK, index, scene)
-            known = Range(0, lower_open=len(sign) == 1 or much)
-            found = solved_for(gap - parameter(name, known), score_name(index))
-            if found is None:
-                much_more: Hypothesis = (gap, "=", parameter(name, known))
-                here = replace(here, solved=(*here.solved, much_more if much else (gap, sign.replace("<", ">"), ZERO)))
-                continue
-            ranges = scene.ranges if much else {**scene.ranges, name: known}
-            here = replace(here, scene=replace(scene, ranges=ranges).knowing(**{found[0]: found[1]}))
+            left, right = reader.scalar(a), reader.scalar(b)
+            if score_name(index) in (left - right).names():  # else it is not about this key
+                here = given_as(left, sign, right, score_name(index), index, scene).told(here)
         return here
 
     def _near_the_means(self, link: Relation, decision: Decision) -> Decision:
