@@ -79,22 +79,28 @@ class Contents:
     bounds: list[tuple[Said, Statement]] = field(default_factory=list)
     claims: list[Claimed] = field(default_factory=list)
     conditions: list[tuple[Claimed, int]] = field(default_factory=list)  # where one is asked for, with their ranks
+    examples: list[Definition] = field(default_factory=list)  # values of own names: 'for instance lambda = 5'
     quoted: list[Statement] = field(default_factory=list)
     unread: list[Statement] = field(default_factory=list)
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
 
 
-def sorted_out(exercise: Exercise, statements: Sequence[Statement], names: Names) -> Contents:
-    """Each statement taken for what it is."""
-    sorter = _Sorter(exercise, statements, names)
+def sorted_out(
+    exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition] = ()
+) -> Contents:
+    """Each statement taken for what it is; `own` are the definitions of own names, as far as they are known."""
+    sorter = _Sorter(exercise, statements, names, own)
     for one in statements:
         sorter.take(one)
     return sorter.contents
 
 
 class _Sorter:
-    def __init__(self, exercise: Exercise, statements: Sequence[Statement], names: Names) -> None:
+    def __init__(
+        self, exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition]
+    ) -> None:
         self.exercise, self.names, self.contents = exercise, names, Contents()
+        self.scored = {one.name for one in own if t.speaks_of(one.value, "q")}  # names that stand for scores
         self.given = [parsed(source) for source in exercise.may_repeat]
         self.defining = {
             one.sentence
@@ -130,21 +136,33 @@ class _Sorter:
 
     def _quote(self, one: Statement, node: t.Node) -> None:
         self.contents.quoted.append(one)
-        for item in t.conjuncts(t.unquantified(node)):
+        self._note(one, node)
+        if self._states(_body(node)):
+            self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), QUOTED))
+
+    def _states(self, node: t.Node) -> bool:
+        """Whether a condition on scores is asked for, and this is one."""
+        if not self.exercise.condition:
+            return False
+        scored = bool(self.scored & full_names(node)) and not t.speaks_of(node, "alpha", "c", "v")
+        return states_condition(node) or (scored and isinstance(t.unquantified(node), t.Relation))
+
+    def _note(self, one: Statement, node: t.Node) -> None:
+        """What may be an answer, and is only mentioned."""
+        for item in t.conjuncts(_body(node)):
             if isinstance(item, t.Relation) and self.names.defines(item):
                 for name, value in _values(item):
                     if name in self.exercise.answer:
                         self.contents.asked.append(Definition(name, value, one, QUOTED))
-        if self.exercise.condition and states_condition(node):
-            self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), QUOTED))
 
     def _condition(self, one: Statement, node: t.Node) -> None:
         """A condition: it may define or bound a name of the answer's own, or be what was asked for."""
-        if self.exercise.condition and states_condition(node):
+        if self._states(node):
             rank = QUOTED if one.kind == "turned" else NEUTRAL
             self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), rank))
             return
         if one.kind == "turned" or one.binder in ("if", "when", "whenever", "suppose", "case"):
+            self._note(one, node)
             return
         object_here = any(other.statement.sentence == one.sentence for other in self.contents.asked)
         introduces = one.binder in ("with", "where") or object_here
@@ -191,6 +209,8 @@ class _Sorter:
                 self.contents.given.append(one)
             case t.Relation() as chain if self._bounds(one, chain):
                 self._bound(one, chain)
+            case t.Exists(body) if self._states(_body(body)):
+                self._quote(one, node)
             case _:
                 self._add(one, node, under)
 
@@ -245,6 +265,8 @@ class _Sorter:
                     self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
                 else:
                     contents.asked.append(made)
+            elif one.example:
+                contents.examples.append(made)
             elif case:
                 self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
             else:
@@ -270,12 +292,17 @@ class _Sorter:
             kept += self.instead
         kept += [part for part in self.assumed if part not in kept]
         claim = Claimed(one, node, tuple(kept))
-        if self.exercise.condition and states_condition(node):
+        if self._states(node):
             self.contents.conditions.append(
                 (replace(claim, node=t.said_under(node, tuple(kept)), under=()), _rank(one))
             )
             return
         self.contents.claims.append(claim)
+
+
+def _body(node: t.Node) -> t.Node:
+    """A statement without what it is said for."""
+    return _body(node.body) if isinstance(node, t.Quantified | t.Exists) else node
 
 
 def _rank(one: Statement) -> int:
