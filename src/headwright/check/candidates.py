@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names
+from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names, named
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.names import Names, names_on_the_left, tends
 from headwright.check.settings.keys.conditions import states_condition
@@ -30,6 +30,7 @@ class Definition:
     statement: Statement
     rank: int
     case: tuple[t.Node, ...] = ()
+    soft: bool = False  # 'with lambda = 0 ...': a definition only if nothing else is said of the name
 
     @property
     def said(self) -> Said:
@@ -92,7 +93,7 @@ def sorted_out(
     sorter = _Sorter(exercise, statements, names, own)
     for one in statements:
         sorter.take(one)
-    return sorter.contents
+    return sorter.finished()
 
 
 class _Sorter:
@@ -107,13 +108,43 @@ class _Sorter:
             for one in statements
             if one.kind != "turned" and one.node is not None and self._defines_any(one)
         }
+        self.objects = {one.sentence for one in statements if one.kind != "turned" and self._defines_asked(one)}
         self.assumed: list[t.Node] = []  # 'let n = 2'
         self.instead: tuple[t.Node, ...] = ()  # a given name that was defined anew
         self.instead_in = -1
 
+    def finished(self) -> Contents:
+        """The answer once everything was taken: what only seemed to define a name is a condition."""
+        contents = self.contents
+        bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
+        for name in {one.name for one in contents.own}:
+            mine = [one for one in contents.own if one.name == name]
+            firm = [one for one in mine if not one.soft]
+            soft = [] if firm or name in bounded or len({one.value for one in mine}) > 1 else mine[:1]
+            contents.own = [one for one in contents.own if one.name != name] + (firm[:1] or soft)
+            for one in firm[1:]:
+                link = t.Relation((named(name), one.value), ("=",), span=one.value.span)
+                if one.value != firm[0].value:
+                    contents.claims.append(Claimed(one.statement, link, one.statement.under, True))
+        contents.own.sort(key=lambda one: one.statement.number)
+        contents.claims.sort(key=lambda one: one.statement.number)
+        values = {(one.name, one.value) for one in (*contents.own, *contents.asked)}
+
+        def kept(part: t.Node) -> bool:
+            made = list(_values(part)) if isinstance(part, t.Relation) and self.names.defines(part) else []
+            return not made or any(pair not in values for pair in made)
+
+        contents.claims = [replace(one, under=tuple(filter(kept, one.under))) for one in contents.claims]
+        return contents
+
     def _defines_any(self, one: Statement) -> bool:
         node = None if one.node is None else t.unquantified(one.node)
         return any(self.names.defines(item) for item in t.conjuncts(node)) if node is not None else False
+
+    def _defines_asked(self, one: Statement) -> bool:
+        items = [] if one.node is None else t.conjuncts(_body(one.node))
+        made = [item for item in items if isinstance(item, t.Relation) and self.names.defines(item)]
+        return any(name in self.exercise.answer for item in made for name, _ in _values(item))
 
     def take(self, one: Statement) -> None:
         """One statement."""
@@ -174,7 +205,7 @@ class _Sorter:
                 and self._redefines(item) is None
                 and self.names.defines(item)
             ):
-                self._define(one, item, ())
+                self._define(one, item, one.under)
             elif isinstance(item, t.Relation) and introduces and any(self.names.chosen(item)):
                 self._bound(one, item)
 
@@ -267,14 +298,10 @@ class _Sorter:
                     contents.asked.append(made)
             elif one.example:
                 contents.examples.append(made)
-            elif case:
+            elif not case:
+                contents.own.append(replace(made, soft=one.role == "condition" and one.sentence not in self.objects))
+            elif one.role != "condition":
                 self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
-            else:
-                same = [other for other in contents.own if other.name == name]
-                if same and any(other.value != value for other in same):
-                    contents.claims.append(Claimed(one, t.Relation(terms[:2], ("=",), span=link.span), under, True))
-                elif not same:
-                    contents.own.append(made)
         for part in under:
             if isinstance(part, t.Relation) and any(self.names.chosen(part)):
                 if not any(other.text == one.text and said.node == part for said, other in contents.bounds):
@@ -287,7 +314,7 @@ class _Sorter:
         return isinstance(node, t.Relation) and self.names.defines(node)
 
     def _add(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
-        kept = [part for part in under if not self._is_definition(part)]
+        kept = list(under)
         if self.instead and one.paragraph == self.instead_in:
             kept += self.instead
         kept += [part for part in self.assumed if part not in kept]

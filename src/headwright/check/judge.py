@@ -40,7 +40,7 @@ from headwright.formula import FormulaError
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
-CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError)
+CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError, RecursionError)
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 MOST_EARLIER = 4  # conditions before a formula that it may be meant for
@@ -232,12 +232,15 @@ def _rounded(one: Judged) -> bool:
     """Whether two numbers that are written out are about equal."""
     left, right = one.decision.left, one.decision.right
     numbers = not any(name.base not in ("e", "pi") for name in t.every_name(one.link))
-    if one.link.comparisons[0] != "~" or not numbers or left is None or right is None:
+    if one.link.comparisons != ("~",) or not numbers or left is None or right is None:
         return False
     return bool(abs(left - right) <= ROUNDED * abs(left))
 
 
 def _tried(bench: Bench, said: Said) -> list[Judged]:
+    some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
+    if any(not part.conditions or not all(isinstance(one, t.Name) for one in part.conditions) for part in some):
+        return []
     if _is_converse(bench.exercise, said.node):
         return []
     role: Role = "step" if bench.exercise.derive else "statement"

@@ -303,7 +303,8 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
         size = "large" if _LARGE & set(middle) else "small" if _SMALL & set(middle) else ""
         some = bool(_SOME & set(middle)) and not _EVERY & set(middle) and binder == "for"
         return _Bound(binder, some, size), ""
-    if set(middle) <= _HARMLESS | _FILL or binder in ("as", "where"):
+    likely = binder == "with" and not {"probability", "chance"} & set(middle)
+    if set(middle) <= _HARMLESS | _FILL or binder in ("as", "where") or likely:
         return None, ""
     return None, " ".join(lead[place:])
 
@@ -539,7 +540,7 @@ class _Heard:
             self.found.append(
                 replace(
                     one, role="condition", binder=binder, kind="turned" if quoted else self.kind, size=size,
-                    under=(*reader.supposed, *reader.case), lets=binder in ("with", "where"),
+                    under=(*reader.supposed, *reader.case, *self.front), lets=binder in ("with", "where"),
                 )
             )  # fmt: skip
             if one.node is None:
