@@ -224,6 +224,16 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     why = _why_not_false(bench, one, said, against, spoken)
     if why:
         return Finding(one, "open", why, judged=tuple(found), node=said.node)
+    for part in [part for part in statement.earlier if part not in one.under][: -MOST_EARLIER - 1 : -1]:
+        node = under(bench.exercise, said.node, (part,))
+        try:
+            again = _tried(bench, replace(said, node=node))
+        except CANNOT:
+            again = []
+        if proved(again) and not any(each.vacuous for each in again):
+            return Finding(one, "true", f"true for {plain(part)}", judged=tuple(again), node=node)
+        if not refuted(again):
+            return Finding(one, "open", f"it is false as it stands; it may be meant for {plain(part)}", node=said.node)
     first = against[0].part
     return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
 
@@ -310,13 +320,6 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
         return "it is false as it stands; a condition before it is in words"
-    for part in [part for part in statement.earlier if part not in one.under][-MOST_EARLIER:]:
-        try:
-            again = _tried(bench, replace(said, node=under(bench.exercise, said.node, (part,))))
-        except CANNOT:
-            again = []
-        if not refuted(again):
-            return f"it is false as it stands; it may be meant for {plain(part)}"
     return ""
 
 
