@@ -31,6 +31,7 @@ from headwright.formula.show import plain
 
 TWO = t.Number(Fraction(2))
 WAVES = ("sin", "cos")
+REAL_NAMES = ("x", "y", "z", "theta", "phi")  # of angles, which need not be integers
 MOST = 6  # power of a sine
 WIDEST = 64  # rows whose entries are all looked at
 NEAR = t.Number(Fraction(1, 20))  # as near as numbers are that are said to be about equal
@@ -226,9 +227,21 @@ class Encoder:
     def _turning(self, said: Callable[[Scalar], list[Scalar]]) -> Any:
         """That one of some numbers is 0, for some integer."""
         m = parameter(Symbol("turns", str(len(self.whole.names))), Range(integer=True))
-        found = [self.whole.vanishes(_cleared(value)) for value in said(m)]
-        turns = self.whole.names.pop(next(iter(m.names())))
-        return self.whole.z3.Exists([turns], self.whole.z3.Or(*found))
+        found, z3 = list[Any](), self.whole.z3
+        unknown: NotWhole | None = None
+        for value in said(m):
+            try:
+                found.append(self.whole.vanishes(_cleared(value)))
+            except NotWhole as error:
+                unknown = error
+        name = next(iter(m.names()))
+        turns = self.whole.names.pop(name) if name in self.whole.names else z3.Int(name)
+        some = z3.Exists([turns], z3.Or(*found))
+        if unknown is None:
+            return some
+        if not found or not self.whole.unsatisfiable([z3.Not(some)], SECONDS):
+            raise unknown
+        return z3.BoolVal(True)  # sin(pi - x) = sin(x), for every real x
 
     def value(self, node: t.Node) -> Scalar:
         """The value of a formula."""
@@ -284,6 +297,11 @@ class Encoder:
         full = full_name(node)
         if full in ("pi", "e", "w_0"):
             return {"pi": pi(), "e": exp(1), "w_0": number(1)}[full]
+        if node.base == "w" and node.index is not None and "d" in self.integers:
+            rate = -2 * self.value(node.index) / self.value(t.Name("d"))
+            return number(10000) ** rate
+        if full in REAL_NAMES and full not in self.integers:
+            return parameter(full)
         if full not in self.integers:
             raise MisfitError(
                 f"{full} is not a name of this exercise", node, fix=f"it has {', '.join(sorted(self.integers))}"

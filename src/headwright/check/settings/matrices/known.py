@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from headwright.errors import InputError
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
-from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, mapped, walk
+from headwright.formula.tree import BigCall, BigSum, Listing, Name, Node, Number, Relation, mapped, walk
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Known:
                 places: tuple[Node | None, ...] = ()
                 if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
                     places = (part.index,)
-                elif isinstance(part, BigSum):
+                elif isinstance(part, BigSum | BigCall):
                     places = (part.lower, part.upper, *part.conditions)
                 names = (name for place in places if place is not None for name in walk(place))
                 yield from (
@@ -188,7 +188,7 @@ class Known:
     def _bound(self) -> set[str]:
         """The indices of all sums that are spoken of."""
         spoken = (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,)))
-        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum)}
+        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum | BigCall)}
 
     def shape_of(self, name: Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
@@ -238,7 +238,7 @@ class Known:
     def _bounded(self, node: Node) -> Node:
         """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
         node = mapped(node, self._bounded)
-        if not isinstance(node, BigSum) or (node.lower is not None and node.upper is not None):
+        if not isinstance(node, BigSum | BigCall) or (node.lower is not None and node.upper is not None):
             return node
         lower = Number(_ONE) if node.lower is None else node.lower
         upper = node.upper
@@ -251,4 +251,4 @@ class Known:
                 return node
             (size,) = sizes
             upper = Name(size) if isinstance(size, str) else Number(_ONE * size)
-        return BigSum(node.index, node.body, lower, upper, node.conditions, span=node.span)
+        return replace(node, lower=lower, upper=upper)
