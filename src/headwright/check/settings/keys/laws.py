@@ -152,7 +152,7 @@ class Laws:
                 return Form(self.moment(node))
             case t.Name("I", _, 0):
                 return Form(Spread(ONE))
-            case t.Name() if self._random(node, depth):
+            case t.Name() if self._random(node, depth) or full_name(node) in self.scene.definitions:
                 return self._name(node, depth)
             case t.Sum(terms):
                 return reduce(Form.plus, (self.form(term, depth) for term in terms))
