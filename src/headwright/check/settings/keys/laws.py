@@ -14,7 +14,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
-from headwright.check.exercise import NormalLaw, parsed
+from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import Range, Scalar, Where, number
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec
@@ -325,7 +325,7 @@ def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], 
     dropped = not any(VARIANCE in right.names() for _, right in pairs.values())
     if not dropped or not _without_noise(pairs, known):
         return found
-    asked = scene.exercise.determines and left in map(parsed, scene.exercise.about)
+    asked = scene.exercise.asks_value_of(left)
     return Decision("undecided", NOT_NOTHING if asked else UP_TO_NOISE)
 
 
