@@ -44,6 +44,7 @@ class Encoder:
     whole: Whole
     integers: Mapping[str, Range]
     rows: str
+    given: tuple[t.Node, ...] = ()  # what is known of some of the integers
     defined: list[Any] = field(default_factory=list)  # where what was read so far has a value
 
     def statement(self, node: t.Node) -> Any:
@@ -82,15 +83,16 @@ class Encoder:
         return z3.Implies(given, z3.Exists([self.whole.name(name) for name in new], claimed) if new else claimed)
 
     def _some(self, body: t.Node, conditions: tuple[t.Node, ...], node: t.Node) -> Any:
-        """t = t' + 2 pi k for some integer k; only of numbers that nothing else is known of."""
-        some = []
-        for condition in conditions:
-            name = condition.left if isinstance(condition, t.Bond) and condition.right == t.Domain("Z") else condition
-            if name not in (t.Name("k"), t.Name("m")) or not isinstance(name, t.Name) or name.base not in self.integers:
-                raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
-            some.append(self.whole.name(name.base))
+        """t = t' + 2 pi k for some integer k; Phi_t = Phi_t' for some t != t', which are as given."""
+        bare = [one.left if isinstance(one, t.Bond) and one.right == t.Domain("Z") else one for one in conditions]
+        said = [one for one in bare if isinstance(one, t.Relation)]
+        spoken = {name for one in bare for name in _names(one)} & set(self.integers)
+        if not spoken or any(not isinstance(one, t.Name | t.Relation) for one in bare):
+            raise MisfitError("what is said to exist is not understood", node, fix="write 'for some integer k'")
+        given = [one for one in self.given if _names(one) & spoken]
         done = len(self.defined)
-        found = self.whole.z3.Exists(some, self.statement(body))
+        inner = self.whole.z3.And(*(self.statement(one) for one in (*given, *said, body)))
+        found = self.whole.z3.Exists([self.whole.name(name) for name in sorted(spoken)], inner)
         if self.defined[done:]:
             raise MisfitError("a quotient of what is said to exist", node)
         return found
@@ -444,7 +446,7 @@ class IntegersCourt:
     def _encoded(self, node: t.Node, values: Mapping[str, int]) -> tuple[Encoder, Any]:
         integers = dict.fromkeys(self.setting.integers, Range(integer=True))
         integers |= {name: known.range() for name, known in self.exercise.parameters.items()}
-        encoder = Encoder(Whole(values), integers, self.setting.rows)
+        encoder = Encoder(Whole(values), integers, self.setting.rows, tuple(map(parsed, self.setting.given)))
         return encoder, encoder.statement(node)
 
     def _decision(self, node: t.Node, values: Mapping[str, int], scope: t.Node) -> Decision:
@@ -452,6 +454,9 @@ class IntegersCourt:
         own = set(encoder.whole.names)
         given = [*self._given(node, encoder, scope), *self._ranges(encoder.whole)]
         found = _decide(claim, given, encoder)
+        some = any(isinstance(part, t.Exists) and _names(part) - {"k", "m", "pi"} for part in t.walk(node))
+        if found.word == "refuted" and some and not encoder.whole.unsatisfiable([*given, claim], SECONDS):
+            found = Decision("undecided", "whether there are such integers depends on the others")
         if found.word == "proved":
             premises = [encoder.statement(premise) for premise in _premises(node)]
             vacuous = bool(premises) and encoder.whole.unsatisfiable([*given, *premises], SECONDS)

@@ -78,6 +78,7 @@ class Known:
     statement: Node | None = None  # what will be asked: names that it uses as indices are integers
     _definitions: dict[str, Node] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)  # definitions whose shape is being found
     doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
     shrunk: list[str] = field(default_factory=list)  # where that leaves out matrices: a sum up to n of d terms
 
@@ -209,8 +210,14 @@ class Known:
         return SCALAR if key in self.integers else None
 
     def _defined_shape(self, key: str) -> Shape:
+        if key in self._open:
+            raise InputError(f"{key} is defined by itself")
         if key not in self._shapes:
-            self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            self._open.add(key)
+            try:
+                self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            finally:
+                self._open.remove(key)
         return self._shapes[key]
 
     def definition(self, name: Name) -> Node | None:
