@@ -11,7 +11,7 @@ import time
 from importlib import import_module
 from typing import Any
 
-from headwright.check.running.worker import Handle, listen
+from headwright.running.worker import Handle, listen
 from headwright.errors import HeadwrightError
 from headwright.lab.asking import Tell
 from headwright.lab.rooms import CALLS
