@@ -203,8 +203,8 @@ def _letters(node: t.Node) -> set[str]:
 def _line(said: Said, link: t.Relation) -> int:
     """The line of the file in which a comparison ends: a chain over several lines has a step in each of them."""
     end = link.terms[-1].span
-    start = 0 if said.statement is None else said.node.span.start  # the line of a statement is where it begins
-    return said.formula.line + (end.source or said.formula.text).count("\n", start, max(start, end.start))
+    start = said.node.span.start  # the line of a statement is where it begins
+    return said.line + (end.source or said.text).count("\n", start, max(start, end.start))
 
 
 def plain_number(value: Fraction) -> int | str:

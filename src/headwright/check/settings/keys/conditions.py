@@ -9,7 +9,6 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -233,8 +232,6 @@ def _says_equal(said: Said, scene: Scene) -> bool:
     relations = _score_relations(said.node)
     if not relations or any(one.comparisons != ("=",) for one in relations):
         return False
-    if said.perhaps or said.unknown or (said.statement is not None and said.statement.role != "claim"):
-        return False
     conditions = [one for part in walk(said.node) if isinstance(part, Quantified) for one in part.conditions]
     every = bool(conditions) and all(isinstance(one, Name) for one in conditions)
     indices = {part.index for part in walk(said.node) if isinstance(part, Name)}
@@ -248,7 +245,7 @@ def _only_alike(said: Said) -> Doubt:
 
 def _follows(said: Said) -> bool:
     """'then ..., so ...': what is claimed to follow from a condition is none."""
-    return said.statement is not None and said.statement.follows
+    return said.follows
 
 
 def _without_scores(node: Node) -> Iterator[Relation]:
@@ -273,7 +270,7 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
             for mine, yours in apart(conditions, decider.scene):
                 if mine in named and len(named) == 1 and yours.isalpha() and _score_relations(said.node):
                     swap = {mine: yours, yours: mine}
-                    return tuple(Said(renamed(one.node, swap), one.formula) for one in claims)
+                    return tuple(replace(one, node=renamed(one.node, swap)) for one in claims)
     return claims
 
 
@@ -298,14 +295,9 @@ def _left_out(node: Node, decider: Decider) -> list[str]:
 OF_ITSELF = "for all keys, it is said of the key itself too: no scores meet that"
 
 
-_OTHERS = re.compile(r"\b(?:others?|else|rest|remaining|different|distinct)\b")
-
-
 def _of_the_named_key(said: Said, decider: Decider) -> Iterator[Relation]:
     """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that no scores meet then."""
     scene = decider.scene
-    if said.statement is not None and _OTHERS.search(said.statement.sentence):
-        return  # for all other i
     for part in [one for one in walk(said.node) if isinstance(one, Quantified)]:
         letters = [one.base for one in part.conditions if isinstance(one, Name)]
         different = {letter for pair in apart(part.conditions, scene) for letter in pair}

@@ -11,7 +11,6 @@ from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
 from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
-from headwright.check.reading.discourse import Read
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
@@ -32,7 +31,7 @@ from headwright.check.settings.keys.scene import (
 )
 from headwright.check.verdict import Verdict
 from headwright.formula.show import plain
-from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
+from headwright.formula.tree import Call, Name, Relation, walk
 
 
 def described(finding: Finding) -> str:
@@ -163,31 +162,6 @@ def argument(scene: Scene) -> str:
     return "; ".join(said)
 
 
-def without_sets(found: Read, exercise: Exercise) -> Read:
-    """The same with i <= m for 'i in S', and m for |S|, where the exercise calls the first m indices S."""
-    first = None if exercise.keys is None else exercise.keys.first
-    if first is None or not first.set:
-        return found
-    called, size = Name(first.set), Name(first.size)
-
-    def spelt(node: Node) -> Node:
-        match node:
-            case Bond("in", left, right) if right == called:
-                return Relation((left, size), ("<=",), span=node.span)
-            case Logic("not", (Bond("in", left, right),)) if right == called:
-                return Relation((left, size), (">",), span=node.span)
-            case Norm(body) if body == called:
-                return size
-            case _:
-                return mapped(node, spelt)
-
-    statements = []
-    for one in found.statements:
-        under, perhaps = (tuple(map(spelt, nodes)) for nodes in (one.under, one.perhaps))
-        statements.append(replace(one, node=one.node and spelt(one.node), under=under, perhaps=perhaps))
-    return replace(found, statements=tuple(statements))
-
-
 COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
@@ -268,7 +242,7 @@ class KeysCourt:
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
-        if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
+        if verdict.word == "missing":
             return verdict
         more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
         readings = list(self.readings)

@@ -313,7 +313,7 @@ def decide_exactly(scene: Scene, link: t.Relation, given: Sequence[Hypothesis], 
     dropped = not any(VARIANCE in right.names() for _, right in pairs.values())
     if not dropped or not _without_noise(pairs, known):
         return found
-    asked = scene.exercise.determines and left in map(parsed, scene.exercise.about)
+    asked = scene.exercise.asks_value_of(left)
     return Decision("undecided", NOT_NOTHING if asked else UP_TO_NOISE)
 
 

@@ -1,8 +1,8 @@
 """Names: given ones that an answer spells otherwise, and those of the answer's own.
 
 Statements are put into the names of the exercise first (`in_given_names`): alpha_{2j} has two indices, 'Phi_s' may be
-the row of the other position, s_i is the score of a key. What is left is the answer's own: it may define such a name,
-or say that it is large (`Names`).
+the row of the other position, s_i is the score of a key, 'i in S' is i <= m. What is left is the answer's own: it may
+define such a name, or say that it is large (`Names`).
 """
 
 from __future__ import annotations
@@ -11,33 +11,51 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from headwright.check.answer import OWN, Answer, MisfitError, comparisons, full_name, full_names, named
+from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, named
 from headwright.check.exercise import Exercise
-from headwright.check.reading.discourse import Read, Statement, is_index
+from headwright.check.text import Statement, is_index
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
 Patterns = Mapping[str, tuple[str, t.Node]]  # s_i = k_i^T q: of s the letter i, and the value
 
 
-def in_given_names(read: Read, exercise: Exercise, gives: Callable[[t.Name], bool]) -> list[Statement]:
+def in_given_names(
+    statements: Sequence[Statement], exercise: Exercise, gives: Callable[[t.Name], bool]
+) -> list[Statement]:
     """The statements of an answer in the names of the exercise."""
     changes: list[Callable[[t.Node], t.Node]] = [_paired_indices]
+    first = None if exercise.keys is None else exercise.keys.first
+    if first is not None and first.set:
+        changes.append(lambda node: _without_sets(node, t.Name(first.set), t.Name(first.size)))
     if exercise.integers is not None:
         rows = exercise.integers.rows
         changes += [lambda node: _primes_of_rows(node, rows), _without_domains]
     if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
         changes += [_output]
-    statements = read.statements
+    found = list(statements)
     for change in changes:
-        statements = tuple(_everywhere(one, change) for one in statements)
-    return _spelled_out(_with_own_names(replace(read, statements=statements), exercise, gives), exercise, gives)
+        found = [_everywhere(one, change) for one in found]
+    return _spelled_out(_with_own_names(found, exercise, gives), exercise, gives)
 
 
 def _everywhere(one: Statement, change: Callable[[t.Node], t.Node]) -> Statement:
     """A statement with all of it changed: what it says, and what it is said for."""
     node = None if one.node is None else change(one.node)
-    return replace(one, node=node, under=tuple(map(change, one.under)), perhaps=tuple(map(change, one.perhaps)))
+    return replace(one, node=node, under=tuple(map(change, one.under)), earlier=tuple(map(change, one.earlier)))
+
+
+def _without_sets(node: t.Node, called: t.Name, size: t.Name) -> t.Node:
+    """The same with i <= m for 'i in S', and m for |S|, where the exercise calls the first m indices S."""
+    match node:
+        case t.Bond("in", left, right) if right == called:
+            return t.Relation((left, size), ("<=",), span=node.span)
+        case t.Logic("not", (t.Bond("in", left, right),)) if right == called:
+            return t.Relation((left, size), (">",), span=node.span)
+        case t.Norm(body) if body == called:
+            return size
+        case _:
+            return t.mapped(node, lambda part: _without_sets(part, called, size))
 
 
 def _paired_indices(node: t.Node) -> t.Node:
@@ -93,23 +111,29 @@ def _is_nothing(term: t.Node) -> bool:
 # Names that stand for others.
 
 
-def _with_own_names(read: Read, exercise: Exercise, gives: Callable[[t.Name], bool]) -> list[Statement]:
+def _with_own_names(
+    statements: Sequence[Statement], exercise: Exercise, gives: Callable[[t.Name], bool]
+) -> list[Statement]:
     """The statements with names renamed: those the answer makes its own in words, and other names for given ones."""
-    said = [one.node for one in read.statements if one.node is not None]
-    own = read.own | {name for node in said for name in _proportional(node)}
+    said = [one.node for one in statements if one.node is not None]
+    own = {term.base for one in statements if one.role == "size" and isinstance(one.node, t.Relation)
+           for term in one.node.terms[:1] if isinstance(term, t.Name)}  # fmt: skip
+    own |= {name for node in said for name in _proportional(node)}
     free = {name for name in own if name not in exercise.parameters and name not in exercise.answer}
     defined = {name for node in said for name in defined_names(node)}
     plain_ones = {name.base for name in defined if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in plain_ones}
     names |= {name: t.Name(name + OWN) for name in free if gives(t.Name(name))}
-    names |= _two_places(read, exercise)
-    bounded = _bounded(read, exercise, {full_name(name) for name in defined})
+    names |= _two_places(statements, exercise)
+    bounded = _bounded(statements, exercise, {full_name(name) for name in defined})
     names |= {name: t.Name(name + OWN) for name in bounded}
     if not names:
-        return list(read.statements)
-    meant = [replace(one, node=t.Relation((named(name), names[name]), ("=",)), role="definition", under=())
-             for name, one in bounded.items()]  # fmt: skip
-    return meant + [_everywhere(one, lambda node: renamed(node, names)) for one in read.statements]
+        return list(statements)
+    meant = [
+        replace(one, node=t.Relation((named(name), names[name]), ("=",)), role="claim", under=(), lets=True)
+        for name, one in bounded.items()
+    ]
+    return meant + [_everywhere(one, lambda node: renamed(node, names)) for one in statements]
 
 
 def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:
@@ -121,13 +145,13 @@ def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:
     return t.mapped(node, lambda part: renamed(part, names))
 
 
-def _bounded(read: Read, exercise: Exercise, defined: set[str]) -> dict[str, Statement]:
+def _bounded(statements: Sequence[Statement], exercise: Exercise, defined: set[str]) -> dict[str, Statement]:
     """What is asked for and only bounded, 'tau >= n/epsilon': then every value within the bound is meant to do."""
     found: dict[str, Statement] = {}
-    limits = [one.node for one in read.statements if isinstance(one.node, t.Relation) and tends(one.node)]
+    limits = [one.node for one in statements if isinstance(one.node, t.Relation) and tends(one.node)]
     sent = {full_name(node.terms[0]) for node in limits if isinstance(node.terms[0], t.Name)}
-    for one in read.statements:
-        for link in comparisons(one.node) if isinstance(one.node, t.Relation) and not one.why else ():
+    for one in statements:
+        for link in comparisons(one.node) if isinstance(one.node, t.Relation) and one.kind != "turned" else ():
             names = {full_name(term) for term in link.terms if isinstance(term, t.Name)} - defined - sent
             for name in exercise.answer if link.comparisons[0] in ("<", ">", "<=", ">=") else ():
                 if name in names:
@@ -135,15 +159,15 @@ def _bounded(read: Read, exercise: Exercise, defined: set[str]) -> dict[str, Sta
     return found
 
 
-def _two_places(read: Read, exercise: Exercise) -> dict[str, t.Name]:
+def _two_places(statements: Sequence[Statement], exercise: Exercise) -> dict[str, t.Name]:
     """'Phi_t != Phi_s': s is the other position, if the answer speaks of no third one and does not say what s is."""
     setting = exercise.integers
     if setting is None or not setting.different:
         return {}
-    nodes = [node for one in read.statements for node in (one.node, *one.under, *one.perhaps) if node is not None]
+    nodes = [node for one in statements for node in (one.node, *one.under, *one.earlier) if node is not None]
     rows = {setting.rows, *(other for other, given in exercise.also.items() if given == setting.rows)}
     places = {full_name(n.index) for n in t.every_name(*nodes) if n.base in rows and isinstance(n.index, t.Name)}
-    set_to = {full_name(name) for one in read.statements if isinstance(one.node, t.Relation) and not one.under
+    set_to = {full_name(name) for one in statements if isinstance(one.node, t.Relation) and one.role == "claim" and not one.under
               for link in comparisons(one.node) if link.comparisons == ("=",)
               for name in link.terms if isinstance(name, t.Name)}  # fmt: skip
     bound = {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}
@@ -191,7 +215,7 @@ def _spelled_out(
     told: set[str] = set()
     found: list[Statement] = []
     for one in statements:
-        made = None if one.why or one.node is None else _pattern(one.node, exercise, gives)
+        made = None if one.node is None else _pattern(one.node, exercise, gives)
         if made is not None and made[0] not in told:
             told.add(made[0])
             patterns[made[0]] = made[1:]
@@ -228,7 +252,7 @@ def _without_patterns(one: Statement, patterns: Patterns) -> Statement:
     try:
         return _everywhere(one, lambda node: _written_out(node, patterns))
     except MisfitError as error:
-        return replace(one, role="unclear", why=error.message)
+        return replace(one, node=None, problem=error.shown())
 
 
 def _written_out(node: t.Node, patterns: Patterns) -> t.Node:
@@ -255,11 +279,11 @@ class Names:
 
     exercise: Exercise
     gives: Callable[[t.Name], bool]
-    answer: Answer
+    defined: frozenset[str] = frozenset()
 
     def is_own(self, node: t.Node) -> bool:
         """A name that is neither given nor defined."""
-        return isinstance(node, t.Name) and not self.gives(node) and full_name(node) not in self.answer.definitions
+        return isinstance(node, t.Name) and not self.gives(node) and full_name(node) not in self.defined
 
     def defines(self, node: t.Node) -> bool:
         """Whether an equation defines what is asked for, or a name of the answer's own."""
@@ -270,17 +294,9 @@ class Names:
             full = full_name(name)
             wanted = full in self.exercise.answer or full in self.exercise.redefines
             own = not self.gives(name) and full not in full_names(right)
-            if full in self.answer.definitions or not (wanted or own):
+            if not (wanted or own):
                 return False
         return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))
-
-    def opens(self, node: t.Node) -> bool:
-        """Whether what stands before 'hence' defines something that was asked for."""
-        return any(self.defines(item) and self._wanted(item) for item in t.conjuncts(node))
-
-    def _wanted(self, node: t.Node) -> bool:
-        names = names_on_the_left(node) if isinstance(node, t.Relation) else ()
-        return any(full_name(name) in self.exercise.answer for name in names)
 
     def bounds_own(self, node: t.Node) -> bool:
         """Whether a link speaks of a name of the answer's own, alone on a side: lambda > 0, t >> n, e^t >> n."""
@@ -314,21 +330,7 @@ class Names:
         at_an_end = {item for end in ends for item in (end, *t.listed(end))}
         return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
 
-    def every_value(self, under: Sequence[t.Node]) -> bool:
-        """'for any $lambda$': more than that all large ones are meant."""
-        large = {one.terms[0] for one in under if isinstance(one, t.Relation) and tends(one)}
-        names = [one for one in under if isinstance(one, t.Name) and not self.gives(one) and one not in large]
-        return any(name.base not in LETTERS or name.index is not None for name in names)
-
-    def supposes(self, node: t.Node) -> bool:
-        """Whether a condition gives what is asked for a value: suppose q = k_a."""
-        terms = node.terms if isinstance(node, t.Relation) and not self.exercise.condition else ()
-        return any(isinstance(term, t.Name) and full_name(term) in self.exercise.answer for term in terms)
-
     def case(self, under: Sequence[t.Node]) -> tuple[t.Node, ...]:
         """What is assumed of the given: not of indices, not of names of the answer's own, not 'for all n'."""
         given = [one for one in under if not isinstance(one, t.Name | t.Listing) and not is_index(one)]
         return tuple(one for one in given if not self.about_own(one))
-
-
-LETTERS = ("i", "j", "l", "m", "k", "r")  # that stand for keys, rows or tokens

@@ -10,11 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from headwright.check.reading.lexicon import lexicon
-from headwright.check.reading.written import ENVIRONMENTS, Piece, Written, compares, find_formulas, leads_on
+from headwright.check.markdown import (
+    ENVIRONMENTS,
+    Piece,
+    Written,
+    as_sentences,
+    blocks,
+    compares,
+    find_formulas,
+    is_table,
+    leads_on,
+)
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Block
@@ -22,14 +31,10 @@ if TYPE_CHECKING:
 REACH = 60  # characters in which the mark of a formula is looked for
 MOST_TOKENS = 400  # of one sentence; a longer one is not understood
 LONGEST = 200_000  # characters of one answer; what is beyond is not read
+ABBREVIATIONS = ("e.g.", "i.e.", "w.r.t.", "resp.", "cf.", "eq.", "w.l.o.g.", "a.s.", "vs.")
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
 Kind = Literal["word", "mark", "formula", "term"]
-# How loosely a formula was put together from words: with an "=" that may be meant as "nearly"; or so that there is room
-# for doubt, and it is never called false.
-Loose = Literal["", "nearly", "room"]
-# With the end of the chain before it; or instead of its last end; or an aside, with which no chain goes on.
-GoesOn = Literal["", "end", "instead", "aside"]
 
 
 @dataclass(frozen=True)
@@ -40,28 +45,6 @@ class Token:
     text: str
     line: int
     display: bool = False
-    loose: Loose = ""
-    goes_on: GoesOn = ""
-
-
-def texts(tokens: Iterable[Token]) -> list[str]:
-    """What tokens say, one by one."""
-    return [token.text for token in tokens]
-
-
-def words_from(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words at a place, up to what is none."""
-    return texts(takewhile(lambda token: token.kind == "word", tokens[at:]))
-
-
-def words_before(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words right before a place, back to what is none.
-
-    >>> said = [Token("term", "a", 1), Token("word", "is", 1), Token("word", "then", 1), Token("term", "b", 1)]
-    >>> words_before(said, 3), words_from(said, 2)
-    (['is', 'then'], ['then'])
-    """
-    return texts(takewhile(lambda token: token.kind == "word", reversed(tokens[:at])))[::-1]
 
 
 def shown(tokens: Iterable[Token]) -> str:
@@ -116,8 +99,6 @@ class _Stretch:
 
 
 def _blocks(written: Written) -> Iterator[_Stretch]:
-    from headwright.check.reading.blocks import blocks  # bare formulas do without markdown-it
-
     text = _STRUCK.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), written.text[:LONGEST])
     if written.form == "latex":
         text = _without_commands(text)
@@ -133,7 +114,7 @@ def _blocks(written: Written) -> Iterator[_Stretch]:
             continue
         line = written.line + first + (block.type == "fence")
         bullet = first < len(lines) and _BULLET.match(lines[first])
-        tokens = tuple(_labelled(_tokens(block, line)))
+        tokens = tuple(_tokens(block, line))
         opening = re.sub(r"^[\s*_>]+", "", block.content)[:1]
         if tokens:
             yield _Stretch(tokens, bool(bullet), heading, opening.islower())
@@ -201,8 +182,6 @@ def _with_arrows(text: str) -> str:
 
 
 def _tokens(block: Block, line: int) -> Iterator[Token]:
-    from headwright.check.reading.blocks import as_sentences, is_table
-
     text = block.content
     if block.type == "inline" and is_table(text):
         text = "\n".join(as_sentences(text))
@@ -217,8 +196,7 @@ def _tokens(block: Block, line: int) -> Iterator[Token]:
         yield from _words(text[done:start], line, typed=not pieces)
         at = line + text.count("\n", done, piece.start)
         display = text[start : start + 2] in ("$$", r"\[") or text.startswith(r"\begin", start)
-        loose: Loose = "" if piece.text in block.content else "nearly"  # put together from the cells of a table
-        yield from _set(piece.text, at, display, loose)
+        yield from _set(piece.text, at, display)
         ended = piece.text.endswith(".") and not _GOES_ON.match(text, stop)  # '$$q = k_a.$$ Then ...'
         if ended or (display and _ANEW.match(text, stop)):
             yield Token("mark", ".", at + piece.text.count("\n"))
@@ -233,26 +211,26 @@ _PROSE = re.compile(r"\\(?:text|textrm|mbox|textit|textbf)\{([^{}$]*)\}(?![_^(\[
 _JOINED = re.compile(r"[,;.]?\s*\\q?quad\s*\\text\{\s*(so|hence|thus|therefore|then)\s*,?\s*\}")
 
 
-def _set(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
+def _set(text: str, line: int, display: bool) -> Iterator[Token]:
     r"""A formula, or several that 'so' joins within one.
 
-    >>> [(one.kind, one.text) for one in _set(r"a = b \quad \text{so } b = a", 1, True, "")]
+    >>> [(one.kind, one.text) for one in _set(r"a = b \quad \text{so } b = a", 1, True)]
     [('formula', 'a = b'), ('mark', ','), ('word', 'so'), ('formula', 'b = a')]
     """
     while (joined := _JOINED.search(text)) is not None and compares(text[: joined.start()]):
-        yield from _with_prose(text[: joined.start()], line, display, loose)
+        yield from _with_prose(text[: joined.start()], line, display)
         line += text.count("\n", 0, joined.start())
         yield Token("mark", ",", line)
         yield Token("word", joined[1], line)
         line += joined[0].count("\n")
         text = text[joined.end() :].lstrip(" ")
-    yield from _with_prose(text, line, display, loose)
+    yield from _with_prose(text, line, display)
 
 
-def _with_prose(text: str, line: int, display: bool, loose: Loose) -> Iterator[Token]:
+def _with_prose(text: str, line: int, display: bool) -> Iterator[Token]:
     r"""A formula; prose that is set in one, before what it compares or around a term, is prose.
 
-    >>> [(one.kind, one.text) for one in _with_prose(r"\text{all weights are } \frac12", 1, True, "")]
+    >>> [(one.kind, one.text) for one in _with_prose(r"\text{all weights are } \frac12", 1, True)]
     [('word', 'all'), ('word', 'weights'), ('word', 'are'), ('term', '\\frac12')]
     """
     done = 0
@@ -261,23 +239,12 @@ def _with_prose(text: str, line: int, display: bool, loose: Loose) -> Iterator[T
         if (compares(text) and not opens) or not re.search(r"[a-zA-Z]+\s", found[1]):
             break  # a name, \text{softmax}, or words within a comparison, which the parser reads
         if not opens:
-            yield Token("term", text[done : found.start()].strip(), line, display, loose)
+            yield Token("term", text[done : found.start()].strip(), line, display)
         yield from _words(found[1], line, typed=False)
         done = found.end()
     rest = text[done:].strip() if done else text
     if rest:
-        yield Token("formula" if compares(rest) else "term", rest, line, display, loose)
-
-
-def _labelled(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Numbers that only tell things apart, 'key 1', 'heads 1 and 2', are words."""
-    label = False  # whether a number here would be one
-    for token in tokens:
-        if label and token.kind == "term" and token.text.isdigit():
-            token = replace(token, kind="word")
-        else:
-            label = token.text in lexicon().numbered or (label and token.text in ("and", ","))
-        yield token
+        yield Token("formula" if compares(rest) else "term", rest, line, display)
 
 
 def _with_marks(text: str, piece: Piece) -> tuple[int, int]:
@@ -308,17 +275,17 @@ def _word(word: str, line: int) -> Iterator[Token]:
     if re.search(r"[=<>]", word) and len(word) > 1:  # 'Case c = 1/2:', beside formulas with marks
         yield Token("formula", word, line)
     elif re.fullmatch(r"\d+(?:[./]\d+)?", word):
-        yield Token("term", word, line)
+        yield Token("word", word, line)
     elif re.fullmatch(r"[,;:.!?()]", word):
         yield Token("mark", word, line)
-    elif word.endswith(".") and word not in lexicon().abbreviations:
+    elif word.endswith(".") and word not in ABBREVIATIONS:
         yield Token("word", word[:-1], line)
         yield Token("mark", ".", line)
-    elif "." in word.strip(".") and word not in lexicon().abbreviations and word + "." not in lexicon().abbreviations:
+    elif "." in word.strip(".") and word not in ABBREVIATIONS and word + "." not in ABBREVIATIONS:
         for part in word.split("."):
             yield Token("word", part, line)
     elif re.search(r"\w", word):
-        yield Token("word", word + ("." if word + "." in lexicon().abbreviations and "." in word else ""), line)
+        yield Token("word", word + ("." if word + "." in ABBREVIATIONS and "." in word else ""), line)
 
 
 # What is typed without marks: formulas are what does not look like English.
@@ -464,8 +431,7 @@ def _between_steps(display: Token, after: Sequence[Token]) -> bool:
     opening = after[0]
     if opening.kind == "formula" or opening.line <= display.line + display.text.count("\n"):
         return False
-    phrase = lexicon().part([opening.text])
-    if opening.kind == "mark" or (phrase is not None and phrase.part in ("if", "where", "otherwise", "only")):
+    if opening.kind == "mark" or opening.text in ("if", "for", "when", "where", "with", "otherwise", "only", "as"):
         return False
     following = next((one for one in after if one.kind == "formula"), None)
     return following is not None and following.display and leads_on(following.text)
