@@ -145,7 +145,10 @@ def _checked(worker: Worker, answer: AnswerText, seed: int, timeout: float, unti
         verdict, failed = Verdict("undecided", f"the check was stopped: {stopped}"), stopped.bug
     except (ValueError, KeyError, TypeError) as error:
         worker.stop()
-        verdict, failed = Verdict("undecided", f"the checker's reply cannot be read ({error!r}): please report it"), True
+        verdict, failed = (
+            Verdict("undecided", f"the checker's reply cannot be read ({error!r}): please report it"),
+            True,
+        )
     return Checked(answer, verdict, time.monotonic() - started, failed)
 
 

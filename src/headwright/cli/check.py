@@ -53,7 +53,8 @@ def check(
         typer.Option(help="How much is shown: right or not; which formula fails, and where; everything."),
     ] = "full",
     reader: Annotated[
-        str | None, typer.Option(metavar="PROGRAM", help="A program that proposes formulas for prose; it never decides.")
+        str | None,
+        typer.Option(metavar="PROGRAM", help="A program that proposes formulas for prose; it never decides."),
     ] = None,
     plot: Plot = None,
     seed: Seed = 0,
@@ -102,7 +103,7 @@ def check(
 def _answers(
     sheets: Sequence[Path], formulas: Sequence[str], exercise: str | None, known: Mapping[str, Exercise]
 ) -> tuple[list[AnswerText], list[Problem], list[Note]]:
-    from headwright.check.sheets.files import NOT_READ, SUFFIXES, clean
+    from headwright.check.sheets.files import NOT_READ, OTHERS, clean
     from headwright.check.sheets.sheet import AnswerText, Problem, find
 
     wanted = None if exercise is None else find(exercise, {one: one for one in known})
@@ -126,12 +127,13 @@ def _answers(
     notes: list[Note] = []
     for path in _unfolded(sheets, problems, notes):
         name = clean(str(path))
+        if path.suffix.lower() in OTHERS and path.exists():
+            problems.append(Problem(name, 0, NOT_READ))
+            continue
         try:
             sheet = read_document(path, known, wanted)
         except InputError as error:  # the other sheets are checked all the same
-            sentence = str(error).removeprefix(f"{name}: ")
-            text = path.suffix.lower() in SUFFIXES or not path.suffix or "no such file" in sentence
-            problems.append(Problem(name, 0, sentence if text else NOT_READ))
+            problems.append(Problem(name, 0, str(error).removeprefix(f"{name}: ")))
             continue
         answers += sheet.answers
         problems += sheet.problems
@@ -164,7 +166,7 @@ def _class(
     """The answers of all students, and their names; a student of whom no file was read is a problem."""
     from dataclasses import replace
 
-    from headwright.check.sheets.files import clean, sheets, student_of
+    from headwright.check.sheets.files import OTHERS, SUFFIXES, clean, sheets, student_of
     from headwright.check.sheets.sheet import Problem
 
     if not folders or not all(folder.is_dir() for folder in folders):
@@ -180,9 +182,11 @@ def _class(
         answers += [replace(answer, file=answer.file.removeprefix(before)) for answer in found]
         problems += [*seen, *(replace(each, file=each.file.removeprefix(before)) for each in others)]
         notes += [replace(each, file=each.file.removeprefix(before)) for each in (*more, *unread)]
-        inside = sorted(path.name for path in folder.iterdir() if not path.name.startswith((".", "__")))
-        students += [student_of(f"{name}/x" if (folder / name).is_dir() else name) for name in inside[:MOST_SHEETS]]
-    heard = {student_of(each.file) for each in (*answers, *problems, *notes)}
+        inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__")))[:MOST_SHEETS]
+        students += [path.name for path in inside if path.is_dir()]
+        students += [path.stem for path in inside if path.suffix.lower() in SUFFIXES + OTHERS and path.is_file()]
+    files = [*(one.file for one in answers), *(one.file for one in (*problems, *notes))]
+    heard = {student_of(file) for file in files}
     problems += [Problem(clean(name), 0, "no answer sheet") for name in dict.fromkeys(students) if name not in heard]
     return answers, problems, notes, list(dict.fromkeys(clean(name) for name in students))
 
@@ -204,7 +208,9 @@ def _show(
         room = classroom(checked, students)
         if json:
             found = results([], problems, seed, notes)
-            show_json({"version": found["version"], **room.as_json(), "problems": found["problems"], "notes": found["notes"]})
+            show_json(
+                {"version": found["version"], **room.as_json(), "problems": found["problems"], "notes": found["notes"]}
+            )
         else:
             print_class(room, notes)
     if not json:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.running.process import StoppedError, Worker, cores
 from headwright.lab.asking import Asking, Tell
+from headwright.running.process import StoppedError, Worker, cores
 
 MEMORY = 2 * 2**30  # bytes for one worker
 MOST_WAITING = 200

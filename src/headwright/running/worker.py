@@ -1,6 +1,6 @@
 """A worker from inside: it reads a job a line as JSON and writes a reply a line.
 
-It ends when its standard input does, at once and whatever it is doing: nothing is left behind by a parent that was killed.
+It ends when its standard input does, at once and whatever it is doing: a parent that was killed leaves nothing behind.
 """
 
 from __future__ import annotations

@@ -86,7 +86,13 @@ def awards(verdicts: Sequence[Verdict], worth: Worth) -> list[Award]:
 def _object(verdict: Verdict, points: float) -> Award:
     parts = [one.word for one in verdict.asked if not one.optional] or [verdict.word]
     proved = 1.0 if verdict.word == "proved" else parts.count("proved") / len(parts)
-    why = "" if proved == 1 else f"{parts.count('proved')} of {len(parts)} parts proved" if proved else f"it is {verdict.word}"
+    why = (
+        ""
+        if proved == 1
+        else f"{parts.count('proved')} of {len(parts)} parts proved"
+        if proved
+        else f"it is {verdict.word}"
+    )
     return Award("object", proved * points, points, why)
 
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from headwright import theme
-from headwright.check.report.text import as_json, counted
+from headwright.check.report.text import as_json, counted, said_with
 from headwright.check.report.typeset import in_words, instance, lettered, typeset, value_in_words
 from headwright.check.running import Checked
 from headwright.check.sheets.files import gist, in_order, student_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SIGNS = {"proved": "✓", "refuted": "✗", "undecided": "…", "missing": "○"}
 FORMULA_SIGNS = {"true": "✓", "false": "✗", "open": "…", "quoted": "“ ”"}
-MEANINGS = {
+MEANINGS: dict[Word, str] = {
     "proved": "what was asked for is true for all parameters in range, by proof",
     "refuted": "what was asked for is false, with a counterexample that was evaluated rigorously",
     "undecided": "no verdict was reached: a person decides",
@@ -52,7 +52,7 @@ def report(
     cards = "\n".join(_card(number, each, titles, number in drawn) for number, each in enumerate(checked))
     counts = Counter(each.verdict.word for each in checked)
     shown = ", ".join(f"{badge(word)} {counts[word]}" for word in reversed(WORST_FIRST) if counts[word])
-    meanings = "".join(f"<dt>{badge(word)}</dt><dd>{said}</dd>" for word, said in MEANINGS.items() if counts[word])  # type: ignore[call-overload]
+    meanings = "".join(f"<dt>{badge(word)}</dt><dd>{said}</dd>" for word, said in MEANINGS.items() if counts[word])
     body = f"""<header><h1>Answers checked</h1>
 <p class="counts">{shown or "No answers."}</p></header>
 <main>
@@ -128,7 +128,9 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
 
 
 def _asked(one: Asked) -> str:
-    what = f"{typeset(one.latex)} <small>line {one.line}</small>" if one.line else f"<code>{html.escape(one.part)}</code>"
+    what = (
+        f"{typeset(one.latex)} <small>line {one.line}</small>" if one.line else f"<code>{html.escape(one.part)}</code>"
+    )
     optional = " <small>optional</small>" if one.optional else ""
     where = instance(one.counterexample)
     table = _counterexample(where) if where else ""
@@ -151,9 +153,7 @@ def _formulas(verdict: Verdict) -> str:
 def _formula(one: Formula) -> str:
     mark = ' class="failing"' if one.status == "false" else ""
     sign = f'<span aria-hidden="true">{FORMULA_SIGNS[one.status]}</span>'
-    where = in_words(instance(one.counterexample))
-    said = one.reason or (f"with {where}" if where else "")
-    said += f" ({where})" if one.reason and where and where not in one.reason and "\n" not in one.reason else ""
+    said = said_with(one.reason, one.counterexample)
     used = f'<span class="used">{html.escape(by_what(one.used))}</span>' if one.used else ""
     return (
         f'<li{mark}><div class="statement"><strong class="badge {one.status}">{sign} {one.status}</strong> '
@@ -308,7 +308,10 @@ def classroom(checked: Sequence[Checked], names: Iterable[str] = ()) -> Classroo
 
 
 def classroom_page(
-    room: Classroom, problems: Sequence[Problem] = (), titles: Mapping[str, str] | None = None, notes: Sequence[Note] = ()
+    room: Classroom,
+    problems: Sequence[Problem] = (),
+    titles: Mapping[str, str] | None = None,
+    notes: Sequence[Note] = (),
 ) -> str:
     """The class as a page: a table, then all answers, in the same order."""
     titles = titles or {}
@@ -323,10 +326,11 @@ def classroom_page(
         (each for one in room.students for each in one.answers),
         key=lambda each: (-len(each.verdict.false_formulas), -len(each.verdict.to_read)),
     )
+    table = _section("Students", names, rows)
     cards = "\n".join(_card(number, each, titles, False) for number, each in enumerate(answers))
     body = f"""<header><h1>The class</h1></header>
 <main>
-{listed("What could not be used", problems)}{listed("What was not judged", notes)}{_section("Students", names, rows)}{cards}
+{listed("What could not be used", problems)}{listed("What was not judged", notes)}{table}{cards}
 </main>"""
     return page("The class", body)
 

@@ -18,11 +18,12 @@ from headwright.check.report.typeset import SIDES, in_words, instance, readable
 from headwright.check.running import Checked
 from headwright.check.sheets.files import clean, shortened
 from headwright.check.sheets.sheet import Note, Problem
-from headwright.check.verdict import WORST_FIRST, Asked, Formula, Verdict, Word, by_what, to_json
+from headwright.check.verdict import WORST_FIRST, Asked, Formula, Status, Verdict, Word, by_what, to_json
 
 VERSION = 2  # of what --json prints
 MOST_LISTED = 12  # formulas of one answer
-LISTED = ("false", "open", "quoted")
+LISTED: tuple[Status, ...] = ("false", "open", "quoted")
+ALL: tuple[Status, ...] = ("true", *LISTED)
 Hints = Literal["none", "direction", "full"]
 BARE: Mapping[Word, str] = {
     "proved": "it is right",
@@ -55,8 +56,8 @@ def as_text(each: Checked, *, file: bool = True) -> list[str]:
     lines = [f"{answer.exercise_id} ({place})"]
     if answer.chosen:
         lines.append(f"  matched    {answer.chosen}")
-    for one in verdict.asked:
-        lines += _spread(f"  {one.word:<10} ", _part(one))
+    for part in verdict.asked:
+        lines += _spread(f"  {part.word:<10} ", _part(part))
     if not verdict.asked:
         lines += _spread(f"  {verdict.word:<10} ", verdict.reason)
     elif verdict.word == "undecided" and verdict.reason not in "".join(one.reason for one in verdict.asked):
@@ -67,7 +68,7 @@ def as_text(each: Checked, *, file: bool = True) -> list[str]:
             lines.append(f"{'':<13}{lead} {more}")
     if verdict.formulas:
         lines.append(f"  formulas   {counted(verdict)}")
-        listed = sorted((one for one in verdict.formulas if one.status in LISTED), key=_order)
+        listed = sorted((one for one in verdict.formulas if _says_more(one)), key=_order)
         width = max([8, *(len(f"line {one.line}") + 1 for one in listed[:MOST_LISTED])])
         for one in listed[:MOST_LISTED]:
             lines += _spread(f"    {f'line {one.line}':<{width}} {one.status:<7} ", _formula(one))
@@ -86,7 +87,7 @@ def counted(verdict: Verdict) -> str:
     """
     counts = Counter(one.status for one in verdict.formulas)
     aside = sum(one.status == "false" and not one.counts for one in verdict.formulas)
-    said = [f"{counts[status]} {status}" for status in ("true", *LISTED) if counts[status]]
+    said = [f"{counts[status]} {status}" for status in ALL if counts[status]]
     return ", ".join(said) + (f" ({aside} false only as it stands: read the sentence)" if aside else "")
 
 
@@ -97,6 +98,11 @@ def to_read(verdict: Verdict) -> str:
     return f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers[:20]))}{more}"
 
 
+def _says_more(one: Formula) -> bool:
+    """A definition that is open is what was asked for: its reason stands above."""
+    return one.status in ("false", "quoted") or (one.status == "open" and (one.reason != "" or one.role != "definition"))
+
+
 def _order(one: Formula) -> tuple[int, int]:
     return LISTED.index(one.status), one.line
 
@@ -104,18 +110,28 @@ def _order(one: Formula) -> tuple[int, int]:
 def _part(one: Asked) -> str:
     what = f"{shortened(readable(one.latex), 160)} (line {one.line})" if one.line else one.part
     what += " (optional)" if one.optional else ""
-    where = in_words(instance(one.counterexample))
-    reason = one.reason + (f": {where}" if where and where not in one.reason and "\n" not in one.reason else "")
-    return f"{what}: {reason.lstrip(': ')}" if reason else what
+    reason = said_with(one.reason, one.counterexample)
+    return f"{what}: {reason}" if reason else what
 
 
 def _formula(one: Formula) -> str:
-    where = in_words(instance(one.counterexample))
     if "\n" in one.reason:  # an error that points into the formula
         return one.reason
-    said = one.reason or (f"with {where}" if where else "")
-    said += f" ({where})" if one.reason and where and where not in one.reason else ""
+    said = said_with(one.reason, one.counterexample)
     return shortened(readable(one.latex), 120) + (f": {said}" if said else "") + (by_what(one.used) if said else "")
+
+
+def said_with(reason: str, counterexample: Mapping[str, Any] | None) -> str:
+    """A reason with the counterexample, where it does not say its numbers already.
+
+    >>> said_with("it is too short", {"n": 3}), said_with("with n = 3 it is too short", {"n": 3})
+    ('with n = 3: it is too short', 'with n = 3 it is too short')
+    """
+    values = instance(counterexample)
+    if not values or "\n" in reason or any(f"{name} = " in reason for name in values):
+        return reason
+    where = f"with {in_words(values)}"
+    return f"{where}: {reason}" if reason else where
 
 
 def _spread(lead: str, text: str) -> list[str]:
@@ -160,7 +176,7 @@ def as_json(each: Checked) -> dict[str, Any]:
 
 
 def code(checked: Sequence[Checked], problems: Sequence[Problem] = (), notes: Sequence[Note] = ()) -> int:
-    """The exit code: 4 internal error, 2 unusable input, 1 refuted, missing or a false formula, 3 undecided, 0 proved."""
+    """The exit code: 4 internal error, 2 unusable input, 1 refuted, missing or a false formula, 3 undecided, else 0."""
     words = {each.verdict.word for each in checked}
     if any(each.failed for each in checked):
         return 4

@@ -18,11 +18,13 @@ from headwright.check.sheets.outline import DIGIT, Line, Section, outline, parag
 from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
 from headwright.errors import InputError
 
-MOST_ANSWERS, MOST_NOTES = 500, 50
+MOST_ANSWERS, MOST_NOTES, MOST_ASKED = 500, 50, 8
 NOTHING = (
     "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
     "between $ signs"
 )
+
+ASKS = "only questions were found: write the answer below its question, or below a heading with the exercise's id"
 
 
 def read_document(source: str | Path, exercises: Mapping[str, Exercise], exercise: str | None = None) -> Sheet:
@@ -74,9 +76,12 @@ def parse_document(
         elif exercise is None or chosen == exercise:
             lines, more = _carried(each, found[:place], exercises[chosen])
             answers.append(AnswerText(file, line, chosen, _written(lines, form, macros), each.match.why + more))
-    problems = [] if answers or notes else [Problem(file, 1, NOTHING)]
+    asks = any(spoken(each)[0] for each in sections)
+    problems = [] if answers or notes else [Problem(file, 1, ASKS if asks else NOTHING)]
     if len(answers) > MOST_ANSWERS:
-        problems.append(Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read"))
+        problems.append(
+            Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read")
+        )
     return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes[:MOST_NOTES]))
 
 
@@ -94,15 +99,16 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
     groups: dict[int, list[_Found]] = {}
     waiting: list[Section] = []  # questions that nothing answers yet: '(i) ... (ii) ... Answer: ...' answers both
     for each in sections:
-        asked, said = parts[id(each)]
-        if not any(character.isalnum() for character in _text(said)):
+        said = parts[id(each)][1]
+        by_id = each.named and each.named in each.title.lower().replace("_", "-")
+        if not by_id and not any(character.isalnum() for character in _text(said)):
             waiting = [*(other for other in waiting if other.above is each.above), each]
             continue
         found = _Found([each], said, Match(each.named))
         if not each.named:
-            others = [other for other in asking.get(each.key, []) if other is not each]
+            others = [other for other in asking.get(each.key, [])[:MOST_ASKED] if other is not each]
             if not others and each.answers > each.line:
-                others = [other for other in waiting if other.above is each.above]
+                others = [other for other in waiting[-MOST_ASKED:] if other.above is each.above]
             above = {id(other): other for one in (each, *others) for other in one.path[:-1] if other.rank}
             texts = {
                 "heading": " ".join(one.title for one in (each, *others)),
@@ -110,12 +116,14 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
                 "said": _text(said),
                 "around": "\n".join(f"{one.title}\n{_text(parts[id(one)][0])}" for one in above.values()),
             }
-            group = groups.get(id(each.above), [])
+            group = groups.get(id(each.above), [])[-MOST_ASKED:]
             carried = defined("\n".join(_text(one.lines) for one in group), matcher.names)
             found.match = matcher.match(texts, carried, {one.match.exercise_id for one in group})
         waiting = []
         groups.setdefault(id(each.above) if each.rank >= DIGIT and not each.named else id(each), []).append(found)
-    return sorted((one for group in groups.values() for one in _joined(matcher, group)), key=lambda one: one.lines[0][0])
+    return sorted(
+        (one for group in groups.values() for one in _joined(matcher, group)), key=lambda one: one.lines[0][0]
+    )
 
 
 def _joined(matcher: Matcher, group: list[_Found]) -> list[_Found]:
@@ -152,7 +160,7 @@ def _carried(each: _Found, before: Sequence[_Found], exercise: Exercise) -> tupl
 
 
 def _written(lines: Sequence[Line], form: Form, macros: str) -> Written:
-    first = next(number for number, text in lines if text.strip())
+    first = next((number for number, text in lines if text.strip()), lines[-1][0])
     by_number: dict[int, str] = {}
     for number, text in lines:
         by_number[number] = f"{by_number[number]} {text}".strip() if number in by_number else text

@@ -95,6 +95,7 @@ def _bytes(path: Path) -> bytes:
 
 
 SUFFIXES = (".md", ".markdown", ".txt", ".tex")
+OTHERS = tuple(f".{kind}" for kind in "pdf docx doc odt rtf pages ipynb html zip png jpg jpeg heic".split())
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 
@@ -126,7 +127,7 @@ def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Probl
                         continue
                     if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
                         waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False):
+                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES + OTHERS):
                         (found if entry.name.lower().endswith(SUFFIXES) else others).append(Path(entry.path))
         except OSError as error:
             problems.append(Problem(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))

@@ -15,21 +15,23 @@ from headwright.check.exercise import Exercise
 from headwright.check.markdown import find_formulas
 
 ENOUGH, AHEAD = 0.28, 0.04  # the similarity that an exercise must have, and how much more than the next
-LONGEST = 20_000  # characters that are looked at
+SHARED = 3  # words or names at least
 WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
 ALL_DEFINED, NONE_DEFINED, OTHERS_DEFINED, KEYS_NAMED = 0.15, -0.2, -0.15, 0.05
-_LETTERS = {"α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon", "λ": "lambda", "μ": "mu", "Σ": "Sigma"}
-_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()} | dict.fromkeys("φϕΦ", "\\Phi "))
+LONGEST = 20_000  # characters that are looked at
+_LETTERS = dict(zip("αβδεϵλμΣφϕΦ", "alpha beta delta epsilon epsilon lambda mu Sigma Phi Phi Phi".split(), strict=True))
+_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()})
 _PLAIN = re.compile(
     r"\\(?:text|mathrm|mathbf|boldsymbol|operatorname|textbf|emph|mathcal|bm)\*?\s*\{([^{}]*)\}"
     r"|\\(?:begin|end)\{\w+\*?\}|\\(?:left|right|quad|[dt]?frac|tag|cdot|l?dots|item)(?![a-z])|[$*]"
 )
-_TOKEN = re.compile(r"(?:\\?[A-Za-z]+)(?:_(?:\{[\w,']{1,6}\}|\w)'?)|\\?[A-Za-z]{3,}|\b[A-Zb-hj-z]\b|\\(?:ll|gg|ge|le|ne)")
+_TOKEN = re.compile(r"\\?[A-Za-z]+_(?:\{[\w,']{1,6}\}|\w)'?|\\?[A-Za-z]{3,}|\b[A-Zb-hj-z]\b|\\(?:ll|gg|ge|le|ne)")
 _ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|ly|al|e)$")
-_COMMON = frozenset(
-    "the and for with that this which are from its where then what all one has have let can not but such each every when will would "
-    "than there their them they must may most more some any only also both into our you your see say show find give name write how why "
-    "was were been being does did make made namely since because thus hence well same other others become becomes rightarrow approx top sum k_i v_i alpha_i notin".split()
+_COMMON = re.compile(
+    "the|and|for|with|that|this|which|are|from|its|where|then|what|all|one|has|have|let|can|not|but|such|each|every|when"
+    "|will|would|than|there|their|them|they|must|may|most|more|some|any|only|also|both|into|our|you|your|see|say|show|find"
+    "|give|name|write|how|why|was|were|been|being|does|did|make|made|namely|since|because|thus|hence|well|same|others?"
+    "|becomes?|rightarrow|approx|top|sum|k_i|v_i|alpha_i|notin"
 )
 _DEFINES = re.compile(
     r"(?:^|[,;&]|\\q?quad|\\\\|\band\b|\})\s*([A-Za-z]+(?:_\{?\w+\}?|\d)?)\s*&?\s*(?::?=|\\propto|\\coloneqq)"
@@ -55,8 +57,9 @@ def tokens(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for token in _TOKEN.findall(_PLAIN.sub(r"\1", text[:LONGEST].translate(_GREEK))):
         word = re.sub(r"[\\{}]", "", token)
-        stem = word if "_" in word or len(word) == 1 else _ENDING.sub("", word.lower())[:8] if len(word) > 3 else word.lower()
-        if not {stem, word.lower()} & _COMMON:
+        stem = word if "_" in word or len(word) == 1 else word.lower()
+        stem = _ENDING.sub("", stem)[:8] if "_" not in stem and len(stem) > 3 else stem
+        if not (_COMMON.fullmatch(stem) or _COMMON.fullmatch(word.lower())):
             found.setdefault(stem, []).append(word)
     return found
 
@@ -84,7 +87,7 @@ class Matcher:
         told = {name: tokens(_words(each)) for name, each in self.exercises.items()}
         count = Counter(word for words in told.values() for word in words)
         self._rare = {word: math.log(1 + len(told) / number) for word, number in count.items()}
-        self._told = {name: {word: self._weight(word, len(n)) for word, n in words.items()} for name, words in told.items()}
+        self._told = {name: self._vector({"asked": words}) for name, words in told.items()}
 
     def named(self, heading: str) -> str:
         """The exercise that a heading names by its id, or that has this title; '' where there is none.
@@ -97,7 +100,7 @@ class Matcher:
         words = re.findall(r"\w+(?:-\w+)*", re.sub(r"\([^)]*\)", " ", heading[:300].lower().replace("_", "-")))
         for word in words:
             if word in self.exercises and ("-" in word or all(other == word or len(other) < 3 for other in words)):
-                return word
+                return str(word)
         title = heading.strip(" .:#*").lower()
         return next((name for name, each in self.exercises.items() if each.title.lower() == title), "")
 
@@ -106,52 +109,44 @@ class Matcher:
 
         `carried` names were defined before; of exercises that come near, one that is `done` is not meant again.
         """
-        given: dict[str, float] = {}
-        spelled: dict[str, str] = {}
-        for kind, text in texts.items():
-            for word, spellings in tokens(text).items():
-                if word in self._rare:
-                    given[word] = max(given.get(word, 0.0), WEIGHTS[kind] * self._weight(word, len(spellings)))
-                    spelled.setdefault(word, spellings[0])
-        given_names = defined(texts["asked"], self.names)
-        defines = [name for name in defined(texts["said"], self.names) if name not in given_names]
-        length = _length(given.values())
-        scored = sorted((-self._score(each, given, length, defines, carried), name) for name, each in self.exercises.items())
-        near = tuple(name for score, name in scored if score < AHEAD + scored[0][0])[:4]
-        near = tuple(name for name in near if name not in done) or near
-        scored.sort(key=lambda one: one[1] != near[0])
-        if not scored or -scored[0][0] < ENOUGH or len(near) > 1:
-            return Match(near=tuple(name for score, name in scored[:4] if -score >= ENOUGH and name in near))
-        best = self.exercises[scored[0][1]]
-        shared = sorted((w for w in given if w in self._told[best.id]), key=lambda w: -given[w] * self._told[best.id][w])[:3]
-        mine = [f"defines {', '.join(best.answer)}"] if best.answer and set(best.answer) <= set(defines) else []
-        said = [*mine, f"shares {', '.join(repr(spelled[word]) for word in shared)}"] if shared else mine
-        return Match(best.id, f"{' and '.join(said)} (similarity {-scored[0][0]:.2f}; next {scored[1][1]} {-scored[1][0]:.2f})")
+        words = {kind: tokens(text) for kind, text in texts.items()}
+        given = self._vector(words)
+        asked = defined(texts["asked"], self.names)
+        defines = {name for name in defined(texts["said"], self.names) if name not in asked}
+        known = {*defines, *(carried if texts["said"].strip() else self.names)}
+        scores = {name: self._score(each, given, defines, known) for name, each in self.exercises.items()}
+        first, *rest = sorted(scores, key=lambda name: -scores[name])
+        near = [name for name in (first, *rest) if scores[name] > scores[first] - AHEAD and scores[name] >= ENOUGH]
+        near = [name for name in near if name not in done] or near
+        shared = sorted((w for w in given if w in self._told[near[0]]), key=lambda w: -given[w]) if near else []
+        if len(near) != 1 or len(shared) < SHARED:
+            return Match(near=tuple(near[:4]))
+        best, other = self.exercises[near[0]], next(name for name in (first, *rest) if name != near[0])
+        spelled = [next(found[word][0] for found in words.values() if word in found) for word in shared[:3]]
+        mine = f"defines {', '.join(best.answer)} and " if best.answer and defines.issuperset(best.answer) else ""
+        why = f"{mine}shares {', '.join(map(repr, spelled))} (similarity {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
+        return Match(best.id, why)
 
-    def _weight(self, word: str, times: int) -> float:
-        return self._rare[word] * (1 + math.log(times))
+    def _vector(self, words: Mapping[str, Mapping[str, list[str]]]) -> dict[str, float]:
+        """The known words with their weights, of length 1; of a word in several texts, the largest weight counts."""
+        found: dict[str, float] = {}
+        for kind, several in words.items():
+            for word, spellings in several.items():
+                weight = WEIGHTS[kind] * self._rare.get(word, 0.0) * (1 + math.log(len(spellings)))
+                found[word] = max(weight, found.get(word, 0.0))
+        length = math.sqrt(sum(weight * weight for weight in found.values())) or 1.0
+        return {word: weight / length for word, weight in found.items() if weight}
 
-    def _score(
-        self, exercise: Exercise, given: Mapping[str, float], length: float, defines: Collection[str], carried: Collection[str]
-    ) -> float:
-        told, wanted = self._told[exercise.id], set(exercise.answer)
+    def _score(self, each: Exercise, given: Mapping[str, float], defines: set[str], known: Iterable[str]) -> float:
+        told, wanted = self._told[each.id], set(each.answer)
         score = sum(weight * told[word] for word, weight in given.items() if word in told)
-        score /= (length * _length(told.values())) or 1.0
-        if wanted and wanted <= set(defines):
-            score += ALL_DEFINED
-        elif wanted and not wanted & {*defines, *carried}:
-            score += NONE_DEFINED
-        marks = {word.partition("_")[2] for word in given if "_" in word}
-        if exercise.keys is not None and exercise.keys.named and {*exercise.keys.named} <= marks:
-            score += KEYS_NAMED
-        return score + OTHERS_DEFINED * bool(set(defines) - wanted - {*exercise.definitions, *exercise.redefines})
+        score += ALL_DEFINED if wanted and wanted <= defines else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        marks = {word.partition("_")[2] for word in given}
+        score += KEYS_NAMED if each.keys is not None and each.keys.named and marks.issuperset(each.keys.named) else 0.0
+        return score + OTHERS_DEFINED * (not defines <= {*wanted, *each.definitions, *each.redefines})
 
 
 def _words(each: Exercise) -> str:
     right = [formula for answer in each.samples.right for formula in answer]
     keys = [f"{letter}_{name}" for letter in each.keys.also for name in each.keys.named] if each.keys else []
     return "\n".join([each.title, each.title, each.statement, *each.goals, *each.answer, *right, *keys])
-
-
-def _length(weights: Iterable[float]) -> float:
-    return math.sqrt(sum(weight * weight for weight in weights))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from headwright.check.markdown import as_markdown, left_open, without_comments
 
 Line = tuple[int, str]  # its number in the file, and its words without label and mark
-MOST_SECTIONS, LONGEST_TITLE, LONGEST = 2000, 120, 5000
+MOST_SECTIONS, LONGEST_TITLE, LONGEST = 1000, 120, 5000
 TITLED, DIGIT, LETTER, ROMAN = 7, 9, 10, 11  # ranks below the six levels of Markdown
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _ONE = r"(?:\d{1,2}(?!\d)|[ivx]{2,5}(?![a-z\d])|[a-z](?![a-z\d]))"
@@ -112,7 +112,7 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
     front = ends[0] if ends and lines[0].strip() == "---" else 0  # YAML
     builder, until = _Builder(named), ""
     for number, line in enumerate(lines[front:], front + 1):
-        if until and not re.match(r"[\s>]*#{1,6}\s", line):  # in a displayed formula or code; a heading ends it
+        if until and (until[0] in "`~" or not re.match(r"[\s>]*#{1,6}\s", line)):  # code, or a formula not ended by a heading
             builder.open.lines.append((number, line))
             until = "" if until in line else until
             continue
@@ -145,7 +145,9 @@ def _from_latex(lines: list[str]) -> Iterator[str]:
         elif found[3] and lists:
             lists[-1] = (lists[-1][0], lists[-1][1] + 1)
         label = lists[-1][1] if lists else 0
-        counted = {"a": chr(96 + min(label, 26)), "1": str(label)}.get(lists[-1][0] if lists else "", _ROMANS[min(label, 12)])
+        counted = {"a": chr(96 + min(label, 26)), "1": str(label)}.get(
+            lists[-1][0] if lists else "", _ROMANS[min(label, 12)]
+        )
         opening = "Solution: " if found[2] in ("solution", "answer", "proof") else f"**{found[4] or found[2]}**"
         opening = f"({counted}) " if found[3] and lists else opening if found[1] == "begin" else ""
         yield "" if found[2] == "enumerate" else opening + line[found.end() :]
@@ -163,7 +165,7 @@ class _Builder:
         name = self._named(title if rank else line.strip()) if rank < DIGIT and len(line) < 2 * LONGEST_TITLE else ""
         within = next((each for each in self.open.path if each.named), None)
         if name:
-            self._push(Section(number, rank or TITLED, title=title, named=name, answers=number))
+            self._push(Section(number, rank or TITLED, title=title or line.strip(), named=name, answers=number))
         elif within and not (0 < rank <= within.rank):
             rest = rest if found or marks else line  # a step of the answer
         elif found and self._accepts(found, before, line, rank, marks):
@@ -187,15 +189,22 @@ class _Builder:
     def _accepts(self, found: tuple[str, ...], before: str, line: str, rank: int, marks: bool) -> bool:
         """Whether a label can be one here: it begins a list or goes on with one, at the start of a paragraph."""
         level, last = self._listed(found[0]), self._last(self._listed(found[0]))
-        if rank == DIGIT and level == DIGIT and not last and any(
-            e.rank > DIGIT or (e.answers and e.key) for e in self.open.path
+        if (
+            rank == DIGIT
+            and level == DIGIT
+            and not last
+            and any(e.rank > DIGIT or (e.answers and e.key) for e in self.open.path)
         ):
             return False  # the steps of an answer
         if rank < DIGIT or marks or len(found) > 1:
             return not (before and _NUMBERED.fullmatch(line[:LONGEST_TITLE]))
-        expected = _ordinal(found[0], level) == 1 or (bool(last) and _ordinal(found[0], level) == _ordinal(last, level) + 1)
+        expected = _ordinal(found[0], level) == 1 or (
+            bool(last) and _ordinal(found[0], level) == _ordinal(last, level) + 1
+        )
         bulleted = re.match(r"[\s>]*(?:[-+*•]\s|\()", line) is not None and level != DIGIT
-        fresh = not before or bulleted and line.lstrip()[0] != "(" or before.endswith((":", "$$")) or heading(before)[0] > 0
+        fresh = (
+            not before or (bulleted and line.lstrip()[0] != "(") or before.endswith((":", "$$")) or heading(before)[0] > 0
+        )
         return (fresh and (expected or bulleted)) or (expected and bool(last))
 
     def _last(self, rank: int) -> str:
