@@ -1,4 +1,4 @@
-"""What the provers see of an answer: definitions, bounds on its own names, claims; and how names and comparisons are read."""
+"""What the provers see of an answer: definitions, bounds on its own names, claims; names and comparisons."""
 
 from __future__ import annotations
 
@@ -104,7 +104,6 @@ class Answer:
     definitions: Mapping[str, Said] = field(default_factory=dict)
     conditions: tuple[Said, ...] = ()  # on names of the answer's own: lambda > 0, t >> n
     claims: tuple[Said, ...] = ()
-    terse: bool = False  # there is nothing but formulas
 
 
 def label(index: t.Node | None) -> str:

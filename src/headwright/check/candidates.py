@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names
+from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names, named
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.names import Names, names_on_the_left, tends
 from headwright.check.settings.keys.conditions import states_condition
@@ -30,6 +30,7 @@ class Definition:
     statement: Statement
     rank: int
     case: tuple[t.Node, ...] = ()
+    soft: bool = False  # 'with lambda = 0 ...': a definition only if nothing else is said of the name
 
     @property
     def said(self) -> Said:
@@ -79,35 +80,71 @@ class Contents:
     bounds: list[tuple[Said, Statement]] = field(default_factory=list)
     claims: list[Claimed] = field(default_factory=list)
     conditions: list[tuple[Claimed, int]] = field(default_factory=list)  # where one is asked for, with their ranks
+    examples: list[Definition] = field(default_factory=list)  # values of own names: 'for instance lambda = 5'
     quoted: list[Statement] = field(default_factory=list)
     unread: list[Statement] = field(default_factory=list)
     given: list[Statement] = field(default_factory=list)  # repeated from the exercise
 
 
-def sorted_out(exercise: Exercise, statements: Sequence[Statement], names: Names) -> Contents:
-    """Each statement taken for what it is."""
-    sorter = _Sorter(exercise, statements, names)
+def sorted_out(
+    exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition] = ()
+) -> Contents:
+    """Each statement taken for what it is; `own` are the definitions of own names, as far as they are known."""
+    sorter = _Sorter(exercise, statements, names, own)
     for one in statements:
         sorter.take(one)
-    return sorter.contents
+    return sorter.finished()
 
 
 class _Sorter:
-    def __init__(self, exercise: Exercise, statements: Sequence[Statement], names: Names) -> None:
+    def __init__(
+        self, exercise: Exercise, statements: Sequence[Statement], names: Names, own: Sequence[Definition]
+    ) -> None:
         self.exercise, self.names, self.contents = exercise, names, Contents()
+        self.scored = {one.name for one in own if t.speaks_of(one.value, "q")}  # names that stand for scores
         self.given = [parsed(source) for source in exercise.may_repeat]
         self.defining = {
             one.sentence
             for one in statements
             if one.kind != "turned" and one.node is not None and self._defines_any(one)
         }
+        self.objects = {one.sentence for one in statements if one.kind != "turned" and self._defines_asked(one)}
         self.assumed: list[t.Node] = []  # 'let n = 2'
         self.instead: tuple[t.Node, ...] = ()  # a given name that was defined anew
         self.instead_in = -1
 
+    def finished(self) -> Contents:
+        """The answer once everything was taken: what only seemed to define a name is a condition."""
+        contents = self.contents
+        bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
+        for name in {one.name for one in contents.own}:
+            mine = [one for one in contents.own if one.name == name]
+            firm = [one for one in mine if not one.soft]
+            soft = [] if firm or name in bounded or len({one.value for one in mine}) > 1 else mine[:1]
+            contents.own = [one for one in contents.own if one.name != name] + (firm[:1] or soft)
+            for one in firm[1:]:
+                link = t.Relation((named(name), one.value), ("=",), span=one.value.span)
+                if one.value != firm[0].value:
+                    contents.claims.append(Claimed(one.statement, link, one.statement.under, True))
+        contents.own.sort(key=lambda one: one.statement.number)
+        contents.claims.sort(key=lambda one: one.statement.number)
+        values = {(one.name, one.value) for one in (*contents.own, *contents.asked)}
+
+        def kept(part: t.Node) -> bool:
+            made = list(_values(part)) if isinstance(part, t.Relation) and self.names.defines(part) else []
+            return not made or any(pair not in values for pair in made)
+
+        contents.claims = [replace(one, under=tuple(filter(kept, one.under))) for one in contents.claims]
+        return contents
+
     def _defines_any(self, one: Statement) -> bool:
         node = None if one.node is None else t.unquantified(one.node)
         return any(self.names.defines(item) for item in t.conjuncts(node)) if node is not None else False
+
+    def _defines_asked(self, one: Statement) -> bool:
+        items = [] if one.node is None else t.conjuncts(_body(one.node))
+        made = [item for item in items if isinstance(item, t.Relation) and self.names.defines(item)]
+        return any(name in self.exercise.answer for item in made for name, _ in _values(item))
 
     def take(self, one: Statement) -> None:
         """One statement."""
@@ -130,21 +167,33 @@ class _Sorter:
 
     def _quote(self, one: Statement, node: t.Node) -> None:
         self.contents.quoted.append(one)
-        for item in t.conjuncts(t.unquantified(node)):
+        self._note(one, node)
+        if self._states(_body(node)):
+            self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), QUOTED))
+
+    def _states(self, node: t.Node) -> bool:
+        """Whether a condition on scores is asked for, and this is one."""
+        if not self.exercise.condition:
+            return False
+        scored = bool(self.scored & full_names(node)) and not t.speaks_of(node, "alpha", "c", "v")
+        return states_condition(node) or (scored and isinstance(t.unquantified(node), t.Relation))
+
+    def _note(self, one: Statement, node: t.Node) -> None:
+        """What may be an answer, and is only mentioned."""
+        for item in t.conjuncts(_body(node)):
             if isinstance(item, t.Relation) and self.names.defines(item):
                 for name, value in _values(item):
                     if name in self.exercise.answer:
                         self.contents.asked.append(Definition(name, value, one, QUOTED))
-        if self.exercise.condition and states_condition(node):
-            self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), QUOTED))
 
     def _condition(self, one: Statement, node: t.Node) -> None:
         """A condition: it may define or bound a name of the answer's own, or be what was asked for."""
-        if self.exercise.condition and states_condition(node):
+        if self._states(node):
             rank = QUOTED if one.kind == "turned" else NEUTRAL
             self.contents.conditions.append((Claimed(one, t.said_under(node, one.under)), rank))
             return
         if one.kind == "turned" or one.binder in ("if", "when", "whenever", "suppose", "case"):
+            self._note(one, node)
             return
         object_here = any(other.statement.sentence == one.sentence for other in self.contents.asked)
         introduces = one.binder in ("with", "where") or object_here
@@ -156,7 +205,7 @@ class _Sorter:
                 and self._redefines(item) is None
                 and self.names.defines(item)
             ):
-                self._define(one, item, ())
+                self._define(one, item, one.under)
             elif isinstance(item, t.Relation) and introduces and any(self.names.chosen(item)):
                 self._bound(one, item)
 
@@ -191,6 +240,8 @@ class _Sorter:
                 self.contents.given.append(one)
             case t.Relation() as chain if self._bounds(one, chain):
                 self._bound(one, chain)
+            case t.Exists(body) if self._states(_body(body)):
+                self._quote(one, node)
             case _:
                 self._add(one, node, under)
 
@@ -245,14 +296,12 @@ class _Sorter:
                     self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
                 else:
                     contents.asked.append(made)
-            elif case:
+            elif one.example:
+                contents.examples.append(made)
+            elif not case:
+                contents.own.append(replace(made, soft=one.role == "condition" and one.sentence not in self.objects))
+            elif one.role != "condition":
                 self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
-            else:
-                same = [other for other in contents.own if other.name == name]
-                if same and any(other.value != value for other in same):
-                    contents.claims.append(Claimed(one, t.Relation(terms[:2], ("=",), span=link.span), under, True))
-                elif not same:
-                    contents.own.append(made)
         for part in under:
             if isinstance(part, t.Relation) and any(self.names.chosen(part)):
                 if not any(other.text == one.text and said.node == part for said, other in contents.bounds):
@@ -265,17 +314,22 @@ class _Sorter:
         return isinstance(node, t.Relation) and self.names.defines(node)
 
     def _add(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
-        kept = [part for part in under if not self._is_definition(part)]
+        kept = list(under)
         if self.instead and one.paragraph == self.instead_in:
             kept += self.instead
         kept += [part for part in self.assumed if part not in kept]
         claim = Claimed(one, node, tuple(kept))
-        if self.exercise.condition and states_condition(node):
+        if self._states(node):
             self.contents.conditions.append(
                 (replace(claim, node=t.said_under(node, tuple(kept)), under=()), _rank(one))
             )
             return
         self.contents.claims.append(claim)
+
+
+def _body(node: t.Node) -> t.Node:
+    """A statement without what it is said for."""
+    return _body(node.body) if isinstance(node, t.Quantified | t.Exists) else node
 
 
 def _rank(one: Statement) -> int:

@@ -74,7 +74,7 @@ class _Checked:
         first = sorted_out(exercise, statements, names)
         defined = frozenset(one.name for one in (*first.own, *first.asked) if one.rank)
         self.names = Names(exercise, self.setting.gives, defined)
-        self.contents: Contents = sorted_out(exercise, statements, self.names)
+        self.contents: Contents = sorted_out(exercise, statements, self.names, first.own)
         self.statements = statements
 
     def opened(self, answer: Answer) -> Bench:
@@ -124,10 +124,16 @@ class _Checked:
         exercise = self.exercise
         parts = [blank_part(exercise, blank, found, bench, self._elsewhere) for blank in exercise.blanks]
         if exercise.about:
-            parts.append(statement_part(exercise, found, bench))
+            quoted = [one.node for one in (*self.contents.quoted, *self._conditions()) if one.node is not None]
+            parts.append(statement_part(exercise, found, bench, quoted))
         if exercise.derive:
-            parts.append(derivation_part(exercise, found, bench))
+            unread = bool(self.contents.quoted or self.contents.unread or self._conditions())
+            parts.append(derivation_part(exercise, found, bench, unread))
         return parts
+
+    def _conditions(self) -> list[Statement]:
+        """What is supposed."""
+        return [one for one in self.statements if one.role == "condition" and one.binder in ("suppose", "if")]
 
     def _elsewhere(self, one: Finding) -> bool:
         """Whether a claim is about a given name that was defined anew."""

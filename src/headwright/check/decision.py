@@ -294,9 +294,11 @@ def _for_all(case: Case) -> Decision:
     found = counterexample(*sides) or far_out(*sides) or in_corners(*sides)
     if found is not None:
         return Decision("refuted", "", values=found.values, left=found.left, right=found.right)
-    beyond = fails_far(*sides)
+    beyond = next(fails_far(*sides), None)
     if beyond is not None:
-        return Decision("refuted", f"it fails from some huge {beyond[0]} on", values=beyond[1], beyond=beyond[0])
+        name = shown_name(beyond.name)
+        said = f"it fails for all small enough {name}" if beyond.near_zero else f"it fails from some huge {name} on"
+        return Decision("refuted", said, values=beyond.values, beyond=beyond.name)
     names = sorted(case.names)
     tried = list(islice(choices(names, where), MOST_COUNTED))
     ends = {shown_name(name): (min(v[name] for v in tried), max(v[name] for v in tried)) for name in names}

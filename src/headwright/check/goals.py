@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from headwright.check.answer import (
@@ -24,14 +25,16 @@ from headwright.check.answer import (
     full_names,
     given_numbers,
     named,
+    number_of,
 )
 from headwright.check.candidates import NEUTRAL, QUOTED, Candidate, Claimed, Contents, Definition, relevant
 from headwright.check.exercise import Blank, Exercise, Keys, parsed
 from headwright.check.judge import CANNOT, Bench, Finding
-from headwright.check.judging import Claim, Judged, proved, refuted
+from headwright.check.judging import Judged, proved, refuted
 from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
-from headwright.check.settings.keys.scene import is_every_key
+from headwright.check.scalars import Range
+from headwright.check.settings.keys.indices import is_every_key
 from headwright.check.settings.matrices.deciding import MatricesCourt, proves
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in
@@ -46,8 +49,6 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     conjuncts,
-    flipped,
-    flips,
     unquantified,
     walk,
 )
@@ -110,7 +111,7 @@ def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, 
             said = str(error.shown()) if isinstance(error, MisfitError) else str(error)
             return Tried("undecided", said, line, shown, candidate.rank, answer=answer)
         word = _word(found)
-        if words and word != "proved" or not words:
+        if (words and word != "proved") or not words:
             reason, counterexample = _reason(found, word)
         words.append(word)
         judged += found
@@ -149,14 +150,45 @@ def _uncovered(exercise: Exercise, candidate: Candidate, bench: Bench) -> str:
         if all(bench.always(part) for part in cases[0]) or _leaves_out_few(cases[0], exercise, bench):
             return ""
         return only
-    if any(len(case) != 1 or not flips(case[0]) for case in cases):
-        return only
-    *others, last = (case[0] for case in cases)
-    try:
-        found = bench.decided([Claim(last, "condition", None, tuple(flipped(node) for node in others))])
-    except CANNOT:
-        return only
-    return "" if proved(found) else only
+    return "" if _cover(cases, exercise) else only
+
+
+def _cover(cases: Sequence[tuple[Node, ...]], exercise: Exercise) -> bool:
+    """Whether cases of one number cover its range: they change at the numbers in them only."""
+    links = [
+        link for case in cases for part in case for link in (comparisons(part) if isinstance(part, Relation) else ())
+    ]
+    names = full_names(*(part for case in cases for part in case))
+    ends = [number_of(term) for link in links for term in link.terms if not isinstance(term, Name)]
+    if len(names) != 1 or any(end is None for end in ends) or len(ends) != len(links):
+        return False
+    (name,) = names
+    given = exercise.parameters.get(name)
+    scales = () if exercise.keys is None else exercise.keys.scales.values()
+    scale = next((one for one in scales if one.name == name), None)
+    if scale is not None and scale.one_of:
+        places = list(scale.one_of)
+    else:
+        values = sorted({end for end in ends if end is not None})
+        between = [(a + b) / 2 for a, b in pairwise(values)]
+        places = [*values, *between, values[0] - 1, values[-1] + 1]
+        if given is not None and given.integer:
+            first = min(values[0], given.at_least or values[0])
+            places = [Fraction(at) for at in range(int(first) - 1, int(values[-1]) + 3)]
+    if given is not None:
+        places = [at for at in places if _inside(given.range(), at)]
+    return all(any(_holds(case, name, at) for case in cases) for at in places)
+
+
+def _inside(known: Range, at: Fraction) -> bool:
+    low, high = known.lower, known.upper
+    above = not isinstance(low, Fraction) or (at > low if known.lower_open else at >= low)
+    return above and (not isinstance(high, Fraction) or (at < high if known.upper_open else at <= high))
+
+
+def _holds(case: Sequence[Node], name: str, at: Fraction) -> bool:
+    world = IntegersWorld({}, {name: at})
+    return all(holds(part, world) is True for part in case)
 
 
 FEW = 5
@@ -359,13 +391,9 @@ def _covers(one: Finding, case: Node) -> bool:
     """Whether a formula is said for a case, perhaps among others."""
     match case:
         case Relation((Name() as name, value), ("=",)):
-            number = value.value if hasattr(value, "value") else None
+            number = number_of(value)
             if number is None:
-                quotient = value
-                over, below = getattr(quotient, "over", None), getattr(quotient, "under", None)
-                if not (hasattr(over, "value") and hasattr(below, "value")):
-                    return True
-                number = over.value / below.value  # type: ignore[union-attr]
+                return True
             world = IntegersWorld({}, {full_name(name): number})
             node = one.node if one.node is not None else one.claimed.node
             under = node.conditions if isinstance(node, Quantified) else ()
@@ -396,7 +424,7 @@ def _says_something(exercise: Exercise, bench: Bench, one: Judged) -> bool:
 # Statements.
 
 
-def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench) -> Asked:
+def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: Sequence[Node]) -> Asked:
     """A true formula about what was asked for; where reasons are asked for, a false one makes it wrong."""
     things = " or ".join(plain(parsed(one)) for one in exercise.about)
     part = "statement"
@@ -423,6 +451,9 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench) -
     wrong = [one for one in false if any(names & _spoken_of(one) for names in wanted)]
     if wrong:
         return _refuted(part, wrong[0])
+    mentioned = [node for node in quoted if any(names & {*full_names(node)} for names in wanted)]
+    if mentioned and not about:
+        return Asked(part, "undecided", 0, "", f"{plain(mentioned[0])} may be the answer: it is only quoted")
     if about and any(one.status == "open" for one in about):
         first = next(one for one in about if one.status == "open")
         return Asked(part, "undecided", first.claimed.statement.line, first.claimed.statement.text, first.reason)
@@ -513,52 +544,79 @@ def _ends(node: Node) -> Iterator[Relation]:
 # Derivations.
 
 
-def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench) -> Asked:
+def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, quoted: bool) -> Asked:
     """True steps that lead from one side to the other; a false one on the path makes it wrong."""
     part = "derivation"
     court = bench.court
     if not isinstance(court, MatricesCourt):
         return Asked(part, "undecided", 0, "", "derivations are read for matrices only")
     aims = [Aim(parsed(source), parsed(target), court.given) for source, target in exercise.derive]
-    steps: list[Relation] = []
-    for one in found:
-        if one.status == "true" or one.judged:
-            steps += [link for link in _links_of(one) if _is_true(one, link, court)]
+    steps = [link for one in found for link in _true_links(one, bench)]
     first, last = plain(aims[0].start), plain(aims[0].end)
     goal = latex(Relation((aims[0].start, aims[0].end), ("=",)))
-    leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
-    small = [link for link in steps if link not in leaps]
     line = next((one.claimed.statement.line for one in found if one.status == "true"), 0)
-    if any(aim.leads(small) for aim in aims):
-        return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
-    if leaps and any(aim.leads(steps) for aim in aims) and any(aim.follows(small, leaps) for aim in aims):
-        return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
     false = [one for one in found if one.status == "false"]
+    across = [chain for one in false for chain in _across(one)]
+    on_path = [one for one in false if any(aim.is_leap(chain) for aim in aims for chain in _across(one))]
+    if on_path:
+        return _refuted(part, on_path[0])
+    leads, leaps, small = _leads(aims, steps)
+    if leads:
+        return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
     wrong = [link for one in false for link in _links_of(one) if link not in steps]
-    if false and (not small or any(aim.leads([*small, *wrong]) for aim in aims)):
+    if false and (not small or _leads(aims, [*steps, *wrong])[0] or _leads(aims, [*steps, *across])[0]):
         return _refuted(part, false[0])
     if false:
-        return Asked(
-            part, "undecided", line, goal, f"line {false[0].claimed.statement.line} is false, and there is a gap"
-        )
-    opened = [one for one in found if one.status == "open"]
-    if leaps and not small and not opened:
+        where = false[0].claimed.statement.line
+        return Asked(part, "undecided", line, goal, f"line {where} is false, and the other steps leave a gap")
+    opened = quoted or any(one.status == "open" for one in found)
+    if opened or small:
+        return Asked(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
+    if leaps:
         reason = f"this restates what is to be shown: write the steps from {first} to {last}"
         return Asked(part, "missing", 0, "", reason)
-    if not steps and not opened:
-        return Asked(part, "missing", 0, "", f"no step leads from {first} to {last}")
-    return Asked(part, "undecided", line, goal, f"the steps that were read do not lead from {first} to {last}")
+    return Asked(part, "missing", 0, "", f"no step leads from {first} to {last}")
+
+
+def _leads(aims: Sequence[Aim], steps: Sequence[Relation]) -> tuple[bool, list[Relation], list[Relation]]:
+    """Whether steps lead from one side to the other; those that are what was to be shown, and the others."""
+    leaps = [link for link in steps if any(aim.is_leap(link) for aim in aims)]
+    small = [link for link in steps if link not in leaps]
+    if any(aim.leads(small) for aim in aims):
+        return True, leaps, small
+    whole = bool(leaps) and any(aim.leads(steps) for aim in aims)
+    return whole and any(aim.follows(small, leaps) for aim in aims), leaps, small
+
+
+def _across(one: Finding) -> list[Relation]:
+    """What a chain says of its ends."""
+    node = unquantified(one.node if one.node is not None else one.claimed.node)
+    if not isinstance(node, Relation) or len(node.terms) < 3:
+        return []
+    signs = set(node.comparisons) - {"="}
+    sign: Comparison = "=" if not signs else "<=" if signs <= {"<", "<="} else ">="
+    return [Relation((node.terms[0], node.terms[-1]), (sign,), span=node.span)]
+
+
+def _true_links(one: Finding, bench: Bench) -> Iterator[Relation]:
+    """The steps of a formula that are true; under a condition, those that hold without it."""
+    node = one.node if one.node is not None else one.claimed.node
+    body = unquantified(node)
+    conditions = (
+        [part for part in node.conditions if not isinstance(part, Name)] if isinstance(node, Quantified) else []
+    )
+    free = all(map(bench.always, conditions))
+    for link in _steps(body):
+        true = one.status == "true" or any(
+            each.link.terms == link.terms and each.decision.word == "proved" for each in one.judged
+        )
+        if true and (free or bench.always(link)):
+            yield link
 
 
 def _links_of(one: Finding) -> list[Relation]:
     node = one.node if one.node is not None else one.claimed.node
     return list(_steps(node))
-
-
-def _is_true(one: Finding, link: Relation, court: MatricesCourt) -> bool:
-    if one.status == "true":
-        return True
-    return any(each.link.terms == link.terms and each.decision.word == "proved" for each in one.judged)
 
 
 def _steps(node: Node) -> Iterator[Relation]:

@@ -40,9 +40,11 @@ from headwright.formula import FormulaError
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
-CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError)
+CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError, RecursionError)
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
+MOST_EARLIER = 4  # conditions before a formula that it may be meant for
+ROUNDED = 0.005  # numbers that differ by less are about equal
 WITNESSES = ("k", "m")  # names of integers that may be claimed to exist
 
 
@@ -213,7 +215,9 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
         reasons = list(dict.fromkeys(each.part.reason for each in found if each.part.reason))
         used = next((each.part.used for each in found if each.part.used), "")
         return Finding(one, "true", "; ".join(reasons[:2]), used=used, judged=tuple(found), node=said.node)
-    against = [each for each in found if each.decision.word == "refuted"]
+    against = [each for each in found if each.decision.word == "refuted" and not _rounded(each)]
+    if refuted(found) and not against:
+        return Finding(one, "true", "true up to rounding", judged=tuple(found), node=said.node)
     if not against:
         reason = next((each.part.reason for each in found if each.decision.word != "proved"), "")
         return Finding(one, "open", reason, judged=tuple(found), node=said.node)
@@ -224,7 +228,19 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
 
 
+def _rounded(one: Judged) -> bool:
+    """Whether two numbers that are written out are about equal."""
+    left, right = one.decision.left, one.decision.right
+    numbers = not any(name.base not in ("e", "pi") for name in t.every_name(one.link))
+    if one.link.comparisons != ("~",) or not numbers or left is None or right is None:
+        return False
+    return bool(abs(left - right) <= ROUNDED * abs(left))
+
+
 def _tried(bench: Bench, said: Said) -> list[Judged]:
+    some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
+    if any(not part.conditions or not all(isinstance(one, t.Name) for one in part.conditions) for part in some):
+        return []
     if _is_converse(bench.exercise, said.node):
         return []
     role: Role = "step" if bench.exercise.derive else "statement"
@@ -292,18 +308,15 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
     unsaid = _never_said(bench, said, against, spoken)
     if unsaid:
         return f"what {unsaid} is was never said"
-    if statement.kind == "worded":
-        if statement.clouded:
-            return "it is false as it stands; a condition before it is in words"
-        more = tuple(part for part in statement.earlier if part not in one.under)
-        if more:
-            narrower = under(bench.exercise, said.node, more)
-            try:
-                again = _tried(bench, replace(said, node=narrower))
-            except CANNOT:
-                again = []
-            if not refuted(again):
-                return "it is false as it stands; it may be meant under a condition before it"
+    if statement.kind == "worded" and statement.clouded:
+        return "it is false as it stands; a condition before it is in words"
+    for part in [part for part in statement.earlier if part not in one.under][-MOST_EARLIER:]:
+        try:
+            again = _tried(bench, replace(said, node=under(bench.exercise, said.node, (part,))))
+        except CANNOT:
+            again = []
+        if not refuted(again):
+            return f"it is false as it stands; it may be meant for {plain(part)}"
     return ""
 
 

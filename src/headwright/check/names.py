@@ -119,7 +119,8 @@ def _with_own_names(
     own = {term.base for one in statements if one.role == "size" and isinstance(one.node, t.Relation)
            for term in one.node.terms[:1] if isinstance(term, t.Name)}  # fmt: skip
     own |= {name for node in said for name in _proportional(node)}
-    free = {name for name in own if name not in exercise.parameters and name not in exercise.answer}
+    labels = set(() if exercise.keys is None else exercise.keys.named)
+    free = {name for name in own - labels if name not in exercise.parameters and name not in exercise.answer}
     defined = {name for node in said for name in defined_names(node)}
     plain_ones = {name.base for name in defined if name.index is None}
     names = {other: named(given) for other, given in exercise.also.items() if other not in plain_ones}
@@ -293,7 +294,7 @@ class Names:
         for name in names:
             full = full_name(name)
             wanted = full in self.exercise.answer or full in self.exercise.redefines
-            own = not self.gives(name) and full not in full_names(right)
+            own = not self.gives(name) and not t.speaks_of(right, name.base)
             if not (wanted or own):
                 return False
         return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))

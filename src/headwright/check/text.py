@@ -1,7 +1,8 @@
 """The formulas of an answer, each with the kind of its sentence and the conditions that bind it.
 
-A sentence is neutral (connectives and verbs of stating only), or worded. A clause with a turning word (not, never,
-would, ...) is quoted, and so is what follows from it. Brackets are sentences of their own. Words are never judged.
+A sentence is neutral (connectives and verbs of stating only) or worded. A clause with a turning word (not, never,
+would, ...) is quoted, and so is what follows from a hypothetical one. Brackets are sentences of their own. Words are
+never judged; sentences with words beyond connectives are listed to read.
 
 Binding words are syntax: 'for all i', 'if g > 1', 'where lambda > 0', 'Case c = 1/2:'. Where a binding word is followed
 by something that is not read, its formula carries a `doubt`: nothing is proved for a wider range than was written.
@@ -14,12 +15,12 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Literal
 
 from headwright.check.markdown import Written
-from headwright.check.sentences import Sentence, Token, sentences, shown
+from headwright.check.sentences import Sentence, Token, sentences
 from headwright.formula import FormulaError, goes_on, joined, macros, parse_each
 from headwright.formula import tree as t
 from headwright.formula.parse import Macro
@@ -46,6 +47,7 @@ class Statement:
     binder: str = ""  # the word that made it a condition
     lets: bool = False  # introduced by 'let', 'take', 'with', ...
     follows: bool = False  # introduced by 'so', 'then', 'hence', ...
+    reason: bool = False  # introduced by 'since', 'because', 'as'
     example: bool = False  # 'for instance'
     size: str = ""  # said to be 'large' or 'small'
     number: int = 0
@@ -63,31 +65,6 @@ class Text:
     to_read: tuple[tuple[int, str], ...] = ()
 
 
-@lru_cache(maxsize=1)
-def word_list() -> Mapping[str, frozenset[str]]:
-    """The words by their sections."""
-    given = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
-    return {name: frozenset(words.split()) for name, words in given.items()}
-
-
-def kind_of(words: Collection[str]) -> Kind:
-    """The kind of a sentence with these words.
-
-    >>> kind_of(["take", "a", "large"]), kind_of(["it", "is", "not", "true"]), kind_of(["by", "symmetry"])
-    ('neutral', 'turned', 'worded')
-    """
-    lists = word_list()
-    if any(turns(word) for word in words):
-        return "turned"
-    known = lists["neutral"] | lists["size"] | lists["binding"] | lists["relation"] | lists["wanted"]
-    return "neutral" if all(word in known or len(word) == 1 or word.isdigit() for word in words) else "worded"
-
-
-def turns(word: str) -> bool:
-    """Whether a word turns its clause: what stands in it is not asserted."""
-    return word in word_list()["turned"] or word.endswith("n't")
-
-
 def read(written: Written, names: Collection[str] = (), given: Collection[str] = ()) -> Text:
     r"""The statements of an answer; `names` are words of several letters that the exercise knows.
 
@@ -99,58 +76,106 @@ def read(written: Written, names: Collection[str] = (), given: Collection[str] =
     """
     reader = _Reader(tuple(names), frozenset(given), macros(written.macros + "\n" + written.text))
     for number, sentence in enumerate(_apart(sentences(written))):
-        reader.sentence(sentence, number)
+        reader.hear(sentence, number)
         if len(reader.found) > MOST_STATEMENTS:
             break
     found = [replace(one, number=number) for number, one in enumerate(reader.found[:MOST_STATEMENTS])]
     return Text(tuple(found), tuple(reader.to_read))
 
 
-# Brackets.
+# Words.
+
+
+@lru_cache(maxsize=1)
+def word_list() -> Mapping[str, frozenset[str]]:
+    """The words by their sections."""
+    given = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
+    return {name: frozenset(words.split()) for name, words in given.items()}
+
+
+def kind_of(words: Collection[str]) -> Kind:
+    """The kind of a sentence or clause with these words.
+
+    >>> kind_of(["take", "a", "large"]), kind_of(["it", "is", "not", "true"]), kind_of(["by", "symmetry"])
+    ('neutral', 'turned', 'worded')
+    """
+    lists = word_list()
+    if any(map(turns, words)):
+        return "turned"
+    known = lists["neutral"] | lists["size"] | lists["binding"] | lists["relation"] | lists["wanted"]
+    return "neutral" if all(word in known or len(word) == 1 or word.isdigit() for word in words) else "worded"
+
+
+def turns(word: str) -> bool:
+    """Whether a word turns its clause: what stands in it is not asserted."""
+    return word in word_list()["turned"] or word in word_list()["hypothetical"] or word.endswith("n't")
+
+
+_PHRASES = {
+    "at first": "naive", "first idea": "naive", "i thought": "naive", "would like": "want", "no matter": "for all",
+    "not only": "also", "if and only if": "iff", "common slip": "mistake",
+}  # fmt: skip
+_PHRASE = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b")
+
+
+def words_of(tokens: Sequence[Token]) -> list[str]:
+    """The words of some tokens, with phrases that change what their words do put into one word.
+
+    >>> words_of([Token("word", "at", 1), Token("word", "first", 1)])
+    ['naive']
+    """
+    text = " ".join(one.text for one in tokens if one.kind == "word")
+    return _PHRASE.sub(lambda found: _PHRASES[found[0]], text).split()
+
+
+def _lead(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words right before a place."""
+    return [one.text for one in takewhile(lambda one: one.kind == "word", reversed(tokens[:at]))][::-1]
+
+
+def _trail(tokens: Sequence[Token], at: int) -> list[str]:
+    """The words right after a place."""
+    return [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at + 1 :])]
+
+
+# Brackets, clauses, relation phrases.
 
 
 def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Brackets with words in them as sentences of their own, after the one they stand in; '(i != a)' is a condition."""
+    """Brackets as sentences of their own, after the one they stand in; 'x > 0 (i != a)' has a condition in them."""
     for sentence in given:
         outer: list[Token] = []
         inner: list[list[Token]] = []
         held: list[Token] | None = None
         for token in sentence.tokens:
-            if token.kind == "mark" and token.text == "(" and held is None:
+            mark = token.text if token.kind == "mark" else ""
+            if mark == "(" and held is None:
                 held = []
-            elif token.kind == "mark" and token.text == ")" and held is not None:
-                words = [one.text for one in held if one.kind == "word"]
-                if held and outer and outer[-1].kind == "formula" and _binds(held, words):
-                    outer += [Token("word", "for", held[0].line), *(held if not words else held[1:])]
-                elif held and (any(one.kind == "formula" for one in held) or words):
+            elif mark == ")" and held is not None:
+                if outer and outer[-1].kind == "formula" and _binds(held):
+                    outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
+                elif held:
                     inner.append(held)
                 held = None
-            elif token.kind == "mark" and token.text == ")":
-                continue
-            else:
+            elif mark != ")":
                 (outer if held is None else held).append(token)
-        if held:
-            inner.append(held)
+        inner += [held] if held else []
         if outer:
             yield replace(sentence, tokens=tuple(outer))
-        for tokens in inner:
-            yield Sentence(tuple(tokens), sentence.paragraph)
+        yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
 
 
-def _binds(held: Sequence[Token], words: Sequence[str]) -> bool:
+def _binds(held: Sequence[Token]) -> bool:
+    """Whether a bracket behind a formula is a condition: (i != a, b), (for all i)."""
+    words = [one.text for one in held if one.kind == "word"]
     formulas = [one for one in held if one.kind in ("formula", "term")]
-    if not formulas:
-        return False
-    return not words or (words[0] in ("for", "if", "when") and held[0].kind == "word")
+    return bool(formulas) and (not words or (held[0].text in ("for", "if", "when") and held[0].kind == "word"))
 
-
-# Clauses.
 
 _OPENERS = frozenset(
-    "but however although though because since so hence thus therefore whereas while which whose yet then".split()
-)
-_HYPOTHETICAL = frozenset("might could would try tried tempting suppose naive perhaps maybe".split())
-_CONTINUES = frozenset("then this that it these they here".split())
+    ("but", "however", "although", "though", "because", "since", "so", "hence", "thus", "therefore", "whereas", "while",
+     "which", "whose", "yet", "then")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -159,7 +184,8 @@ class _Clause:
 
     start: int
     stop: int
-    kind: Kind
+    words: tuple[str, ...]
+    quoted: bool
     wanted: bool
 
 
@@ -167,38 +193,33 @@ def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
     """The clauses of a sentence; one that consists of formulas only belongs to the one before it."""
     cuts = [0]
     for at, token in enumerate(tokens):
-        opens = token.kind == "word" and token.text in _OPENERS and at > cuts[-1]
-        marks = token.kind == "mark" and token.text in ",;:"
-        if (opens or marks) and at not in cuts:
+        opens = token.kind == "word" and token.text in _OPENERS
+        if at > cuts[-1] and (opens or (token.kind == "mark" and token.text in ",;:")):
             cuts.append(at)
-    cuts.append(len(tokens))
     found: list[_Clause] = []
-    for start, stop in pairwise(cuts):
-        words = [one.text for one in tokens[start:stop] if one.kind == "word"]
-        bare = all(word in ("and", "or") for word in words) and tokens[start].text != ":"
-        wanted = bool(word_list()["wanted"] & set(words))
-        kind = kind_of([word for word in words if not (wanted and word == "would")])
-        if bare and found:
+    for start, stop in pairwise((*cuts, len(tokens))):
+        words = words_of(tokens[start:stop])
+        listed = bool(found) and any(one.kind == "formula" for one in tokens[found[-1].start : found[-1].stop])
+        if listed and all(word in ("and", "or") for word in words) and tokens[start].text != ":":
             found.append(replace(found[-1], start=start, stop=stop))
-        else:
-            found.append(_Clause(start, stop, kind, wanted))
+            continue
+        first = next((at for at in range(start, stop) if tokens[at].kind == "formula"), stop)
+        wanted = bool(word_list()["wanted"] & set(words_of(tokens[start:first])))
+        quoted = any(turns(word) for word in words if not (wanted and word == "would"))
+        found.append(_Clause(start, stop, tuple(words), quoted or ("were" in words and "if" in words), wanted))
     return found
 
 
-# Relation phrases: words between two formulas that are signs.
-
 _SIGNS = {
-    "is": "=", "are": "=", "equals": "=", "is equal to": "=", "are equal to": "=", "becomes": "=",
-    "is at most": r"\le", "is at least": r"\ge", "are at most": r"\le", "are at least": r"\ge", "is less than": "<",
-    "is smaller than": "<", "is larger than": ">", "is greater than": ">", "is more than": ">",
-    "is much larger than": r"\gg", "is much greater than": r"\gg", "is about": r"\approx", "is close to": r"\approx",
-    "is approximately": r"\approx", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to",
-    "tend to": r"\to", "go to": r"\to", "approaches": r"\to",
+    "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
+    "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is larger than": ">",
+    "is greater than": ">", "is above": ">", "is much larger than": r"\gg", "is about": r"\approx",
+    "is close to": r"\approx", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
-_PREPOSITIONS = frozenset(
-    "of in for to from by on at between than with against over key token head row column position index entry "
-    "and or when if times key's".split()
-)
+_NOT_SUBJECTS = frozenset(
+    ("of", "in", "for", "to", "from", "by", "on", "at", "between", "than", "with", "against", "over", "key", "token",
+     "head", "row", "column", "position", "index", "entry", "and", "or", "times")
+)  # fmt: skip
 
 
 def _with_signs(tokens: Sequence[Token]) -> list[Token]:
@@ -206,46 +227,54 @@ def _with_signs(tokens: Sequence[Token]) -> list[Token]:
     found: list[Token] = []
     at = 0
     while at < len(tokens):
-        token = tokens[at]
-        previous = found[-1] if found else None
-        stop = at
-        while stop < len(tokens) and tokens[stop].kind == "word":
-            stop += 1
-        phrase = " ".join(one.text for one in tokens[at:stop])
-        before = found[-2].text if len(found) > 1 and found[-2].kind == "word" else ""
-        joins = previous is not None and previous.kind in ("term", "formula") and phrase in _SIGNS
-        if joins and previous is not None and stop < len(tokens) and tokens[stop].kind in ("term", "formula"):
+        last = found[-1] if found else None
+        phrase = _trail(tokens, at - 1) if at else []
+        stop = at + len(phrase)
+        sign = _SIGNS.get(" ".join(phrase))
+        if last is not None and sign and last.kind in ("term", "formula") and stop < len(tokens):
             follower = tokens[stop]
-            number = previous.kind == "formula" and phrase in ("is", "are")
-            if before not in _PREPOSITIONS and not number and not previous.display and not follower.display:
-                text = f"{previous.text.rstrip('.,;')} {_SIGNS[phrase]} {follower.text}"
-                found[-1] = Token("formula", text, previous.line)
+            before = found[-2].text if len(found) > 1 else ""
+            plain = last.kind == "term" or sign not in ("=",)
+            inline = follower.kind in ("term", "formula") and not last.display and not follower.display
+            if inline and plain and before not in _NOT_SUBJECTS:
+                found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
-        found.append(token)
+        found.append(tokens[at])
         at += 1
     return found
 
 
 # Binding.
 
-_BINDERS = frozenset("for if when whenever where with as once provided given assuming case while".split())
+_BINDERS = frozenset(("for", "if", "when", "whenever", "where", "with", "as", "once", "provided", "assuming", "case"))
+_REASONS = frozenset(("as", "since", "because"))
+_EVERY = frozenset(("all", "every", "each", "any", "both"))
+_SOME = frozenset(("some", "one", "a", "an"))
 _FILL = frozenset(
-    "all every each any the a an some one other others remaining index indices key keys number numbers integer integers "
-    "fixed constant scalar real positive value values large big huge sufficiently small tiny enough given parameter "
-    "and two three both number factor that of choice arbitrary different non-negative nonnegative".split()
+    ("the", "other", "others", "remaining", "index", "indices", "number", "numbers", "integer", "integers", "fixed",
+     "constant", "scalar", "real", "positive", "value", "values", "sufficiently", "enough", "parameter", "two", "three",
+     "factor", "that", "of", "choice", "arbitrary", "different", "large", "big", "huge", "small", "tiny", "and", "very",
+     "arbitrarily", "non-negative", *_EVERY, *_SOME)
+)  # fmt: skip
+_THINGS = frozenset(
+    ("key", "keys", "token", "tokens", "head", "heads", "values", "value", "cases", "positions", "queries", "others")
 )
-_CHOOSING = frozenset("we i one you take took choose chose set put let had use used pick".split())
-_SOME = frozenset("some one exists exist".split())
+_CHOOSING = frozenset(("we", "i", "one", "you", "take", "took", "choose", "chose", "set", "put", "let", "use", "used"))
 _HARMLESS = frozenset(
-    "this that these such choice choices reason same instance example our my the a an which above it its both whom "
-    "general particular now here definition notation exercise".split()
+    ("this", "these", "such", "choice", "choices", "reason", "same", "instance", "example", "our", "my", "general",
+     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives")
+)  # fmt: skip
+_LARGE, _SMALL = frozenset(("large", "big", "huge")), frozenset(("small", "tiny"))
+_LETS = frozenset(
+    ("let", "set", "take", "choose", "define", "put", "pick", "write", "call", "denote", "with", "where", "use",
+     "consider", "propose", "query", "assume", "suppose")
+)  # fmt: skip
+_FOLLOWS = frozenset(
+    ("so", "then", "hence", "thus", "therefore", "gives", "get", "yields", "follows", "consequently", "obtain")
 )
-_LARGE = frozenset("large big huge".split())
-_SMALL = frozenset("small tiny".split())
-_LETS = frozenset("let set take choose define put pick write call denote with where use consider propose query".split())
-_FOLLOWS = frozenset("so then hence thus therefore gives give get yields follows consequently obtain implies".split())
-_EXAMPLE = frozenset("example instance e.g. say".split())
+_EXAMPLE = frozenset(("example", "instance", "e.g.", "say"))
+_NARROWING = frozenset(("for", "if", "when", "whenever", "unless", "except", "otherwise", "only"))
 
 
 @dataclass(frozen=True)
@@ -255,7 +284,6 @@ class _Bound:
     binder: str
     some: bool = False
     size: str = ""
-    others: bool = False
 
 
 def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
@@ -264,36 +292,38 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
     places = [place for place, word in enumerate(lead) if word in _BINDERS]
     if not places:
         return None, ""
-    place = places[0] if set(lead[places[0] + 1 :]) <= _FILL else places[-1]
+    place = next((one for one in places if set(lead[one + 1 :]) <= _FILL), places[-1])
     binder, middle = lead[place], lead[place + 1 :]
+    if binder == "case":
+        if not middle and set(lead[:place]) <= {"in", "the", "special", "and", "for", "a"}:
+            return _Bound("case"), ""
+        return None, " ".join(lead)
     fill = _FILL | _CHOOSING if binder in ("if", "when") else _FILL
-    if binder == "case" and (middle or not set(lead[:place]) <= {"in", "the", "special", "and", "for", "a"}):
-        return None, "" if set(middle) <= {"we", "have"} and not lead[:place] else " ".join(lead)
     if set(middle) <= fill:
         size = "large" if _LARGE & set(middle) else "small" if _SMALL & set(middle) else ""
-        return _Bound(binder, bool(_SOME & set(middle)), size, bool({"other", "others", "remaining"} & set(middle))), ""
-    harmless = set(middle) <= _HARMLESS | _FILL | word_list()["neutral"]
-    return None, "" if harmless or binder in ("as", "while", "where") else " ".join(lead[place:])
+        some = bool(_SOME & set(middle)) and not _EVERY & set(middle) and binder == "for"
+        return _Bound(binder, some, size), ""
+    likely = binder == "with" and not {"probability", "chance"} & set(middle)
+    if set(middle) <= _HARMLESS | _FILL or binder in ("as", "where") or likely:
+        return None, ""
+    return None, " ".join(lead[place:])
 
 
-def _lead(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words right before a place."""
-    words: list[str] = []
-    for token in reversed(tokens[:at]):
-        if token.kind != "word":
-            break
-        words.append(token.text)
-    return words[::-1]
-
-
-def _trail(tokens: Sequence[Token], at: int) -> list[str]:
-    """The words right after a place."""
-    words: list[str] = []
-    for token in tokens[at + 1 :]:
-        if token.kind != "word":
-            break
-        words.append(token.text)
-    return words
+def _behind(tokens: Sequence[Token], at: int) -> str:
+    """The words of a binding right behind a formula that were not read."""
+    trail = _trail(tokens, at)
+    if not trail or trail[0] not in (*_NARROWING, "with"):
+        return ""
+    stop = at + 1 + len(trail)
+    if trail[0] != "otherwise" and stop < len(tokens) and tokens[stop].kind in ("formula", "term"):
+        bound, unread = _bound(tokens, stop)
+        return unread if bound is None and trail[0] in _NARROWING else ""
+    rest = set(trail[1:])
+    if trail[0] == "with":
+        return " ".join(trail) if {"probability", "chance"} & rest else ""
+    universal = bool(_EVERY & set(trail[1:2])) and rest <= _FILL | _THINGS
+    harmless = bool(rest) and rest <= _HARMLESS | _FILL - _SOME
+    return "" if universal or (harmless and trail[0] == "for") else " ".join(trail[:8])
 
 
 class _Reader:
@@ -304,338 +334,298 @@ class _Reader:
         self.found: list[Statement] = []
         self.to_read: list[tuple[int, str]] = []
         self.paragraph = -1
-        self.supposed: list[t.Node] = []  # 'Suppose ...'
-        self.quoting = False  # everything is quoted: a supposition in words
-        self.hypothetical = False  # the sentence before was
-        self.case: list[t.Node] = []  # 'Case c = 1/2:'
-        self.case_doubt = ""
+        self.supposed: tuple[t.Node, ...] = ()  # 'Suppose ...', to the end of the paragraph
+        self.quoting = False  # a supposition that was not read
+        self.hypothetical = False  # whether the sentence before was
+        self.case: tuple[t.Node, ...] = ()  # 'Case c = 1/2:'
         self.earlier: list[t.Node] = []
         self.clouded = False
-        self.chain: int | None = None
+        self.chain: int | None = None  # the claim that a leading '=' goes on from
 
-    # Sentences.
-
-    def sentence(self, sentence: Sentence, number: int) -> None:
+    def hear(self, sentence: Sentence, number: int) -> None:
         """One sentence, after those before it."""
         tokens = _with_signs(sentence.tokens)
-        words = [one.text for one in tokens if one.kind == "word"]
+        words = words_of(tokens)
         self._turn_to(sentence, words)
         kind = kind_of([word for word in words if not turns(word)])
-        if (kind == "worded" or any(map(turns, words))) and not sentence.heading and words:
+        if words and not sentence.heading and (kind == "worded" or any(map(turns, words))):
             self.to_read.append((sentence.line, sentence.text))
-        if len(tokens) > 1 and tokens[-1].kind == "mark" and tokens[-1].text == ":" and not self._formulas(tokens):
-            self.clouded |= kind == "worded"
-        supposes = bool({"suppose", "assume", "assuming"} & set(words[:4])) or "were" in words[:4]
-        start = len(self.found)
-        question = sentence.end == "?"
-        self._statements(tokens, sentence, number, kind, question)
-        made = self.found[start:]
-        if supposes:
-            self._suppose(made, start, tokens)
-        turned = {one.text for one in tokens if one.kind == "word"} & _HYPOTHETICAL
-        self.hypothetical = bool(turned) or (self.hypothetical and bool(words) and words[0] in _CONTINUES)
+        _Heard(self, tokens, sentence, number, kind).listen()
         if {"contradiction", "absurd"} & set(words):
-            self.supposed, self.quoting = [], False
+            self.supposed, self.quoting = (), False
+        goes_on_so = self.hypothetical and bool(words) and words[0] in ("then", "this", "that", "it", "here")
+        self.hypothetical = bool(word_list()["hypothetical"] & set(words)) or goes_on_so
 
     def _turn_to(self, sentence: Sentence, words: Sequence[str]) -> None:
-        general = words[:2] == ["in", "general"]
-        if sentence.paragraph != self.paragraph or general:
-            self.supposed, self.quoting, self.hypothetical = [], False, False
-            self.earlier, self.clouded = [], False
-            if not self._goes_below(sentence):
-                self.case, self.case_doubt = [], ""
+        """A paragraph closes what was supposed in the one before; an item or a heading closes a case."""
+        new = sentence.paragraph != self.paragraph
+        if new or words[:2] == ["in", "general"]:
+            self.supposed, self.quoting, self.hypothetical = (), False, False
+            self.earlier, self.clouded, self.case = [], False, ()
         if sentence.item or sentence.heading:
-            self.case, self.case_doubt = [], ""
+            self.case = ()
         self.paragraph = sentence.paragraph
 
-    def _goes_below(self, sentence: Sentence) -> bool:
-        return False
+    def parsed(self, text: str) -> tuple[t.Node | FormulaError, ...]:
+        """The statements of a formula, each read or with the reason why it cannot be."""
+        return parse_each(tidy(text), names=self.names, macros=self.commands)
 
-    @staticmethod
-    def _formulas(tokens: Sequence[Token]) -> list[int]:
-        return [at for at, one in enumerate(tokens) if one.kind == "formula"]
 
-    def _suppose(self, made: Sequence[Statement], start: int, tokens: Sequence[Token]) -> None:
-        """'Suppose S': what follows in the paragraph is said under S; in words, it is quoted."""
-        first = next((one for one in made if one.node is not None), None)
-        if first is None or first.role != "claim":
-            if not any(one.kind == "formula" for one in tokens):
-                self.quoting = True
+class _Heard:
+    """One sentence: its formulas with what binds them."""
+
+    def __init__(self, reader: _Reader, tokens: Sequence[Token], sentence: Sentence, number: int, kind: Kind) -> None:
+        self.reader, self.tokens, self.sentence, self.number, self.kind = reader, tokens, sentence, number, kind
+        self.front: list[t.Node] = []  # conditions that stand before what they bind
+        self.doubt = ""  # a condition in words that stands there
+        self.after: list[int] = []  # the claims that a condition behind them may bind
+        self.some: list[t.Node] | None = None  # 'there is an i with ...'
+
+    @property
+    def found(self) -> list[Statement]:
+        return self.reader.found
+
+    def listen(self) -> None:
+        """Clause by clause."""
+        reader, tokens = self.reader, self.tokens
+        opening = [one.text for one in tokens[:2]]
+        continues = reader.hypothetical and bool({"then", "this", "that", "it", "here"} & set(opening))
+        supposed_at = next((at for at, one in enumerate(tokens) if one.text in ("suppose", "assume", "assuming")), None)
+        self._label()
+        before_quoted = False
+        for clause in _clauses(tokens):
+            then = before_quoted and "then" in [one.text for one in tokens[clause.start : clause.start + 3]]
+            quoted = clause.quoted or continues or then or reader.quoting or self.sentence.end == "?"
+            before = len(self.found)
+            self._clause(clause, quoted, supposed_at)
+            if quoted and len(self.found) > before:
+                reader.clouded = True
+            before_quoted = quoted
+        if supposed_at is not None and not self._supposes(supposed_at):
+            reader.quoting = True
+        ended = bool(tokens) and (self.sentence.end == ":" or tokens[-1].text == ":")
+        if self.front and not self.after and (ended or self.sentence.item or self.sentence.heading):
+            reader.case = (*reader.case, *self.front)
+
+    def _supposes(self, at: int) -> bool:
+        """Whether what is supposed was read: a formula, or a size."""
+        return any(one.kind in ("formula", "term") for one in self.tokens[at:]) and self.some is None
+
+    def _label(self) -> None:
+        """'Head 1, short key: ...': a case in words."""
+        colon = next((at for at, one in enumerate(self.tokens) if one.kind == "mark" and one.text == ":"), None)
+        if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
-        self.found[start] = replace(first, role="condition", binder="suppose")
-        if first.node is not None:
-            self.supposed = [first.node]
-            later = [replace(one, under=(*one.under, first.node)) for one in self.found[start + 1 :]]
-            self.found[start + 1 :] = later
+        words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
+        if kind_of(words) == "worded" and not word_list()["label"] & set(words) and len(words) <= 5:
+            self.doubt = " ".join(words)
+            self.reader.clouded = True
+
+    def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
+        there = " ".join(clause.words)
+        if re.search(r"\bthere (?:is|are|exists?)\b|\bexists?\b|\bat least one\b", there):
+            self.some = []
+        for at in range(clause.start, clause.stop):
+            token = self.tokens[at]
+            if token.kind not in ("formula", "term"):
+                continue
+            bound, unread = _bound(self.tokens, at)
+            supposes = supposed_at is not None and supposed_at < at and not self.reader.supposed
+            if token.kind == "term":
+                self._term(token, at, bound, unread, quoted)
+            else:
+                self._formula(token, at, bound, unread, quoted, clause, supposes)
 
     # Formulas.
 
-    def _statements(self, tokens: Sequence[Token], sentence: Sentence, number: int, kind: Kind, question: bool) -> None:
-        clauses = _clauses(tokens)
-        front: list[t.Node] = []  # conditions that stand before what they bind
-        front_doubt = ""
-        after: list[int] = []  # the statements that a condition behind them may bind
-        continues = self.hypothetical and any(one.text in _CONTINUES for one in tokens[:2])
-        for clause in clauses:
-            hypothetical = continues or (
-                bool(after) and self.found[after[-1]].kind == "turned"
-                and tokens[clause.start : clause.start + 3] != ()
-                and any(one.text == "then" for one in tokens[clause.start : clause.start + 3])
-            )  # fmt: skip
-            quoted = clause.kind == "turned" or question or self.quoting or hypothetical
-            for at in range(clause.start, clause.stop):
-                token = tokens[at]
-                if token.kind not in ("formula", "term"):
-                    continue
-                bound, unread = _bound(tokens, at)
-                if unread and token.kind == "term":
-                    self._doubt(after, tokens, at, unread)
-                    front_doubt = front_doubt or ("" if after else unread)
-                    continue
-                if token.kind == "term":
-                    self._term(token, tokens, at, bound, sentence, number, front, after, quoted)
-                    continue
-                made = self._parsed(token, sentence, number)
-                if not made:
-                    continue
-                chained = self._conjoined(tokens, at, made)
-                if bound is not None or chained:
-                    self._conditions(made, bound, tokens, at, front, after, quoted)
-                    continue
-                lead = _lead(tokens, at)
-                if unread:
-                    front_doubt = front_doubt or unread
-                    self.clouded = True
-                some = bool(lead) and bool(
-                    {"exists", "exist"} & set(lead[-4:]) or lead[:2] in (["there", "is"], ["there", "are"])
-                )
-                role: Role = "wanted" if clause.wanted else "claim"
-                doubt, strict = front_doubt or self.case_doubt, False
-                behind = self._behind(tokens, at)
-                if behind or some:
-                    doubt, strict = behind or "there is", True
-                said_kind: Kind = "turned" if quoted else kind
-                before = set(lead) | {one.text for one in tokens[clause.start : at] if one.kind == "word"}
-                size = self._size(tokens, at, lead)
-                for one in made:
-                    after.append(len(self.found))
-                    self.found.append(
-                        replace(
-                            one,
-                            kind=said_kind,
-                            role=role,
-                            doubt=doubt,
-                            strict=strict,
-                            under=(*one.under, *self.supposed, *self.case, *front),
-                            lets=bool(_LETS & before),
-                            follows=bool(_FOLLOWS & before),
-                            example=bool(_EXAMPLE & before),
-                            size=size,
-                            earlier=tuple(self.earlier),
-                            clouded=self.clouded,
-                        )  # fmt: skip
-                    )
-            if quoted:
-                self.clouded = True
-        if sentence.end == ":" or (tokens and tokens[-1].text == ":"):
-            self.case = [*self.case, *front] if not after else self.case
-        elif front and not after and (sentence.item or sentence.heading):
-            self.case = [*self.case, *front]
+    def _formula(
+        self, token: Token, at: int, bound: _Bound | None, unread: str, quoted: bool, clause: _Clause, supposes: bool
+    ) -> None:
+        made = self._parsed(token, quoted)
+        if bound is not None and bound.binder in _REASONS and not any(_is_limit(one.node) for one in made):
+            bound = None
+        if self.some is not None and any(is_index(one.node) for one in made):
+            self.some += [one.node for one in made if one.node is not None]
+        elif supposes and bound is None and self.some is None and made and made[0].node is not None:
+            self._suppose(made, quoted)
+        elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
+            self._conditions(made, bound, at, quoted)
+        else:
+            self._claims(made, at, unread, quoted, clause)
 
-    def _parsed(self, token: Token, sentence: Sentence, number: int) -> list[Statement]:
-        """A formula as its statements; one that begins with a relation goes on from the one before."""
+    def _claims(self, made: Sequence[Statement], at: int, unread: str, quoted: bool, clause: _Clause) -> None:
+        reader, lead = self.reader, _lead(self.tokens, at)
+        if unread:
+            self.doubt = self.doubt or unread
+            reader.clouded = True
+        behind = _behind(self.tokens, at) or ("otherwise" if "otherwise" in lead else "")
+        before = {one.text for one in self.tokens[clause.start : at] if one.kind == "word"}
+        for one in made:
+            node = one.node
+            if node is not None and self.some is not None:
+                node = t.Exists(node, tuple(self.some), span=node.span)
+            self.after.append(len(self.found))
+            reason = bool(lead) and bool(_REASONS & set(lead[:1] + lead[-1:]))
+            self.found.append(
+                replace(
+                    one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
+                    doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
+                    under=(*one.under, *reader.supposed, *reader.case, *self.front),
+                    follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
+                    earlier=tuple(reader.earlier), clouded=reader.clouded,
+                )
+            )  # fmt: skip
+            if not reason:
+                reader.chain = self.after[-1]
+
+    def _parsed(self, token: Token, quoted: bool) -> list[Statement]:
+        """A formula as its statements; one that begins with a relation goes on from the claim before."""
         found: list[Statement] = []
-        base = Statement(
-            token.text, token.line, None, display=token.display, sentence=number, paragraph=sentence.paragraph
-        )
-        for node in parse_each(tidy(token.text), names=self.names, macros=self.commands):
+        paragraph = self.sentence.paragraph
+        base = Statement(token.text, token.line, None, display=token.display, sentence=self.number, paragraph=paragraph)
+        for node in self.reader.parsed(token.text):
             if isinstance(node, FormulaError):
                 found.append(replace(base, problem=node))
-                continue
-            last = found[-1].node if found else self._chain_end()
-            if goes_on(node):
-                if last is None:
-                    continue
-                if not found and self.found:
-                    before = self.found.pop()
-                    whole = joined(last, node)
-                    found.append(replace(before, node=whole, text=f"{before.text} {token.text}"))
-                    self.found.append(before)
-                    self.found.pop()
-                else:
-                    found[-1] = replace(found[-1], node=joined(last, node))
-                continue
-            line = token.line + token.text.count("\n", 0, max(0, node.span.start))
-            found.append(replace(base, node=node, text=_source(node, token.text), line=line))
+            elif goes_on(node):
+                chain = self.reader.chain
+                if found and found[-1].node is not None:
+                    found[-1] = replace(found[-1], node=joined(found[-1].node, node))
+                elif chain is not None and self.found[chain].node is not None and not quoted:
+                    before = self.found[chain]
+                    whole = joined(before.node, node)  # type: ignore[arg-type]
+                    kind = self.kind if before.kind == "neutral" else before.kind
+                    self.found[chain] = replace(before, node=whole, text=f"{before.text} {token.text}", kind=kind)
+                    self.after.append(chain)
+                elif isinstance(node, t.Relation) and len(node.terms) > 2:  # what it goes on from was not read
+                    rest = t.Relation(node.terms[1:], node.comparisons[1:], span=node.span)
+                    found.append(replace(base, node=rest))
+            else:
+                line = token.line + token.text.count("\n", 0, max(0, node.span.start))
+                found.append(replace(base, node=node, text=_source(node, token.text), line=line))
         return found
 
-    def _chain_end(self) -> t.Node | None:
-        last = self.found[-1] if self.found else None
-        return None if last is None or last.role not in ("claim", "wanted") else last.node
-
-    def _conjoined(self, tokens: Sequence[Token], at: int, made: Sequence[Statement]) -> bool:
-        """'for m = 1 and n = 2': a further condition; 'F, i != j': a range."""
-        last = self.found[-1] if self.found else None
-        if at == 0 or any(one.node is None for one in made):
-            return False
-        lead, before = _lead(tokens, at), at - 1 - len(_lead(tokens, at))
-        near = before >= 0 and tokens[before].kind in ("formula", "term", "mark")
-        ranges = all(is_index(one.node) and isinstance(one.node, t.Relation) for one in made if one.node is not None)
-        if ranges and near and not lead:
-            return True
-        if (
-            last is None
-            or last.role != "condition"
-            or before < 0
-            or not all(_plain_condition(one.node) for one in made)
-        ):
-            return False
-        if lead == ["and"] and tokens[before].kind == "formula":
-            return True
-        spoken = {name.base for one in made for name in t.every_name(one.node)}
-        return not lead and tokens[before].text == "," and bool(spoken) and spoken <= self.given
-
-    def _conditions(
-        self, made: Sequence[Statement], bound: _Bound | None, tokens: Sequence[Token], at: int,
-        front: list[t.Node], after: list[int], quoted: bool,
-    ) -> None:  # fmt: skip
-        """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
-        binder = bound.binder if bound is not None else "and"
+    def _suppose(self, made: Sequence[Statement], quoted: bool) -> None:
+        """'Suppose S': what follows in the paragraph is said under S."""
+        kind: Kind = "turned" if quoted else self.kind
         for one in made:
-            if one.node is None:
-                self._doubt(after, tokens, at, f"{binder} ${one.text}$")
-                self.found.append(replace(one, kind="turned" if quoted else "neutral", role="condition", binder=binder))
-                continue
-            node: t.Node = one.node
-            some = bound is not None and bound.some and (binder == "for" or "there" in _lead(tokens, at))
-            size = bound.size if bound is not None else ""
-            size = size or self._size(tokens, at, [])
-            kind: Kind = "turned" if quoted else "neutral"
-            under = (*self.supposed, *self.case)
-            self.found.append(
-                replace(one, role="condition", binder=binder, kind=kind, size=size, under=under,
-                        lets=binder in ("with", "where"))
-            )  # fmt: skip
-            self.earlier.append(node)
-            self._bind(node, some, bound, tokens, at, front, after)
+            self.found.append(replace(one, role="condition", binder="suppose", kind=kind))
+        self.reader.supposed = tuple(one.node for one in made if one.node is not None)
 
-    def _bind(
-        self, node: t.Node, some: bool, bound: _Bound | None, tokens: Sequence[Token], at: int,
-        front: list[t.Node], after: list[int],
-    ) -> None:  # fmt: skip
-        """A condition bound to what it stands beside."""
-        binder = bound.binder if bound is not None else "and"
-        behind = bool(after) and not self._opens(tokens, at)
-        if not behind:
-            if binder != "and" and after:
-                front.clear()
-            if some:
-                self.case_doubt = "for some"
-            front.append(node)
-            return
-        for place in reversed(after):
-            said = self.found[place]
-            if said.role == "condition":
+    # Conditions.
+
+    def _conjoined(self, at: int, made: Sequence[Statement]) -> bool:
+        """'for m = 1 and n = 2': a further condition; 'F, i != j': a range."""
+        lead = _lead(self.tokens, at)
+        before = at - 1 - len(lead)
+        if before < 0 or any(one.node is None for one in made):
+            return False
+        ranges = all(isinstance(one.node, t.Relation | t.Bond | t.Logic) and is_index(one.node) for one in made)
+        if ranges and not lead and bool(self.after):
+            return True
+        last = self.found[-1] if self.found else None
+        if last is None or last.role != "condition" or last.sentence != self.number:
+            return False
+        if not all(_plain_condition(one.node) for one in made):
+            return False
+        spoken = {name.base for one in made for name in t.every_name(one.node)}
+        if lead == ["and"] and self.tokens[before].kind == "formula":
+            return True
+        return not lead and self.tokens[before].text == "," and bool(spoken) and spoken <= self.reader.given
+
+    def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
+        """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
+        reader, binder = self.reader, bound.binder if bound is not None else "and"
+        for one in made:
+            size = (bound.size if bound is not None else "") or self._size(at, [])
+            self.found.append(
+                replace(
+                    one, role="condition", binder=binder, kind="turned" if quoted else self.kind, size=size,
+                    under=(*reader.supposed, *reader.case, *self.front), lets=binder in ("with", "where"),
+                )
+            )  # fmt: skip
+            if one.node is None:
+                self._narrow(at, f"{binder} ${one.text}$")
                 continue
+            some = bound is not None and bound.some and is_index(one.node) and not size
+            self._bind(one.node, some, at, binder)
+            reader.earlier.append(one.node)
+
+    def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
+        """A condition bound to what it stands beside."""
+        if not self.after or self._opens(at):
+            if binder != "and" and self.after:
+                self.front.clear()
             if some:
-                if said.node is not None:
-                    self.found[place] = replace(said, node=t.Exists(said.node, (node,), span=said.node.span))
+                self.doubt = "for some"
+            self.front.append(node)
+            return
+        for place in reversed(self.after):
+            said = self.found[place]
+            if some and said.node is not None:
+                self.found[place] = replace(said, node=t.Exists(said.node, (node,), span=said.node.span))
             else:
                 self.found[place] = replace(said, under=(*said.under, node))
-            if not (
-                is_index(node) and place > 0 and place - 1 in after and _shares_letter(self.found[place - 1], node)
-            ):
+            before = place - 1
+            if not (is_index(node) and before in self.after and _shares_letter(self.found[before], node)):
                 break
 
-    @staticmethod
-    def _opens(tokens: Sequence[Token], at: int) -> bool:
+    def _opens(self, at: int) -> bool:
         """Whether a condition opens a clause and something follows it: it binds that, and not what stands before."""
-        place = at - 1 - len(_lead(tokens, at))
-        lead = _lead(tokens, at)
-        opens = place < 0 or (tokens[place].kind == "mark" and tokens[place].text in ";:") or (
-            bool(lead) and lead[0] in ("and", "then", "so", "while", "but", "hence", "also", "thus", "therefore")
-            and tokens[place].kind in ("mark", "formula")
-        ) or (tokens[place].kind == "mark" and bool(lead) and lead[0] in ("if", "when"))  # fmt: skip
-        follows = any(one.kind == "formula" for one in tokens[at + 1 :])
-        return opens and follows
+        lead = _lead(self.tokens, at)
+        place = at - 1 - len(lead)
+        before = self.tokens[place] if place >= 0 else None
+        mark = before.text if before is not None and before.kind == "mark" else ""
+        opens = before is None or mark in (";", ":") or (mark == "," and lead[:1] in (["if"], ["when"]))
+        opens |= lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"]) and lead[1:2] != []
+        return opens and any(one.kind == "formula" for one in self.tokens[at + 1 :])
 
-    def _behind(self, tokens: Sequence[Token], at: int) -> str:
-        """The words of a binding right behind a formula that was not read."""
-        trail = _trail(tokens, at)
-        if not trail or trail[0] not in (
-            "for",
-            "if",
-            "when",
-            "whenever",
-            "unless",
-            "except",
-            "with",
-            "otherwise",
-            "only",
-        ):
-            return ""
-        stop = at + 1 + len(trail)
-        if stop < len(tokens) and tokens[stop].kind in ("formula", "term"):
-            bound, unread = _bound(tokens, stop)
-            return unread if bound is None else ""
-        harmless = _HARMLESS | _FILL | {"for", "with"}
-        if trail[0] == "for" and set(trail[1:]) & {"some", "one"}:
-            return " ".join(trail)
-        return "" if set(trail) <= harmless else " ".join(trail[:8])
-
-    def _doubt(self, after: Sequence[int], tokens: Sequence[Token], at: int, words: str) -> None:
-        """A binding that was not read, behind a formula: it may narrow that."""
-        if after and not self._opens(tokens, at):
-            last = self.found[after[-1]]
-            self.found[after[-1]] = replace(last, doubt=words, strict=True)
-        self.clouded = True
+    def _narrow(self, at: int, words: str) -> None:
+        """A binding that was not read: it may narrow what stands before it, or what follows."""
+        if self.after and not self._opens(at):
+            last = self.found[self.after[-1]]
+            strict = words.split()[0] in _NARROWING
+            self.found[self.after[-1]] = replace(last, doubt=last.doubt or words, strict=last.strict or strict)
+        else:
+            self.doubt = self.doubt or words
+        self.reader.clouded = True
 
     # Terms and sizes.
 
-    def _term(
-        self, token: Token, tokens: Sequence[Token], at: int, bound: _Bound | None, sentence: Sentence, number: int,
-        front: list[t.Node], after: list[int], quoted: bool,
-    ) -> None:  # fmt: skip
+    def _term(self, token: Token, at: int, bound: _Bound | None, unread: str, quoted: bool) -> None:
         """A term: 'for all $i$', 'for some $k$', 'a large $lambda$'."""
-        size = (bound.size if bound is not None else "") or self._size(tokens, at, _lead(tokens, at))
-        made = parse_each(tidy(token.text), names=self.names, macros=self.commands)
-        nodes = [node for node in made if isinstance(node, t.Node)]
+        if unread:
+            self._narrow(at, unread)
+            return
+        lead = _lead(self.tokens, at)
+        size = (bound.size if bound is not None else "") or self._size(at, lead)
+        nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
         names = [item for node in nodes for item in t.listed(node)]
         if not names or not all(isinstance(item, t.Name) for item in names):
             return
         if size and not quoted:
             for name in names:
-                end: t.Node = t.INFINITY if size == "large" else t.ZERO
-                node = t.Relation((name, end), ("->",), span=name.span)
-                self.found.append(
-                    Statement(token.text, token.line, node, role="size", size=size, sentence=number,
-                              paragraph=sentence.paragraph, lets=True)
-                )  # fmt: skip
-            return
-        quantified = bound is not None and bound.binder in ("for", "whenever") and bound.size == ""
-        if quantified and bound is not None and all(map(t.is_letter, names)):
-            lead = _lead(tokens, at)
-            every = bool({"all", "every", "each", "any"} & set(lead))
-            if bound.some:
-                self._bind(names[0], True, bound, tokens, at, front, after)
-            elif every:
-                for name in names:
-                    self._bind(name, False, bound, tokens, at, front, after)
+                node = t.Relation((name, t.INFINITY if size == "large" else t.ZERO), ("->",), span=name.span)
+                one = Statement(token.text, token.line, node, role="size", size=size, lets=True)
+                self.found.append(replace(one, sentence=self.number, paragraph=self.sentence.paragraph))
+        elif self.some is not None and all(map(t.is_letter, names)):
+            self.some += names
+        elif bound is not None and bound.binder in ("for", "whenever") and all(map(t.is_letter, names)):
+            every = bool(_EVERY & set(lead))
+            for name in names if bound.some or every else ():
+                self._bind(name, bound.some, at, "for")
 
-    @staticmethod
-    def _size(tokens: Sequence[Token], at: int, lead: Sequence[str]) -> str:
+    def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
-        near = list(lead[-3:])
-        trail = _trail(tokens, at)
-        stop = next((place for place, word in enumerate(trail) if word in ("and", "so", "then", "we", "for", "if")), 9)
-        comma = at + 2 < len(tokens) and tokens[at + 1].text == "," and tokens[at + 2].kind == "word"
-        trail = trail[: min(stop, 5)] or (_trail(tokens, at + 1)[:2] if comma else [])
-        copula = not trail or trail[0] in (
-            "is", "are", "large", "big", "huge", "small", "tiny", "sufficiently", "very", "arbitrarily", "being", "grows",
-            "chosen", "taken", "has", "to", "be", "must", "should", "large."
-        )  # fmt: skip
-        words = set(near) | (set(trail) if copula else set())
-        if words & _LARGE or "grows" in trail[:1]:
+        trail = _trail(self.tokens, at)
+        after = self.tokens[at + 1 : at + 3]
+        if not trail and len(after) == 2 and after[0].text == "," and after[1].kind == "word":
+            trail = _trail(self.tokens, at + 1)
+            trail = trail if trail[0] in (*word_list()["size"], "which") else []
+        stop = next((n for n, word in enumerate(trail) if word in ("and", "so", "then", "we", "for", "if", "in")), 6)
+        opening = {"is", "are", "being", "grows", "chosen", "taken", "which", "has", "must", "be", *word_list()["size"]}
+        trail = trail[:stop] if trail and trail[0] in opening else []
+        words = {*lead[-3:], *trail}
+        if words & _LARGE or trail[:1] == ["grows"]:
             return "large"
         return "small" if words & _SMALL else ""
 
@@ -644,18 +634,30 @@ class _Reader:
 
 
 def is_index(node: t.Node | None) -> bool:
-    """Whether a condition speaks of indices: i != a, b; or for all i."""
+    """Whether a condition speaks of indices: i != a, b; i in S; or for all i."""
     match node:
         case t.Name(base, None, _):
             return len(base) == 1
         case t.Listing(items):
-            return all(is_index(item) for item in items)
-        case t.Relation((t.Name(base, None, _), *_), _):
-            return base in "ijlr" and len(base) == 1
+            return all(map(is_index, items))
+        case t.Relation((t.Name(base, None, _), *others), _):
+            return base in ("i", "j", "l") and all(map(_is_place, others))
+        case t.Relation((first, t.Name(base, None, _), *others), _):
+            return base in ("i", "j", "l") and all(map(_is_place, (first, *others)))
         case t.Bond("in", left, _) | t.Logic("not", (t.Bond("in", left, _),)):
             return is_index(left)
         case _:
             return False
+
+
+def _is_place(node: t.Node) -> bool:
+    """Something that an index may be: a, 3, m + 1, 'a, b'."""
+    return all(isinstance(part, t.Name | t.Number | t.Listing | t.Sum | t.Negative | t.Dots) and
+               not (isinstance(part, t.Name) and part.index is not None) for part in t.walk(node))  # fmt: skip
+
+
+def _is_limit(node: t.Node | None) -> bool:
+    return isinstance(node, t.Relation) and "->" in node.comparisons
 
 
 def _shares_letter(said: Statement, condition: t.Node) -> bool:
@@ -665,10 +667,10 @@ def _shares_letter(said: Statement, condition: t.Node) -> bool:
 
 
 def _plain_condition(node: t.Node | None) -> bool:
-    """Whether names and numbers alone are compared: i != a, b."""
+    """Whether names and numbers alone are compared: n = 4."""
     terms = node.terms if isinstance(node, t.Relation) else ()
     flat = [item for term in terms for item in t.listed(term)]
-    return bool(flat) and all(isinstance(item, t.Name | t.Number) and not getattr(item, "index", None) for item in flat)
+    return bool(flat) and all(isinstance(item, t.Number) or t.is_letter(item) for item in flat)
 
 
 def _source(node: t.Node, text: str) -> str:
@@ -693,8 +695,3 @@ def tidy(text: str) -> str:
     text = _NUMBERED.sub("", text)
     text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
-
-
-def as_written(tokens: Sequence[Token]) -> str:
-    """Tokens as text."""
-    return shown(tokens)

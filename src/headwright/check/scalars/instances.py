@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
 
 from flint import arb
 
 from headwright.check.scalars.large import eventually, holds_far_out, limit, never
-from headwright.check.scalars.numbers import Range, ball_of
-from headwright.check.scalars.scalar import Number, Scalar
+from headwright.check.scalars.numbers import POSITIVE, Range, Symbol, ball_of
+from headwright.check.scalars.scalar import Number, Scalar, parameter
 from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
@@ -186,53 +186,76 @@ def smallest(left: Scalar | Number, comparison: str, right: Scalar | Number, whe
         return ball_of(low).union(ball_of(high))
 
 
-MOST_FAR = 12  # choices of the other names, when a huge integer is sought
-HUGE = 10**5  # decimal digits of an integer
+MOST_FAR = 12  # choices of the other names, when one is sent far out
+HUGE = 10**5  # decimal digits of a number that is written out
+FAR = Symbol("far")
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """A name for which a comparison fails far out: from some number on, or for all numbers near enough to 0."""
+
+    name: str
+    values: dict[str, Fraction]  # of the other names
+    near_zero: bool
+    sides: tuple[Scalar, Scalar]  # in terms of FAR, which is the name or 1 over it
+    where: Where
+
+    def at(self, far: Fraction) -> dict[str, Fraction]:
+        """The values of all names there."""
+        return {**self.values, self.name: 1 / far if self.near_zero else far}
 
 
 def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample with a huge integer: where the opposite holds from some number on, a power of ten beyond it.
+    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it.
 
     >>> from headwright.check.scalars import exp, number
-    >>> where = Where({"n": Range(1, integer=True)})
+    >>> where = Where({"n": Range(1, integer=True), "x": Range(0, 1, True, True)})
     >>> far_out(where.name("n"), "<=", exp(number(50)), where).values
     {'n': Fraction(10000000000000000000000, 1)}
+    >>> far_out(where.name("x"), ">=", exp(number(-30)), where).values == {"x": Fraction(1, 10**14)}
+    True
     """
-    if comparison == "!=" or _tied_to_others(left, right, where):
-        return None
     opposite = OPPOSITE[comparison]
-    for name, values, sides in _failing_beyond(left, comparison, right, where):
-        found = eventually(sides[0], opposite, sides[1], where.put(values), (name,))
-        if found is None or name not in found.threshold:
+    for one in fails_far(left, comparison, right, where):
+        found = eventually(one.sides[0], opposite, one.sides[1], one.where, (FAR,))
+        if found is None or FAR not in found.threshold:
             continue
-        border = found.threshold[name].value({})
+        border = found.threshold[FAR].value({})
         digits = int(float(border.log() / arb(10).log()) + 1) if border > 1 else 1
-        far = {**values, name: Fraction(10) ** min(digits, HUGE)}
+        far = one.at(Fraction(10) ** min(digits, HUGE))
         if digits < HUGE and allowed(far, where) and certain(left, opposite, right, far):
             return Instance(far, left.value(far), right.value(far))
     return None
 
 
-def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
-    """Whether a condition ties the names to others: values for them would have to be found too."""
-    return bool(where.tied() - left.names() - right.names())
-
-
-def _failing_beyond(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where
-) -> Iterator[tuple[str, dict[str, Fraction], list[Scalar]]]:
-    """Integers, with values of the other names and both sides there, for which the opposite holds from some number on.
+def fails_far(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Iterator[Beyond]:
+    """Names, with values of the others, for which it is proved that the comparison fails far out.
 
     This is quickly told, where a whole proof that fails takes long.
     """
-    names = sorted(left.names() | right.names())
-    for name in names:
-        if not where.range(name).integer or where.range(name).upper is not None:
-            continue
+    names = sorted(left.names() | right.names() | where.tied())
+    for name in names if comparison != "!=" else ():
+        known = where.range(name)
+        near_zero = known.lower == 0 and known.lower_open and not known.integer
+        if known.upper is not None and not (near_zero and isinstance(known.upper, Fraction | int)):
+            continue  # an end by a formula may come before what is far
+        far = parameter(FAR, POSITIVE)
+        moved = {name: 1 / far if near_zero else far}
         for values in islice(choices([other for other in names if other != name], where), MOST_FAR):
             sides = put_in(values, left, right)
-            if sides and holds_far_out(sides[0], OPPOSITE[comparison], sides[1], where.put(values), (name,)):
-                yield name, values, sides
+            if not sides or not allowed(values, where):
+                continue
+            here = where.put(values).put(moved)
+            here = replace(here, ranges={**here.ranges, FAR: POSITIVE})
+            both = (sides[0].put(moved), sides[1].put(moved))
+            if reach_large(here, (FAR,)) and holds_far_out(both[0], OPPOSITE[comparison], both[1], here, (FAR,)):
+                yield Beyond(name, values, near_zero, both, here)
+
+
+def _tied_to_others(left: Scalar, right: Scalar, where: Where) -> bool:
+    """Whether a condition ties the names to others: values for them would have to be found too."""
+    return bool(where.tied() - left.names() - right.names())
 
 
 DEPTHS = (9, 13, 25, 60)  # powers of ten: how far out, or how near an open end
@@ -268,15 +291,6 @@ def _ends(known: Range, depth: int) -> list[Fraction]:
         return [far] if high is None else []
     ends = [low + near if known.lower_open else low] if isinstance(low, Fraction) else [-far, Fraction(0)]
     return [*ends, *([high - near if known.upper_open else high] if isinstance(high, Fraction) else [Fraction(1)])]
-
-
-def fails_far(
-    left: Scalar, comparison: Comparison, right: Scalar, where: Where
-) -> tuple[str, dict[str, Fraction]] | None:
-    """An integer and values of the other names for which the opposite is proved from some (unwritten) number on."""
-    if comparison == "!=" or where.all_hypotheses():
-        return None
-    return next(((name, values) for name, values, _ in _failing_beyond(left, comparison, right, where)), None)
 
 
 def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | None:

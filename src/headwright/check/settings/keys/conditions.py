@@ -16,30 +16,25 @@ from itertools import islice
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars import POSITIVE, Scalar, Where, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import Parameter
+from headwright.check.scalars.proving import isolated, linear, needs
 from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
-from headwright.check.settings.keys.deciding import BENT, MARGIN, SLACK, Decider, own_name, solved_for
+from headwright.check.settings.keys.deciding import BENT, Decider, given_as
+from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, free_indices, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
-    REST,
-    ZERO,
     Hypothesis,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
-    apart,
-    is_every_key,
-    renamed,
     score_name,
 )
+from headwright.formula.reading.statements import for_every
 from headwright.formula.show import plain
-from headwright.formula.tree import Logic, Name, Node, Quantified, Relation, walk
+from headwright.formula.tree import Exists, Logic, Name, Node, Quantified, Relation, mapped, speaks_of, walk
 
 
 @dataclass(frozen=True)
@@ -78,6 +73,12 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
+        if bound.sign == "=" and doubt is None:  # then it is an abbreviation
+            decider = replace(
+                after, hypotheses=decider.hypotheses, scene=after.scene.knowing(**{bound.name: bound.value})
+            )
+            bounds.append((bound, said))
+            continue
         if given is not None:
             after = replace(after, hypotheses=decider.hypotheses, solved=(*decider.solved, given))
         turned = _turned(after, bound)
@@ -101,11 +102,13 @@ def _bound(scene: Scene, link: Relation) -> Bound:
     """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
-    for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
-        if isinstance(one, Name) and not scene.gives(one) and full_name(one) not in scene.definitions:
-            value = reader.scalar(other)
-            if all(name < full_name(one) for name in _own(value, scene)):
-                return Bound(full_name(one), turned, value, link)
+    gap = reader.scalar(left) - reader.scalar(right)
+    own = sorted(_own(gap, scene), reverse=True)
+    alone = [full_name(term) for term in link.terms if isinstance(term, Name) and full_name(term) in own]
+    for name in (*alone, *own):
+        found = isolated(gap, checked(sign), name, Where({**scene.ranges, **{x: scene.range_of(x) for x in own}}))
+        if found is not None and all(other < name for other in _own(found[1], scene)):
+            return Bound(name, *found, link)
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
 
@@ -120,7 +123,7 @@ def _defined(decider: Decider, bound: Bound) -> tuple[Hypothesis | None, Decisio
     if all(prove(need, kind, 0, where) for need, kind in needs(bound.value)):
         return None, None
     grown = exp(bound.value)
-    if all(prove(need, kind, 0, where) for need, kind in needs(grown)):
+    if bound.sign in (">", ">=") and all(prove(need, kind, 0, where) for need, kind in needs(grown)):
         return (exp(decider.scene.scalar(bound.name)), bound.sign, grown), None
     return None, Decision("undecided", f"{bound.value} is not known to be defined for all that is given")
 
@@ -168,27 +171,25 @@ MOST_TRIED = 200
 
 
 def assuming(
-    decider: Decider, claims: tuple[Said, ...], *, terse: bool = False
+    decider: Decider, claims: tuple[Said, ...]
 ) -> tuple[Decider, tuple[Said, ...], tuple[str, ...], list[Doubt]]:
-    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails.
-
-    `terse` says that nothing else was said, in words or in formulas that could not be read.
-    """
+    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails."""
     left: list[Said] = []
     readings: list[str] = []
     doubts: list[Doubt] = []
-    alike = _all_alike(decider, claims) if terse else None
-    if alike is not None:
-        return alike, (), (), [_only_alike(said) for said in claims]
     claims = _with_the_exercises_letters(claims, decider)
-    firm = any(states_condition(said.node) and not _follows(said) for said in claims)
-    for said in claims:
-        relations = [] if firm and _follows(said) else _score_relations(said.node)
+    written = [replace(said, node=in_scores(said.node, decider.scene)) for said in claims]
+    firm = any(states_condition(said.node) and not _follows(said) for said in written)
+    for said, plainly in zip(claims, written, strict=True):
+        relations = [] if firm and _follows(said) else _score_relations(plainly.node)
+        relations = [one for one in relations if not _holds_anyway(decider, one)]
         if not relations:
+            _check_understood(plainly.node)
             left.append(said)
             continue
-        left += [replace(said, node=one) for one in _without_scores(said.node)]
-        left_out = _left_out(said.node, decider)
+        left += [replace(said, node=one) for one in _without_scores(plainly.node)]
+        left += [said] if isinstance(said.node, Logic) and said.node.word == "implies" else []
+        left_out = _left_out(plainly.node, decider)
         for relation in relations:
             if left_out:
                 reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
@@ -196,51 +197,50 @@ def assuming(
                 continue
             decider, reading = _assumed(decider, relation)
             readings += [reading] if reading else []
-    for said in claims:
+    for said in written:
         doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", Name("q"))
     return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
 
 
-def _all_alike(decider: Decider, claims: tuple[Said, ...]) -> Decider | None:
-    """Where nothing is said but equations on all scores that hold when these are 0: the decider for such scores.
+def in_scores(node: Node, scene: Scene) -> Node:
+    """A statement with scores in place of the names that are defined by them: min_i (k_j - k_i)^T q for Delta."""
 
-    They are one case of what is said; what fails there is refuted, and nothing is proved by it.
-    """
-    scene = decider.scene
-    relations = [relation for said in claims for relation in _score_relations(said.node)]
-    if not relations or not all(_says_equal(said, scene) for said in claims):
-        return None
-    nought: dict[str, Scalar] = {score_name(which): ZERO for which in (*scene.classes.named, MEMBER, REST)}
-    for relation in relations:
-        letters = {
-            part.index.base for part in walk(relation) if isinstance(part, Name) and isinstance(part.index, Name)
-        }
-        reader = Reader(scene, dict.fromkeys(letters - set(scene.classes.named), MEMBER))
-        try:
-            left, right = (reader.value(term) for term in relation.terms)
-        except (MisfitError, UndeterminedError):
-            return None
-        if isinstance(left, Vec) or isinstance(right, Vec) or left == right or (left - right).put({**nought}) != ZERO:
-            return None
-    return replace(decider, scene=scene.knowing(**nought), assumed=(*decider.assumed, *relations))
+    def written(part: Node, depth: int = 0) -> Node:
+        defined = scene.definitions.get(full_name(part)) if isinstance(part, Name) else None
+        if defined is not None and depth < DEEPEST and speaks_of(written(defined, depth + 1), "q"):
+            return written(defined, depth + 1)
+        return mapped(part, lambda one: written(one, depth))
+
+    def each(part: Node) -> Node:
+        if isinstance(part, Relation) and len(part.terms) == 2:
+            return for_every(part)
+        return mapped(part, each)
+
+    found = written(node)
+    return node if found == node else each(found)
 
 
-def _says_equal(said: Said, scene: Scene) -> bool:
-    """Whether a claim consists of equations about the named key, or about all keys; not of the other keys alone."""
-    relations = _score_relations(said.node)
-    if not relations or any(one.comparisons != ("=",) for one in relations):
+def _holds_anyway(decider: Decider, relation: Relation) -> bool:
+    """An equation that is true whatever the scores are is no condition."""
+    letters = {part.index.base for part in walk(relation) if isinstance(part, Name) and isinstance(part.index, Name)}
+    reader = Reader(decider.scene, dict.fromkeys(letters - set(decider.scene.classes.named), MEMBER))
+    try:
+        left, right = (reader.value(term) for term in relation.terms)
+    except (MisfitError, UndeterminedError):
         return False
-    conditions = [one for part in walk(said.node) if isinstance(part, Quantified) for one in part.conditions]
-    every = bool(conditions) and all(isinstance(one, Name) for one in conditions)
-    indices = {part.index for part in walk(said.node) if isinstance(part, Name)}
-    return every or (not conditions and {Name(name) for name in scene.classes.named} <= indices)
+    return relation.comparisons == ("=",) and left == right
 
 
-def _only_alike(said: Said) -> Doubt:
-    reason = "an equation between scores was tried with scores that are all 0, and not judged beyond"
-    return Doubt(_score_relations(said.node)[0], Decision("undecided", reason), said)
+def _check_understood(node: Node) -> None:
+    """What speaks of scores in another way, 'for some i', is no condition that can be relied on, and no claim."""
+    spoken = [
+        part for part in walk(node) if isinstance(part, Exists) or (isinstance(part, Logic) and part.word == "or")
+    ]
+    for part in spoken:
+        if any(_score_relations(one) for one in walk(part) if isinstance(one, Relation)):
+            raise MisfitError("this condition on scores is not understood", part, fix="say it for all i \\ne j")
 
 
 def _follows(said: Said) -> bool:
@@ -341,6 +341,8 @@ def _score_relations(node: object) -> list[Relation]:
     match node:
         case Logic("and", items):
             return [relation for item in items for relation in _score_relations(item)]
+        case Logic("implies", (condition, conclusion)) if speaks_of(conclusion, "alpha", "c"):
+            return _score_relations(condition)
         case Quantified(body, _):
             return _score_relations(body)
         case Relation(terms, signs):
@@ -358,8 +360,7 @@ def _score_relations(node: object) -> list[Relation]:
 def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
     (a, b), (sign,) = relation.terms, relation.comparisons
     scene = decider.scene
-    indices = (part.index for part in walk(relation) if isinstance(part, Name) and part.base == "k")
-    others = {index.base for index in indices if isinstance(index, Name)} - set(scene.classes.named)
+    others = {*free_indices(relation, scene)} - set(scene.classes.named)
     reader = Reader(scene, dict.fromkeys(others, MEMBER))
     try:
         left, right = reader.value(a), reader.value(b)
@@ -367,24 +368,16 @@ def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
         raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
     if isinstance(left, Vec) or isinstance(right, Vec):
         raise MisfitError("a condition on numbers was expected", relation)
-    decider = replace(decider, assumed=(*decider.assumed, relation))
-    if sign in ("<", "<=", "<<"):
-        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]  # type: ignore[assignment]
-    if sign not in (">", ">=", ">>"):
+    if sign not in ("=", ">", ">=", ">>", "<", "<=", "<<"):
         raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
-    _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
-    known = Range(0, lower_open=sign in (">", ">>"))
-    name = own_name(MARGIN if sign == ">>" else SLACK, "", scene)
-    slack = parameter(name, known)
-    reading = f"{plain(relation)} is read as: the difference is as large as one likes" if sign == ">>" else ""
-    solved = solved_for(left - right - slack, score_name(scene.classes.named[0]))
-    if solved is None:
-        hypothesis: Hypothesis = (left - right, "=" if sign == ">>" else sign, slack if sign == ">>" else ZERO)
-        if not (left - right).names() - set(scene.exercise.parameters):
-            raise MisfitError("this says nothing of the scores", relation)
-        return replace(decider, solved=(*decider.solved, hypothesis)), reading
-    ranges = {**scene.ranges} if sign == ">>" else {**scene.ranges, name: known}
-    return replace(decider, scene=replace(scene, ranges=ranges).knowing(**{solved[0]: solved[1]})), reading
+    if not (left - right).names() - set(scene.exercise.parameters):
+        raise MisfitError("this says nothing of the scores", relation)
+    if others:
+        _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
+    decider = replace(decider, assumed=(*decider.assumed, relation))
+    given = given_as(left, sign, right, score_name(scene.classes.named[0]), "", scene)
+    much = sign in (">>", "<<")
+    return given.told(decider), f"{plain(relation)} is read as: {given.reading}" if much else ""
 
 
 def _check_common(reader: Reader, relation: Relation) -> None:
@@ -392,16 +385,5 @@ def _check_common(reader: Reader, relation: Relation) -> None:
     left, right = (reader.scalar(term) for term in relation.terms)
     gap, name = left - right, score_name(MEMBER)
     bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
-    if not (_straight(gap, name) or _straight(bent, BENT)):
+    if linear(gap, name) is None and linear(bent, BENT) is None:
         raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
-
-
-def _straight(value: Scalar, name: str) -> bool:
-    """Whether it is a multiple of the name plus something that does not depend on it."""
-    start, one = value.put({name: ONE}), value.put({name: number(2)})
-    slope = one - start
-    return name not in slope.names() and value == start + slope * (parameter(name, _range(value, name)) - ONE)
-
-
-def _range(value: Scalar, name: str) -> Range:
-    return next((atom.range for atom in value.atoms() if isinstance(atom, Parameter) and atom.name == name), REAL)

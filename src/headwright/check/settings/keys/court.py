@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
+from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.chance import shaken
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.indices import spelt
 from headwright.check.settings.keys.laws import drawn_as_moments, speaks_of_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
@@ -30,6 +31,7 @@ from headwright.check.settings.keys.scene import (
     score_name,
 )
 from headwright.check.verdict import Verdict
+from headwright.formula import tree as t
 from headwright.formula.show import plain
 from headwright.formula.tree import Call, Name, Relation, walk
 
@@ -186,11 +188,11 @@ class KeysSetting:
         if self.setting.noise == "vanishing":
             scene = scene.defining(variance_named((said.node for said in answer.claims), scene))
         self._check_fair(scene)
-        decider, doubts = stated(Decider(scene), answer.conditions)
-        claims = tuple(replace(said, node=drawn_as_moments(said.node)) for said in answer.claims)
+        decider, doubts = stated(Decider(scene), [_spelt(said, scene) for said in answer.conditions])
+        claims = tuple(_spelt(replace(said, node=drawn_as_moments(said.node)), scene) for said in answer.claims)
         readings: tuple[str, ...] = ()
         if self.exercise.condition:
-            decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)
+            decider, claims, readings, more = assuming(decider, claims)
             doubts += more
         conditions = tuple(
             judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
@@ -200,7 +202,8 @@ class KeysSetting:
     def _scene(self, answer: Answer) -> Scene:
         given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         own = {name: said.node for name, said in answer.definitions.items()}
-        return opening(self.exercise, self.setting).defining({**given, **own})
+        scene = opening(self.exercise, self.setting).defining({**given, **own})
+        return scene.defining({name: spelt(node, scene) for name, node in own.items()})
 
     def _check_fair(self, scene: Scene) -> None:
         """A query is chosen before chance decides on the lengths: it must not depend on them."""
@@ -233,7 +236,7 @@ class KeysCourt:
         spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
         if any(isinstance(part, Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
-        findings = list(decider.findings(claim))
+        findings = [one for plainly in _each(claim, decider.scene) for one in decider.findings(plainly)]
         if not findings:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
         if any(one.decision.word == "proved" for one in findings):  # of keys that there are none of, nothing is said
@@ -251,6 +254,21 @@ class KeysCourt:
         before = argument(self.decider.scene) if verdict.word == "proved" else ""
         reason = "; ".join(said for said in (before, verdict.reason, *readings) if said)
         return replace(verdict, reason=reason, **more)
+
+
+def _spelt(said: Said, scene: Scene) -> Said:
+    return replace(said, node=spelt(said.node, scene))
+
+
+def _each(claim: Claim, scene: Scene) -> Iterator[Claim]:
+    """The claim without sets of indices: one for each index of a set that is listed."""
+    node = t.said_under(claim.link, claim.under)
+    plainly = spelt(node, scene)
+    if plainly == node:
+        yield claim
+        return
+    for one in claims(plainly, claim.role, claim.said):
+        yield replace(one, negated=claim.negated)
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:

@@ -9,7 +9,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Literal
@@ -21,6 +21,7 @@ from headwright.check.judging import Claim, shown
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.proving import isolated, linear, needs
 from headwright.check.scalars.scalar import Function, of_atom, roundings
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
@@ -35,29 +36,34 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
+from headwright.check.settings.keys.indices import (
+    Meant,
+    Order,
+    about_indices,
+    extremes,
+    free_indices,
+    meant,
+    places_keys,
+)
 from headwright.check.settings.keys.laws import (
     decide_exactly,
     is_vanishing_noise,
     speaks_of_moments,
     speaks_of_variance,
 )
-from headwright.check.settings.keys.meaning import Reader, Value, scalars_in
+from headwright.check.settings.keys.meaning import UNLIKE, Reader, Value, scalars_in
 from headwright.check.settings.keys.scene import (
     FIRST,
+    MEMBER,
     REST,
     SEPARATED,
     VARIANCE,
     ZERO,
     Hypothesis,
-    Meant,
     Scene,
     UndeterminedError,
     Vec,
-    about_indices,
     closeness_name,
-    free_indices,
-    meant,
-    places_keys,
     score_name,
 )
 from headwright.check.settings.matrices.known import names_in
@@ -176,14 +182,57 @@ def own_name(kind: str, of: str, scene: Scene) -> Symbol:
     return name
 
 
-def solved_for(gap: Scalar, name: str) -> tuple[str, Scalar] | None:
+def solved_for(gap: Scalar, name: str) -> Scalar | None:
     """The gap set to 0 and solved for a score that enters it as itself."""
-    rest = gap.put({name: ZERO})
-    slope = gap - rest
-    own = parameter(name)
-    if name not in gap.names() or slope not in (own, -own):
-        return None
-    return name, -rest if slope == own else rest
+    found = linear(gap, name)
+    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
+
+    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
+    known: Mapping[str, Scalar] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
+    reading: str = ""
+
+    def told(self, decider: Decider) -> Decider:
+        """The decider under it."""
+        if self.hypothesis is not None:
+            return replace(decider, solved=(*decider.solved, self.hypothesis))
+        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
+        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
+
+
+DIFFERENCE, RATIO = "the difference is as large as one likes", "the ratio is as large as one likes"
+
+
+def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
+    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
+
+    'Much larger' is read of the difference of scores, and of the ratio of exponentials.
+    """
+    if sign in ("<", "<=", "<<"):
+        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
+    much, reading, where = sign == ">>", DIFFERENCE, Where(scene.ranges)
+    name = own_name(MARGIN if much else SLACK, of, scene)
+    known = Range(0, lower_open=sign != ">=")
+    slack = ZERO if sign == "=" else parameter(name, known)
+    ranges = None if much or sign == "=" else (name, known)
+    positive = all(prove(side, ">", 0, where) for side in (left, right))
+    found = solved_for(left - right - slack, score)
+    if found is None and much and positive:
+        left, right, reading = ln(left), ln(right), RATIO
+        found = solved_for(left - right - slack, score)
+    if found is not None:
+        return Assumed(ranges, {score: found}, reading=reading)
+    for one, other in () if much else ((left, right), (exp(left), exp(right))):
+        bound = isolated(one - other, checked(sign), score, where)
+        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
+            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
+    gap = left - right
+    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO), reading=reading)
 
 
 @dataclass(frozen=True)
@@ -338,17 +387,40 @@ class Decider:
                 yield finding
 
     def _link(self, one: Meant) -> Iterator[Finding]:
+        for case in extremes(one, self.scene):
+            for finding in self._case(case):
+                yield replace(finding, link=one.link)
+
+    def _case(self, one: Meant) -> Iterator[Finding]:
         scene, link, picked = self.scene, one.link, one.homes
         for index, home in picked.items():
             scene = scene.picking(index, home)
+        none_left = tuple((scene.classes.count(home), "=", ZERO) for home in one.absent)
         for case in scene.cases():
-            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are))
+            here = replace(self, scene=case, solved=(*self.solved, *scene.there_are, *none_left))
             for index in picked:
                 here = here._bound(index)
-            decision = here._decided(link)
-            if decision is not None:
-                found = here._cautious(link, here._near_the_means(link, decision))
-                yield Finding(link, found, here.scene, self.vanishing)
+            ordered = here._ordered(one.orders)
+            decision = None if ordered is None else ordered._decided(link)
+            if ordered is not None and decision is not None:
+                found = ordered._cautious(link, ordered._near_the_means(link, decision))
+                yield Finding(link, found, ordered.scene, self.vanishing)
+
+    def _ordered(self, orders: Sequence[Order]) -> Decider | None:
+        """The same where a key has the largest score of some; None where it cannot have."""
+        given = list(self.solved)
+        for order in orders:
+            more = Reader(self.scene, {}).scalar(order.more)
+            less = Reader(self.scene, {order.index: MEMBER} if order.index else {}).scalar(order.less)
+            for name in UNLIKE & less.names() if order.index else ():
+                if linear(less, name) is None:
+                    raise MisfitError("which key has the largest or smallest value is not understood", order.less)
+            if more.rational is not None and less.rational is not None:
+                if more.rational < less.rational:
+                    return None
+            elif more != less:
+                given.append((more, ">=", less))
+        return replace(self, solved=tuple(given))
 
     def _bound(self, index: str) -> Decider:
         """The conditions on scores hold for a key that was picked, too."""
@@ -358,21 +430,9 @@ class Decider:
             unpicked = replace(scene, classes=replace(scene.classes, picked={}))
             reader = Reader(scene, dict.fromkeys(free_indices(relation, unpicked), index))
             (a, b), (sign,) = relation.terms, relation.comparisons
-            if sign in ("<", "<=", "<<"):
-                a, b = b, a
-            gap = reader.scalar(a) - reader.scalar(b)
-            if score_name(index) not in gap.names():
-                continue  # it is not about this key
-            much = sign in (">>", "<<")
-            name = own_name(MARGIN if much else SLACK, index, scene)
-            known = Range(0, lower_open=len(sign) == 1 or much)
-            found = solved_for(gap - parameter(name, known), score_name(index))
-            if found is None:
-                much_more: Hypothesis = (gap, "=", parameter(name, known))
-                here = replace(here, solved=(*here.solved, much_more if much else (gap, sign.replace("<", ">"), ZERO)))
-                continue
-            ranges = scene.ranges if much else {**scene.ranges, name: known}
-            here = replace(here, scene=replace(scene, ranges=ranges).knowing(**{found[0]: found[1]}))
+            left, right = reader.scalar(a), reader.scalar(b)
+            if score_name(index) in (left - right).names():  # else it is not about this key
+                here = given_as(left, sign, right, score_name(index), index, scene).told(here)
         return here
 
     def _near_the_means(self, link: Relation, decision: Decision) -> Decision:

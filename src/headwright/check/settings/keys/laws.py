@@ -14,7 +14,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, Tending, decide, decide_all
-from headwright.check.exercise import NormalLaw, parsed
+from headwright.check.exercise import NormalLaw
 from headwright.check.scalars import Range, Scalar, Where, number
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import ONE, VARIANCE, ZERO, Hypothesis, Scene, UndeterminedError, Vec

@@ -237,7 +237,7 @@ class Reader:
         if self.sums >= MOST_SUMS:
             raise MisfitError(f"more than {MOST_SUMS} sums stand inside one another", node)
         total: Value | None = None
-        for which in self._members(node):
+        for which in self.members(node):
             value = self._summed(node, which) if which in self.scene.classes.many else self._at(which, node)
             total = value if total is None else _plus(total, value, node)
         return ZERO if total is None else total
@@ -245,7 +245,8 @@ class Reader:
     def _at(self, which: str, node: t.BigSum) -> Value:
         return replace(self, bound={**self.bound, node.index: which}, sums=self.sums + 1).value(node.body)
 
-    def _members(self, node: t.BigSum) -> list[str]:
+    def members(self, node: t.BigSum) -> list[str]:
+        """The classes of keys over which a sum runs."""
         members = list(self.scene.classes.all)
         for condition in node.conditions:
             members = [which for which in members if self._allowed(which, condition, node.index)]
