@@ -310,7 +310,8 @@ class Names:
         for name in names:
             full = full_name(name)
             wanted = full in self.exercise.answer or full in self.exercise.redefines
-            own = not self.gives(name) and not t.speaks_of(right, name.base)
+            inside = full in full_names(right) or (name.index is None and t.speaks_of(right, name.base))
+            own = not self.gives(name) and not inside
             if not (wanted or own):
                 return False
         return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))

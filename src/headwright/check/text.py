@@ -173,8 +173,9 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
                 held = []
             elif mark == ")" and held is not None:
                 following = sentence.tokens[at + 1].text if at + 1 < len(sentence.tokens) else ""
-                formula = bool(outer) and (outer[-1].kind == "formula" or following == ":" or _conditional(outer))
-                if formula and _binds(held):
+                case = following == ":" or (bool(outer) and _conditional(outer))
+                formula = bool(outer) and outer[-1].kind == "formula"
+                if _binds(held) and (formula or (case and all(map(_names_a_case, held)))):
                     outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
                 elif held:
                     inner.append(held)
@@ -185,6 +186,14 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         if outer:
             yield replace(sentence, tokens=tuple(outer))
         yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
+
+
+_CASE = re.compile(r"\s*\\?[a-zA-Z]+(?:_\w)?\s*(?:=|<|>|\\[lg]eq?|\\[lg]t)\s*(?:\\[td]?frac)?[\s\d./{}-]+\s*")
+
+
+def _names_a_case(token: Token) -> bool:
+    """c = 1/2, g > 1."""
+    return token.kind == "formula" and _CASE.fullmatch(token.text) is not None
 
 
 def _conditional(outer: Sequence[Token]) -> bool:
@@ -254,6 +263,31 @@ _NOT_SUBJECTS = frozenset(
 )  # fmt: skip
 
 
+_COMPARED = re.compile(
+    r"(?:is|are|must be|should be|has to be|have to be) (?:(?P<much>much|significantly|far|considerably|substantially|a lot) )?"
+    r"(?:(?P<more>larger|greater|bigger|higher)|(?P<less>smaller|less|lower)) than(?P<rest>(?: \w+)*)"
+    r"|(?:is|must be|should be|has to be) (?:very |very much )?(?P<large>large) (?:relative to|compared (?:to|with))(?P<also>(?: \w+)*)"
+)
+_SCORES = frozenset(("dot", "product", "products", "score", "scores", "inner", "scalar", "all", "any", "every", "each", "the",
+                     "that", "those", "other", "others", "remaining", "of", "ones"))  # fmt: skip
+
+
+def _sign(phrase: str) -> str | None:
+    r"""The sign that words between two formulas stand for.
+
+    >>> _sign("is at most"), _sign("is significantly larger than all other scores"), _sign("is nicer than")
+    ('\\le', '\\gg', None)
+    """
+    if phrase in _SIGNS:
+        return _SIGNS[phrase]
+    found = _COMPARED.fullmatch(phrase)
+    if found is None or not set((found["rest"] or found["also"] or "").split()) <= _SCORES:
+        return None
+    if found["large"] or (found["more"] and found["much"]):
+        return r"\gg"
+    return r"\ll" if found["much"] else ">" if found["more"] else "<"
+
+
 def _with_signs(tokens: Sequence[Token]) -> list[Token]:
     """'$x$ is at most $y$' as one formula, where x is what is spoken of."""
     found: list[Token] = []
@@ -262,14 +296,15 @@ def _with_signs(tokens: Sequence[Token]) -> list[Token]:
         last = found[-1] if found else None
         phrase = _trail(tokens, at - 1) if at else []
         stop = at + len(phrase)
-        sign = _SIGNS.get(" ".join(phrase))
+        sign = _sign(" ".join(phrase)) if phrase else None
         if last is not None and sign and last.kind in ("term", "formula") and stop < len(tokens):
             follower = tokens[stop]
-            before = found[-2].text if len(found) > 1 else ""
+            before = [one.text for one in found[-3:-1]]
+            subject = before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
             plain = last.kind == "term" or sign != "="
             plain &= sign != r"\implies" or (last.kind == "formula" and follower.kind == "formula")
             inline = follower.kind in ("term", "formula") and not last.display and not follower.display
-            if inline and plain and before not in _NOT_SUBJECTS:
+            if inline and plain and subject:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
@@ -288,7 +323,8 @@ _FILL = frozenset(
     ("the", "other", "others", "remaining", "index", "indices", "number", "numbers", "integer", "integers", "fixed",
      "constant", "scalar", "real", "positive", "value", "values", "sufficiently", "enough", "parameter", "two", "three",
      "factor", "that", "of", "choice", "arbitrary", "different", "large", "big", "huge", "small", "tiny", "and", "very",
-     "arbitrarily", "non-negative", *_EVERY, *_SOME)
+     "arbitrarily", "non-negative", "dot", "product", "inner", "score", "scores", "weight", "weights", "query", "vector",
+     "matrix", "ratio", "norm", "length", "temperature", "sum", *_EVERY, *_SOME)
 )  # fmt: skip
 _THINGS = frozenset(
     ("key", "keys", "token", "tokens", "head", "heads", "values", "value", "cases", "positions", "queries", "others")
@@ -413,6 +449,7 @@ class _Heard:
         self.doubt = ""  # a condition in words that stands there
         self.after: list[int] = []  # the claims that a condition behind them may bind
         self.some: list[t.Node] | None = None  # 'there is an i with ...'
+        self.one: t.Name | None = None  # 'for one i'
 
     @property
     def found(self) -> list[Statement]:
@@ -436,9 +473,21 @@ class _Heard:
             before_quoted = quoted
         if supposed_at is not None and not self._supposes(supposed_at):
             reader.quoting = True
+        self._single_out()
         ended = bool(tokens) and (self.sentence.end == ":" or tokens[-1].text == ":")
         if self.front and not self.after and (ended or self.sentence.item or self.sentence.heading):
             reader.case = (*reader.case, *self.front)
+
+    def _single_out(self) -> None:
+        """'for one i' narrows what is said of i, unless that is said for all others."""
+        for place in self.after if self.one is not None else ():
+            said = self.found[place]
+            others = [part for part in said.under if isinstance(part, t.Relation) and part.comparisons == ("!=",)]
+            if any(part.terms[1] == self.one for part in others):
+                kept = tuple(part for part in said.under if part != self.one)
+                self.found[place] = replace(said, under=kept)
+            else:
+                self.found[place] = replace(said, doubt="for some", strict=True)
 
     def _supposes(self, at: int) -> bool:
         """Whether what is supposed was read: a formula, or a size."""
@@ -450,7 +499,7 @@ class _Heard:
         if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
-        if kind_of(words) == "worded" and not word_list()["label"] & set(words) and len(words) <= 5:
+        if kind_of(words) == "worded" and word_list()["label"] & set(words) and len(words) <= 5:
             self.doubt = " ".join(words)
             self.reader.clouded = True
 
@@ -609,7 +658,9 @@ class _Heard:
         if not self.after or self._opens(at):
             if binder != "and" and self.after:
                 self.front.clear()
-            if some:
+            if some and isinstance(node, t.Name):
+                self.one = node  # 'for one i, ... for all j != i': i is the one that is singled out
+            elif some:
                 self.doubt = "for some"
             self.front.append(node)
             return
@@ -654,7 +705,10 @@ class _Heard:
         size = (bound.size if bound is not None else "") or self._size(at, lead)
         nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
         names = [item for node in nodes for item in t.listed(node)]
-        if not names or not all(isinstance(item, t.Name) for item in names):
+        conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
+        if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
+            if conditional:
+                self._narrow(at, " ".join([*lead, f"${token.text}$", *_trail(self.tokens, at)][:9]))
             return
         if size and not quoted:
             for name in names:
@@ -742,12 +796,18 @@ _CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
 _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$")
 
 
+_REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{[^{}]*\}(?:[^()]|\([^()]*\))*\)\s*$")
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*\(?\s*\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|as|def)\b[^{}$]*\}\s*\)?\s*(?=\\\\|$)"
+)
+
+
 def tidy(text: str) -> str:
     r"""Without the mark that ends a sentence and without a number, and with two habits spelled out.
 
     >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1. \tag{3}")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = _NUMBERED.sub("", text)
+    text = _COMMENT.sub("", _REMARK.sub("", _NUMBERED.sub("", text)))
     text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
