@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
-from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names
+from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names, named
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.names import Names, names_on_the_left, tends
 from headwright.check.settings.keys.conditions import states_condition
@@ -30,6 +31,7 @@ class Definition:
     statement: Statement
     rank: int
     case: tuple[t.Node, ...] = ()
+    soft: bool = False  # 'with lambda = 0 ...': a definition only if nothing else is said of the name
 
     @property
     def said(self) -> Said:
@@ -92,7 +94,7 @@ def sorted_out(
     sorter = _Sorter(exercise, statements, names, own)
     for one in statements:
         sorter.take(one)
-    return sorter.contents
+    return sorter.finished()
 
 
 class _Sorter:
@@ -107,13 +109,43 @@ class _Sorter:
             for one in statements
             if one.kind != "turned" and one.node is not None and self._defines_any(one)
         }
+        self.objects = {one.sentence for one in statements if one.kind != "turned" and self._defines_asked(one)}
         self.assumed: list[t.Node] = []  # 'let n = 2'
         self.instead: tuple[t.Node, ...] = ()  # a given name that was defined anew
         self.instead_in = -1
 
+    def finished(self) -> Contents:
+        """The answer once everything was taken: what only seemed to define a name is a condition."""
+        contents = self.contents
+        bounded = {name for said, _ in contents.bounds for name in full_names(said.node)}
+        for name in {one.name for one in contents.own}:
+            mine = [one for one in contents.own if one.name == name]
+            firm = [one for one in mine if not one.soft]
+            soft = [] if firm or name in bounded or len({one.value for one in mine}) > 1 else mine[:1]
+            contents.own = [one for one in contents.own if one.name != name] + (firm[:1] or soft)
+            for one in firm[1:]:
+                link = t.Relation((named(name), one.value), ("=",), span=one.value.span)
+                if one.value != firm[0].value:
+                    contents.claims.append(Claimed(one.statement, link, one.statement.under, True))
+        contents.own.sort(key=lambda one: one.statement.number)
+        contents.claims.sort(key=lambda one: one.statement.number)
+        values = {(one.name, one.value) for one in (*contents.own, *contents.asked)}
+
+        def kept(part: t.Node) -> bool:
+            made = list(_values(part)) if isinstance(part, t.Relation) and self.names.defines(part) else []
+            return not made or any(pair not in values for pair in made)
+
+        contents.claims = [replace(one, under=tuple(filter(kept, one.under))) for one in contents.claims]
+        return contents
+
     def _defines_any(self, one: Statement) -> bool:
         node = None if one.node is None else t.unquantified(one.node)
         return any(self.names.defines(item) for item in t.conjuncts(node)) if node is not None else False
+
+    def _defines_asked(self, one: Statement) -> bool:
+        items = [] if one.node is None else t.conjuncts(_body(one.node))
+        made = [item for item in items if isinstance(item, t.Relation) and self.names.defines(item)]
+        return any(name in self.exercise.answer for item in made for name, _ in _values(item))
 
     def take(self, one: Statement) -> None:
         """One statement."""
@@ -174,7 +206,7 @@ class _Sorter:
                 and self._redefines(item) is None
                 and self.names.defines(item)
             ):
-                self._define(one, item, ())
+                self._define(one, item, one.under)
             elif isinstance(item, t.Relation) and introduces and any(self.names.chosen(item)):
                 self._bound(one, item)
 
@@ -204,6 +236,8 @@ class _Sorter:
                 self._anew(one, link, under)
             case t.Relation() as link if self.names.defines(link):
                 self._define(one, link, under)
+            case t.Relation() as link if (tied := self._tied(one, link)) is not None:
+                self._define(one, tied, under)
             case t.Relation() as chain if one.lets and about_parameters(chain, self.exercise):
                 self.assumed.append(chain)
                 self.contents.given.append(one)
@@ -218,6 +252,30 @@ class _Sorter:
         items = [item for item in t.conjuncts(node) if isinstance(item, t.Relation)]
         wanted = [name for item in items if self.names.defines(item) for name, _ in _values(item)]
         return any(name in self.exercise.answer for name in wanted)
+
+    def _tied(self, one: Statement, link: t.Relation) -> t.Relation | None:
+        """'1/tau = ln(n/epsilon)', 'epsilon = 2 delta', 'n/epsilon = e^t': an equation solved for the one unknown."""
+        if link.comparisons != ("=",):
+            return None
+        for inside, value in (link.terms, link.terms[::-1]):
+            names = [name for name in t.every_name(inside) if full_name(name) not in ("e", "pi")]
+            unknown = {full_name(name) for name in names if name.index is None and self._is_unknown(name)}
+            asked = bool(unknown & set(self.exercise.answer))
+            if len(unknown) != 1 or (not asked and not (one.lets and one.kind == "neutral")):
+                continue
+            (name,) = unknown
+            numbers = {name, "e", "pi", *self.exercise.parameters}
+            if name in COUNTS or name in full_names(value) or isinstance(inside, t.Name):
+                continue
+            if self.exercise.keys is None or not full_names(inside, value) <= numbers:
+                continue
+            found = _solved(inside, name, value)
+            if found is not None:
+                return t.Relation((named(name), found), ("=",), span=link.span)
+        return None
+
+    def _is_unknown(self, name: t.Name) -> bool:
+        return full_name(name) in self.exercise.answer or self.names.is_own(name)
 
     def _anew(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         """A given name defined anew: for tokens it holds in its paragraph, else for the whole answer."""
@@ -252,7 +310,7 @@ class _Sorter:
 
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents = self.contents
-        case = (*self.names.case(under), *self.assumed)
+        case = (*self.names.case(under, t.Listing(link.terms[1:])), *self.assumed)
         case = tuple(part for part in case if not self._is_definition(part))
         rank = NEUTRAL if one.kind == "neutral" or one.display else WORDED
         rank = QUOTED if one.strict else rank
@@ -267,14 +325,10 @@ class _Sorter:
                     contents.asked.append(made)
             elif one.example:
                 contents.examples.append(made)
-            elif case:
+            elif not case:
+                contents.own.append(replace(made, soft=one.role == "condition" and one.sentence not in self.objects))
+            elif one.role != "condition":
                 self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
-            else:
-                same = [other for other in contents.own if other.name == name]
-                if same and any(other.value != value for other in same):
-                    contents.claims.append(Claimed(one, t.Relation(terms[:2], ("=",), span=link.span), under, True))
-                elif not same:
-                    contents.own.append(made)
         for part in under:
             if isinstance(part, t.Relation) and any(self.names.chosen(part)):
                 if not any(other.text == one.text and said.node == part for said, other in contents.bounds):
@@ -287,7 +341,7 @@ class _Sorter:
         return isinstance(node, t.Relation) and self.names.defines(node)
 
     def _add(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
-        kept = [part for part in under if not self._is_definition(part)]
+        kept = list(under)
         if self.instead and one.paragraph == self.instead_in:
             kept += self.instead
         kept += [part for part in self.assumed if part not in kept]
@@ -312,6 +366,35 @@ def _rank(one: Statement) -> int:
     if one.follows:
         return WORDED
     return NEUTRAL if one.kind == "neutral" or one.display else WORDED
+
+
+COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K", "p", "r")  # integers, as a rule: 'let n = 2 r' is about even ones
+
+
+def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:
+    """What a name is, that occurs once in a node of that value: delta = epsilon/2 where 2 delta is epsilon."""
+    match node:
+        case t.Name() if full_name(node) == own:
+            return value
+        case t.Product(factors):
+            places = [place for place, one in enumerate(factors) if own in full_names(one)]
+            if len(places) != 1:
+                return None
+            rest = factors[: places[0]] + factors[places[0] + 1 :]
+            divided = t.Quotient(value, t.Product(rest) if len(rest) > 1 else rest[0])
+            return _solved(factors[places[0]], own, divided)
+        case t.Quotient(over, below) if own not in full_names(below):
+            return _solved(over, own, t.Product((value, below)))
+        case t.Quotient(over, below) if own not in full_names(over):
+            return _solved(below, own, t.Quotient(over, value))
+        case t.Power(base, t.Negative(t.Number(power))) if power == 1:
+            return _solved(base, own, t.Quotient(t.Number(Fraction(1)), value))
+        case t.Negative(body):
+            return _solved(body, own, t.Negative(value))
+        case t.Call("exp", (power,)):
+            return _solved(power, own, t.Call("ln", (value,)))
+        case _:
+            return None
 
 
 def _values(link: t.Relation) -> Iterable[tuple[str, t.Node]]:

@@ -330,6 +330,10 @@ def blank_part(
     told = [(rank, one) for rank, one, says in filled if one.status != "true" or says]
     if not told:
         why = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
+        names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
+        near = next((one.claimed.statement for one in found if names & _spoken_of(one)), None)
+        if near is not None:
+            return Asked(part, "undecided", near.line, near.text, why, optional=blank.optional)
         return Asked(part, "missing", 0, "", why, optional=blank.optional)
     true = [(rank, one) for rank, one in told if one.status == "true"]
     false = [(rank, one) for rank, one in told if one.status == "false"]
@@ -458,7 +462,13 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
         first = next(one for one in about if one.status == "open")
         return Asked(part, "undecided", first.claimed.statement.line, first.claimed.statement.text, first.reason)
     if about:
-        return Asked(part, "missing", 0, "", "this would be true in any case, so it says nothing of what was asked")
+        one = about[0].claimed.statement
+        reason = "this would be true in any case: it does not say what was asked"
+        return Asked(part, "undecided", one.line, one.text, reason)
+    near = [one for one in found if any(names & _spoken_of(one) for names in wanted)]
+    if near:
+        one = near[0].claimed.statement
+        return Asked(part, "undecided", one.line, one.text, f"no formula that was read says anything of {things}")
     return Asked(part, "missing", 0, "", f"no formula says anything of {things}")
 
 

@@ -40,7 +40,7 @@ from headwright.formula import FormulaError
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
-CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError)
+CANNOT = (MisfitError, FormulaError, UndeterminedError, TooLong, InputError, RecursionError)
 SOMEWHERE = "the two sides differ in an instance, and whether they always do is not proved"
 UNTRIED = "it is said for one value only, and whether that is among those that were tried is not certain"
 MOST_EARLIER = 4  # conditions before a formula that it may be meant for
@@ -224,6 +224,16 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     why = _why_not_false(bench, one, said, against, spoken)
     if why:
         return Finding(one, "open", why, judged=tuple(found), node=said.node)
+    for part in [part for part in statement.earlier if part not in one.under][: -MOST_EARLIER - 1 : -1]:
+        node = under(bench.exercise, said.node, (part,))
+        try:
+            again = _tried(bench, replace(said, node=node))
+        except CANNOT:
+            again = []
+        if proved(again) and not any(each.vacuous for each in again):
+            return Finding(one, "true", f"true for {plain(part)}", judged=tuple(again), node=node)
+        if not refuted(again):
+            return Finding(one, "open", f"it is false as it stands; it may be meant for {plain(part)}", node=said.node)
     first = against[0].part
     return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
 
@@ -232,12 +242,15 @@ def _rounded(one: Judged) -> bool:
     """Whether two numbers that are written out are about equal."""
     left, right = one.decision.left, one.decision.right
     numbers = not any(name.base not in ("e", "pi") for name in t.every_name(one.link))
-    if one.link.comparisons[0] != "~" or not numbers or left is None or right is None:
+    if one.link.comparisons != ("~",) or not numbers or left is None or right is None:
         return False
     return bool(abs(left - right) <= ROUNDED * abs(left))
 
 
 def _tried(bench: Bench, said: Said) -> list[Judged]:
+    some = [part for part in t.walk(said.node) if isinstance(part, t.Exists)]
+    if any(not part.conditions or not all(isinstance(one, t.Name) for one in part.conditions) for part in some):
+        return []
     if _is_converse(bench.exercise, said.node):
         return []
     role: Role = "step" if bench.exercise.derive else "statement"
@@ -307,13 +320,6 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
         return "it is false as it stands; a condition before it is in words"
-    for part in [part for part in statement.earlier if part not in one.under][-MOST_EARLIER:]:
-        try:
-            again = _tried(bench, replace(said, node=under(bench.exercise, said.node, (part,))))
-        except CANNOT:
-            again = []
-        if not refuted(again):
-            return f"it is false as it stands; it may be meant for {plain(part)}"
     return ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, parsed
-from headwright.check.reading.written import Formula, find_formulas
+from headwright.check.markdown import find_formulas, of_formulas
 from headwright.formula import FormulaError
 from headwright.formula.reading.lexer import words
 from headwright.formula.tree import BigSum, Node, every_name, walk
@@ -66,7 +66,7 @@ def _from_nothing(exercise: Exercise) -> Iterator[str]:
 
 def _trivial(exercise: Exercise) -> Iterator[str]:
     for what, formulas in _trivial_answers(exercise):
-        if _word(exercise, formulas) in ("proved", "holds"):
+        if _word(exercise, formulas) == "proved":
             yield f"{what} passes as an answer: {', '.join(formulas)}"
 
 
@@ -91,7 +91,7 @@ def _trivial_answers(exercise: Exercise) -> Iterator[tuple[str, list[str]]]:
 
 
 def _samples(exercise: Exercise) -> Iterator[str]:
-    for kind, fine in (("right", ("proved",)), ("wrong", ("refuted", "no answer"))):
+    for kind, fine in (("right", ("proved",)), ("wrong", ("refuted", "missing"))):
         answers = getattr(exercise.samples, kind)
         if not answers:
             yield f"no {kind} answer is given as a sample: add one to [samples]"
@@ -102,4 +102,4 @@ def _samples(exercise: Exercise) -> Iterator[str]:
 
 
 def _word(exercise: Exercise, formulas: list[str] | tuple[str, ...]) -> str:
-    return check_answer(exercise, [Formula(text, line) for line, text in enumerate(formulas, 1)]).word
+    return check_answer(exercise, of_formulas(formulas)).word

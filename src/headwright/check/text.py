@@ -28,6 +28,7 @@ from headwright.formula.parse import Macro
 Kind = Literal["neutral", "turned", "worded"]
 Role = Literal["claim", "condition", "wanted", "size"]
 MOST_STATEMENTS = 400
+OTHERS = t.Name("others")  # 'for all other i': i is none of the things that have a name
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,25 @@ def _trail(tokens: Sequence[Token], at: int) -> list[str]:
     return [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at + 1 :])]
 
 
+_AS_ONE = {
+    ("as", "long", "as"): "if", ("as", "soon", "as"): "if", ("in", "the", "event"): "if", ("in", "case"): "if",
+    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the",
+    ("so", "long", "as"): "if", ("if", "and", "only", "if"): "iff", ("for", "which"): "with", ("that", "is"): "i.e.",
+}  # fmt: skip
+
+
+def _as_one(tokens: Sequence[Token]) -> list[Token]:
+    """Phrases that bind as one word does."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        texts = tuple(one.text if one.kind == "word" else "" for one in tokens[at : at + 4])
+        length = next((n for n in (4, 3, 2) if texts[:n] in _AS_ONE), 0)
+        found.append(replace(tokens[at], text=_AS_ONE[texts[:length]]) if length else tokens[at])
+        at += length or 1
+    return found
+
+
 # Brackets, clauses, relation phrases.
 
 
@@ -147,12 +167,14 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         outer: list[Token] = []
         inner: list[list[Token]] = []
         held: list[Token] | None = None
-        for token in sentence.tokens:
+        for at, token in enumerate(sentence.tokens):
             mark = token.text if token.kind == "mark" else ""
             if mark == "(" and held is None:
                 held = []
             elif mark == ")" and held is not None:
-                if outer and outer[-1].kind == "formula" and _binds(held):
+                following = sentence.tokens[at + 1].text if at + 1 < len(sentence.tokens) else ""
+                formula = bool(outer) and (outer[-1].kind == "formula" or following == ":" or _conditional(outer))
+                if formula and _binds(held):
                     outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
                 elif held:
                     inner.append(held)
@@ -163,6 +185,11 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         if outer:
             yield replace(sentence, tokens=tuple(outer))
         yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
+
+
+def _conditional(outer: Sequence[Token]) -> bool:
+    """'when the key is short (c = 1/2)': the bracket is the condition."""
+    return bool({"if", "when", "for"} & set(_lead(outer, len(outer))))
 
 
 def _binds(held: Sequence[Token]) -> bool:
@@ -203,6 +230,11 @@ def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
         if listed and all(word in ("and", "or") for word in words) and tokens[start].text != ":":
             found.append(replace(found[-1], start=start, stop=stop))
             continue
+        more = words[:1] in (["i.e."], ["namely"], ["equivalently"])
+        announced = bool(found) and tokens[start].text == ":" and found[-1].quoted and len(found[-1].words) < 3
+        if found and (more or announced):
+            found.append(replace(found[-1], start=start, stop=stop))
+            continue
         first = next((at for at in range(start, stop) if tokens[at].kind == "formula"), stop)
         wanted = bool(word_list()["wanted"] & set(words_of(tokens[start:first])))
         quoted = any(turns(word) for word in words if not (wanted and word == "would"))
@@ -214,7 +246,7 @@ _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is larger than": ">",
     "is greater than": ">", "is above": ">", "is much larger than": r"\gg", "is about": r"\approx",
-    "is close to": r"\approx", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
+    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
 _NOT_SUBJECTS = frozenset(
     ("of", "in", "for", "to", "from", "by", "on", "at", "between", "than", "with", "against", "over", "key", "token",
@@ -234,7 +266,8 @@ def _with_signs(tokens: Sequence[Token]) -> list[Token]:
         if last is not None and sign and last.kind in ("term", "formula") and stop < len(tokens):
             follower = tokens[stop]
             before = found[-2].text if len(found) > 1 else ""
-            plain = last.kind == "term" or sign not in ("=",)
+            plain = last.kind == "term" or sign != "="
+            plain &= sign != r"\implies" or (last.kind == "formula" and follower.kind == "formula")
             inline = follower.kind in ("term", "formula") and not last.display and not follower.display
             if inline and plain and before not in _NOT_SUBJECTS:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
@@ -303,7 +336,8 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
         size = "large" if _LARGE & set(middle) else "small" if _SMALL & set(middle) else ""
         some = bool(_SOME & set(middle)) and not _EVERY & set(middle) and binder == "for"
         return _Bound(binder, some, size), ""
-    if set(middle) <= _HARMLESS | _FILL or binder in ("as", "where"):
+    likely = binder == "with" and not {"probability", "chance"} & set(middle)
+    if set(middle) <= _HARMLESS | _FILL or binder in ("as", "where") or likely:
         return None, ""
     return None, " ".join(lead[place:])
 
@@ -343,7 +377,7 @@ class _Reader:
 
     def hear(self, sentence: Sentence, number: int) -> None:
         """One sentence, after those before it."""
-        tokens = _with_signs(sentence.tokens)
+        tokens = _with_signs(_as_one(sentence.tokens))
         words = words_of(tokens)
         self._turn_to(sentence, words)
         kind = kind_of([word for word in words if not turns(word)])
@@ -421,8 +455,9 @@ class _Heard:
             self.reader.clouded = True
 
     def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
+        self._in_words(clause)
         there = " ".join(clause.words)
-        if re.search(r"\bthere (?:is|are|exists?)\b|\bexists?\b|\bat least one\b", there):
+        if re.search(r"\bthere (?:is|are|exists?)\b(?! no\b)|\bexists?\b|\bat least one\b", there):
             self.some = []
         for at in range(clause.start, clause.stop):
             token = self.tokens[at]
@@ -434,6 +469,15 @@ class _Heard:
                 self._term(token, at, bound, unread, quoted)
             else:
                 self._formula(token, at, bound, unread, quoted, clause, supposes)
+
+    def _in_words(self, clause: _Clause) -> None:
+        """'If the key is too short, ...': a condition in words binds what follows."""
+        words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
+        formulas = any(one.kind in ("formula", "term") for one in self.tokens[clause.start : clause.stop])
+        if words and not formulas and words[0] in ("for", "if", "when", "whenever", "unless", "once"):
+            if not set(words[1:]) <= _HARMLESS | _FILL | {"all"}:
+                self.doubt = " ".join(words[:8])
+                self.reader.clouded = True
 
     # Formulas.
 
@@ -449,6 +493,8 @@ class _Heard:
             self._suppose(made, quoted)
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
+        elif made and self._is_case(made):
+            self._conditions(made, _Bound("case"), at, quoted)
         else:
             self._claims(made, at, unread, quoted, clause)
 
@@ -457,7 +503,9 @@ class _Heard:
         if unread:
             self.doubt = self.doubt or unread
             reader.clouded = True
-        behind = _behind(self.tokens, at) or ("otherwise" if "otherwise" in lead else "")
+        behind = _behind(self.tokens, at) or next((word for word in ("otherwise", "or") if word in lead[:2]), "")
+        if lead[:1] == ["or"] and self.after and self.found[self.after[-1]].node is not None:
+            self.found[self.after[-1]] = replace(self.found[self.after[-1]], doubt="or", strict=True)
         before = {one.text for one in self.tokens[clause.start : at] if one.kind == "word"}
         for one in made:
             node = one.node
@@ -465,10 +513,11 @@ class _Heard:
                 node = t.Exists(node, tuple(self.some), span=node.span)
             self.after.append(len(self.found))
             reason = bool(lead) and bool(_REASONS & set(lead[:1] + lead[-1:]))
+            picked = word_list()["picking"] & before
             self.found.append(
                 replace(
                     one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
-                    doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
+                    doubt=behind or self.doubt or " ".join(sorted(picked)), strict=bool(behind), lets=bool(_LETS & before), reason=reason,
                     under=(*one.under, *reader.supposed, *reader.case, *self.front),
                     follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
                     earlier=tuple(reader.earlier), clouded=reader.clouded,
@@ -531,6 +580,12 @@ class _Heard:
             return True
         return not lead and self.tokens[before].text == "," and bool(spoken) and spoken <= self.reader.given
 
+    def _is_case(self, made: Sequence[Statement]) -> bool:
+        """'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim."""
+        spoken = {name.base for one in made for name in t.every_name(one.node)}
+        plain = all(_plain_condition(one.node) for one in made)
+        return plain and bool(spoken) and spoken <= self.reader.given and not self.after
+
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
         reader, binder = self.reader, bound.binder if bound is not None else "and"
@@ -539,7 +594,7 @@ class _Heard:
             self.found.append(
                 replace(
                     one, role="condition", binder=binder, kind="turned" if quoted else self.kind, size=size,
-                    under=(*reader.supposed, *reader.case), lets=binder in ("with", "where"),
+                    under=(*reader.supposed, *reader.case, *self.front), lets=binder in ("with", "where"),
                 )
             )  # fmt: skip
             if one.node is None:
@@ -610,8 +665,10 @@ class _Heard:
             self.some += names
         elif bound is not None and bound.binder in ("for", "whenever") and all(map(t.is_letter, names)):
             every = bool(_EVERY & set(lead))
-            for name in names if bound.some or every else ():
-                self._bind(name, bound.some, at, "for")
+            others = bool({"other", "others", "remaining"} & set(lead))
+            for name in names if bound.some or every or others else ():
+                node = t.Relation((name, OTHERS), ("!=",), span=name.span) if others else name
+                self._bind(node, bound.some and not others, at, "for")
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""

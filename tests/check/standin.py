@@ -7,14 +7,13 @@ import signal
 import sys
 import time
 
-from headwright.check.reading.written import Formula, Written
-from headwright.check.running.worker import serve
-from headwright.check.verdict import Curve, Part, Verdict
+from headwright.check.markdown import Written
+from headwright.check.running import serve
+from headwright.check.verdict import Asked, Curve, Formula, Verdict
 
 
-def check(exercise: str, answer: list[Formula] | Written, seed: int) -> Verdict:
-    text = answer.text if isinstance(answer, Written) else answer[0].text
-    line = answer.line if isinstance(answer, Written) else answer[0].line
+def check(exercise: str, answer: Written, seed: int) -> Verdict:
+    text, line = answer.text, answer.line
     match text.split():
         case ["sleep", seconds]:
             time.sleep(float(seconds))
@@ -44,11 +43,10 @@ def check(exercise: str, answer: list[Formula] | Written, seed: int) -> Verdict:
         case ["huge"]:
             return Verdict("proved", "x" * 2**25)
         case ["full"]:
-            part = Part("a = b", "step", "refuted", "no", 2, {"n": 10, "x": float("nan")}, "z3")
+            part = Asked("q", "refuted", 2, "a = b", "no", {"n": 10, "x": float("nan")})
+            formula = Formula(2, "a = b", "true", "claim", True, used="z3")
             curve = Curve("n", (2.0, 3.0), {"a": (0.5, float("nan"))}, {"wanted": 0.5}, "falls")
-            return Verdict(
-                "refuted", "no", (part,), {"n": 10}, "t >= 1", {"limit": 0.5}, "do", None, curve, 3, {"k": [1]}
-            )
+            return Verdict("refuted", "no", (part,), (formula,), (), "t >= 1", {"limit": 0.5}, "do", None, curve, 3)
     return Verdict("proved", f"{exercise} {text} line {line} seed {seed}")
 
 

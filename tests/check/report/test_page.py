@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.reading.written import Formula
-from headwright.check.running.run import Checked
-from headwright.check.sheets.text import Complaint, Handed
-from headwright.check.telling.report import classroom, classroom_page, report, statements
-from headwright.check.telling.told import told
-from headwright.check.telling.typeset import lettered, typeset
-from headwright.check.verdict import Curve, Part, Verdict
+from headwright.check.markdown import Written, of_formulas
+from headwright.check.report.page import classroom, classroom_page, report, statements
+from headwright.check.report.text import as_text
+from headwright.check.report.typeset import lettered, typeset
+from headwright.check.running import Checked
+from headwright.check.sheets.sheet import AnswerText, Problem
+from headwright.check.verdict import Asked, Curve, Formula, ToRead, Verdict
 from headwright.pictures import curve_picture, render
 
 CURVE = Curve("n", (2, 10, 100), {"alpha_a": (0.5, 0.168, float("nan"))}, {"wanted": 0.5}, "It falls.")
 EMPTY = {"meta", "br", "hr", "img", "wbr"}
 ALLOWED = re.compile(
     "html|head|meta|title|style|body|header|main|footer|section|article|h1|h2|p|ul|ol|li|table|caption|thead|tbody|tr|th"
-    "|td|code|pre|strong|span|sub|sup|wbr|dl|dt|dd|div|details|summary|figure|figcaption|a|em|svg|g|path|text|defs|clippath|rect|line"
+    "|td|code|pre|strong|span|sub|sup|wbr|dl|dt|dd|div|details|summary|figure|figcaption|a|em|small|svg|g|path|text|defs|clippath|rect|line"
     "|math|m[a-z]+"
 )
 
@@ -69,16 +69,15 @@ def _parsed(page: str) -> _Strict:
     return parser
 
 
-def _checked(verdict: Verdict, *formulas: str, file: str = "sheet.md") -> Checked:
-    return Checked(Handed(file, 3, "averaging-two", tuple(Formula(text, 4) for text in formulas)), verdict, 0.1)
+def _checked(verdict: Verdict, file: str = "sheet.md") -> Checked:
+    return Checked(AnswerText(file, 3, "averaging-two", Written("")), verdict, 0.1)
 
 
 def test_a_refuted_answer_is_shown_with_its_counterexample_and_picture() -> None:
-    verdict = Verdict("refuted", "the weight is 0.168", counterexample={"n": 10, "alpha_a": 0.168}, curve=CURVE)
+    asked = Asked("q", "refuted", 4, "q = k_a + k_b", "the weight is 0.168", {"n": 10, "alpha_a": 0.168})
+    verdict = Verdict("refuted", "the weight is 0.168", (asked,), curve=CURVE)
     other = Verdict("proved", "for all n", threshold="lambda >= ln((n - 2)/epsilon)")
-    page = report(
-        [_checked(verdict, "q = k_a + k_b"), _checked(other, r"q = \lambda k_a")], titles={"averaging-two": "Average"}
-    )
+    page = report([_checked(verdict), _checked(other)], titles={"averaging-two": "Average"})
     parsed = _parsed(page)
     assert parsed.seen.count("svg") == 1
     assert parsed.seen.count("article") == 2
@@ -94,19 +93,25 @@ def test_a_refuted_answer_is_shown_with_its_counterexample_and_picture() -> None
         assert said in page
 
 
-def test_steps_are_told_and_the_failing_one_is_marked() -> None:
-    parts = (
-        Part("a = b", "step", "proved", "the same", used="exact algebra"),
-        Part("b = c", "step", "refuted", "4 is not 2", counterexample={"b": 4, "c": 2}),
-        Part("c = d", "step", "proved", "the same"),
-    )
-    page = report([_checked(Verdict("refuted", "line 2 does not follow", parts), "a = b = c = d")])
+FORMULAS = (
+    Formula(5, "a = b", "true", "claim", True, used="exact algebra"),
+    Formula(6, "b = c", "false", "claim", True, "4 is not 2", {"b": 4, "c": 2}),
+    Formula(7, "c = d", "open", "unread", False, "c =\n   ^\nsomething was expected"),
+    Formula(8, "d = e", "quoted", "claim", False),
+)
+
+
+def test_every_formula_has_its_status_and_false_ones_are_marked() -> None:
+    verdict = Verdict("proved", "so", (), FORMULAS, (ToRead(9, "This is **nice**, with $x < 1$."),))
+    page = report([_checked(verdict)])
     _parsed(page)
     assert page.count('<li class="failing">') == 1
+    assert "Formulas: 1 true, 1 false, 1 open, 1 quoted" in page
     assert "by exact algebra" in page
-    lines = told(_checked(Verdict("refuted", "line 2 does not follow", parts), "a = b = c = d"))
-    assert "    refuted    b = c: 4 is not 2" in lines
-    assert any("with b = 4, c = 2" in line for line in lines)
+    assert "<strong>nice</strong>" in page
+    lines = as_text(_checked(verdict))
+    assert "    line 6   false   b = c: with b = 4, c = 2: 4 is not 2" in lines
+    assert "  to read    line 9" in lines
 
 
 HOSTILE = [
@@ -132,18 +137,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize("formula", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_in_a_sheet_becomes_part_of_the_page(formula: str) -> None:
-    verdict = Verdict(
-        "refuted",
-        formula,
-        (Part(formula, "step", "refuted", formula),),
-        {formula: formula},
-        formula,
-        {formula: [formula]},
-        formula,
-    )
-    page = report(
-        [_checked(verdict, formula, file=formula)], [Complaint(formula, 1, formula)], {"averaging-two": formula}
-    )
+    part = Asked(formula, "refuted", 4, formula, formula, {formula: formula})
+    other = Formula(5, formula, "false", "claim", True, formula, {formula: [formula]})
+    read = ToRead(6, formula)
+    verdict = Verdict("refuted", formula, (part,), (other,), (read,), formula, {formula: [formula]}, formula)
+    page = report([_checked(verdict, formula)], [Problem(formula, 1, formula)], {"averaging-two": formula})
     _parsed(page)
     assert "<script" not in page
 
@@ -190,7 +188,7 @@ def test_every_exercise_is_typeset_and_has_a_sheet_to_start_from() -> None:
 
 def test_where_an_answer_stands_is_told_without_the_folder_that_all_share() -> None:
     places = ["sheets/anna/one.md", "sheets/ben-the-first/two.md"]
-    checked = [Checked(Handed(place, 3, "copying", ()), Verdict("unreadable", "no formula"), 0.0) for place in places]
+    checked = [_checked(Verdict("missing", "no formula"), place) for place in places]
     overview = report(checked).partition("</table>")[0]
     assert '<code class="path"><span>anna</span>/<wbr><span>one.md:3</span></code>' in overview
     assert "sheets" not in overview
@@ -215,42 +213,39 @@ def test_plain_spelling_is_lettered_and_nothing_else(said: str, shown: str) -> N
 EXERCISES = load_exercises()
 
 
-def _of_class(file: str, exercise: str, formula: str) -> Checked:
-    formulas = (Formula(formula, 2),)
-    return Checked(Handed(file, 1, exercise, formulas), check_answer(EXERCISES[exercise], formulas), 0.0)
+def _of_class(file: str, exercise: str, *formulas: str) -> Checked:
+    written = of_formulas(formulas)
+    return Checked(AnswerText(file, 1, exercise, written), check_answer(EXERCISES[exercise], written))
 
 
 CLASS = [
     _of_class("ada/answers.md", "averaging-two", r"q = \lambda(k_a + k_b)"),
     _of_class("ben.md", "averaging-two", "q = k_a + k_b"),
-    _of_class("cleo.md", "averaging-two", "q = 2(k_a + k_b)"),
-    _of_class("dan.md", "averaging-two", r"q = \lambda k_a"),
+    _of_class("dan.md", "averaging-two", r"q = \lambda(k_a + k_b)", r"\alpha_a = 1"),
     _of_class("dan.md", "energy", r"\|A\|_F^2 = \sum_i \sigma_i^2"),
-    _of_class("ada/more.md", "averaging-two", "q = "),
+    _of_class("ada/more.md", "averaging-two", "q = k_a"),
 ]
 
 
-def test_the_same_mistake_is_told_once_with_all_who_made_it() -> None:
-    room = classroom(CLASS)
-    assert room.mistakes[0].students == ("ben", "cleo")
-    assert room.mistakes[0].what.endswith("the direction is right, the length is not")
-    assert room.mistakes[0].example.answer.text == "q = k_a + k_b"
-    assert [mistake.students for mistake in room.mistakes[1:]] == [("dan",), ("ada",), ("dan",)]
+def test_students_with_false_formulas_come_first_then_those_with_the_most_to_read() -> None:
+    reading = tuple(ToRead(line, "words") for line in range(3))
+    more = Checked(AnswerText("cleo.md", 1, "copying", Written("")), Verdict("undecided", "so", to_read=reading))
+    room = classroom([*CLASS, more], ["eve"])
+    assert [(one.name, one.false, one.to_read) for one in room.students] == [
+        ("dan", 1, 0), ("cleo", 0, 3), ("ada", 0, 0), ("ben", 0, 0), ("eve", 0, 0)
+    ]  # fmt: skip
+    rows = classroom_page(room).partition("<tbody>")[2].split("<tr>")
+    assert [row.partition('"row">')[2].partition("<")[0] for row in rows[1:6]] == ["dan", "cleo", "ada", "ben", "eve"]
 
 
 def test_an_exercise_counts_with_its_worst_answer() -> None:
-    room = classroom(CLASS)
-    assert room.words["ada", "averaging-two"] == "unreadable"
-    assert room.cell("ada", "energy") == "-"
-
-
-def test_a_student_without_answers_is_listed() -> None:
-    assert classroom(CLASS, ["eve.md", "dan.md"]).students == ("ada", "ben", "cleo", "dan", "eve")
+    ada = next(one for one in classroom(CLASS).students if one.name == "ada")
+    assert (ada.word("averaging-two"), ada.word("energy")) == ("refuted", None)
 
 
 def test_the_page_shows_no_markup_of_a_student() -> None:
     page = classroom_page(
-        classroom([_of_class("<b>x.md", "averaging-two", "q = <i>")]), [Complaint("<u>.md", 1, "<s>")]
+        classroom([_of_class("<b>x.md", "averaging-two", "q = <i>")]), [Problem("<u>.md", 1, "<s>")]
     )
     assert not any(tag in page for tag in ("<b>", "<i>", "<u>", "<s>"))
     assert "&lt;b&gt;x" in page
@@ -259,6 +254,6 @@ def test_the_page_shows_no_markup_of_a_student() -> None:
 def test_for_scripts_every_student_has_the_verdicts_by_exercise() -> None:
     told = classroom(CLASS).as_json()
     assert {each["student"]: each["verdicts"] for each in told["students"]}["dan"] == {
-        "averaging-two": "refuted",
-        "energy": "no answer",
+        "averaging-two": "proved",
+        "energy": "missing",
     }

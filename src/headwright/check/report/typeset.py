@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element  # only the type: nothing is parsed as XML
 
-from headwright.check.reading.written import find_formulas
+from headwright.check.markdown import find_formulas
 from headwright.formula import FormulaError, parse
 from headwright.formula.show import latex, plain
 

@@ -9,78 +9,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
 
-from headwright.check.reading.written import Formula, Written
+from headwright.check.sheets.sheet import Note, Problem
 from headwright.errors import InputError
-
-Thing = TypeVar("Thing")
-
-
-def find(given: str, known: Mapping[str, Thing]) -> Thing:
-    """The exercise with this id, in whatever case it was written.
-
-    >>> find("Copying", {"copying": 1})
-    1
-    >>> find("coping", {"copying": 1})
-    Traceback (most recent call last):
-    headwright.errors.InputError: no exercise coping; did you mean copying?
-    """
-    by_id = {name.lower(): name for name in known}
-    wanted = given.strip().lower().replace("_", "-")
-    if wanted in by_id:
-        return known[by_id[wanted]]
-    near = get_close_matches(wanted[:60], list(by_id), n=1, cutoff=0.6)
-    hint = f"did you mean {by_id[near[0]]}?" if near else "'headwright exercises' lists them"
-    raise InputError(f"no exercise {given[:60]}; {hint}")
-
-
-@dataclass(frozen=True)
-class Handed:
-    """The formulas that answer one exercise; `line` is that of the heading, or of the first formula without one."""
-
-    file: str
-    line: int
-    exercise_id: str
-    formulas: tuple[Formula, ...]
-    written: Written | None = None  # all of its text: what is judged, where it is given; else the formulas alone
-    chosen: str = ""  # why it was taken for an answer to this exercise, where no id says so
-
-    @property
-    def place(self) -> str:
-        """Where the answer stands, as editors read it."""
-        return f"{self.file}:{self.line}"
-
-    @property
-    def text(self) -> str:
-        """All its formulas, one below the other."""
-        return "\n".join(formula.text for formula in self.formulas)
-
-
-@dataclass(frozen=True)
-class Complaint:
-    """What cannot be used of a sheet, and how to mend it; `line` is 0 where it is about the whole file, or a folder."""
-
-    file: str
-    line: int
-    sentence: str
-
-    @property
-    def place(self) -> str:
-        """Where it stands, as editors read it."""
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-
-@dataclass(frozen=True)
-class Note(Complaint):
-    """What a document holds and is not judged, and why: no error."""
-
-    unjudged: bool = False  # it may well be an answer
-
 
 LARGEST_BYTES = 2**20
 LARGEST_LINES = 20_000
@@ -163,20 +95,24 @@ def _bytes(path: Path) -> bytes:
 
 
 SUFFIXES = (".md", ".markdown", ".txt", ".tex")
+OTHERS = tuple(f".{kind}" for kind in "pdf docx doc odt rtf pages ipynb html zip png jpg jpeg heic".split())
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 
-def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Complaint]]:
-    """The answer sheets of a folder and of the folders in it, so many at most.
+def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Problem], list[Note]]:
+    """The answer sheets of a folder and of the folders in it, so many at most; problems; and the files not read.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "answers.md").write_text("")
-    >>> [path.name for path in sheets(folder)[0]]
-    ['answers.md']
+    >>> _ = (folder / "scan.pdf").write_text("")
+    >>> paths, problems, notes = sheets(folder)
+    >>> [path.name for path in paths], problems, notes[0].sentence
+    (['answers.md'], [], 'not read: expected text, Markdown or LaTeX (.md .markdown .txt .tex)')
     """
     found: list[Path] = []
-    complaints: list[Complaint] = []
+    others: list[Path] = []
+    problems: list[Problem] = []
     seen, allowed = 0, max(MOST_ENTRIES, 2 * most)
     waiting = [(folder, 0)]
     while waiting and seen < allowed:
@@ -191,14 +127,18 @@ def sheets(folder: Path, most: int = MOST_FILES) -> tuple[list[Path], list[Compl
                         continue
                     if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
                         waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES):
-                        found.append(Path(entry.path))
+                    elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(SUFFIXES + OTHERS):
+                        (found if entry.name.lower().endswith(SUFFIXES) else others).append(Path(entry.path))
         except OSError as error:
-            complaints.append(Complaint(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))
+            problems.append(Problem(clean(here.name), 0, f"this folder cannot be read ({error.strerror})"))
     found.sort(key=in_order)
     if len(found) > most or seen >= allowed:
-        complaints.append(Complaint(clean(folder.name), 0, f"too many files: only the first {most} sheets are read"))
-    return found[:most], complaints
+        problems.append(Problem(clean(folder.name), 0, f"too many files: only the first {most} sheets are read"))
+    notes = [Note(clean(str(path)), 0, NOT_READ, unjudged=True) for path in sorted(others, key=in_order)[:most]]
+    return found[:most], problems, notes
+
+
+NOT_READ = f"not read: expected text, Markdown or LaTeX ({' '.join(SUFFIXES)})"
 
 
 def in_order(name: str | Path) -> tuple[list[list[str | int]], str]:

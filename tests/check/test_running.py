@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from headwright.check.reading.written import Formula
-from headwright.check.running.run import NO_FORMULA, Checked, run
-from headwright.check.sheets.text import Handed
+from headwright.check.markdown import Written
+from headwright.check.running import Checked, run
+from headwright.check.sheets.sheet import AnswerText
 from headwright.check.verdict import Verdict
 from headwright.errors import InputError
 
@@ -22,7 +22,7 @@ STAND_IN = (sys.executable, str(Path(__file__).with_name("standin.py")))
 
 
 def _run(*formulas: str, timeout: float = 20.0, workers: int = 2, within: float | None = None) -> list[Checked]:
-    answers = [Handed("sheet.md", n, "copying", (Formula(text, n + 1),)) for n, text in enumerate(formulas)]
+    answers = [AnswerText("sheet.md", n, "copying", Written(text, n + 1)) for n, text in enumerate(formulas)]
     return run(answers, seed=3, timeout=timeout, workers=workers, within=within, command=STAND_IN, memory=2**30)
 
 
@@ -44,41 +44,44 @@ def test_a_verdict_arrives_whole() -> None:
     assert verdict.curve is not None
     assert verdict.curve.values == (2.0, 3.0)
     assert math.isnan(verdict.curve.series["a"][1])
-    assert verdict.parts[0].counterexample == {"n": 10, "x": "nan"}
-    assert (verdict.parts[0].line, verdict.parts[0].used) == (2, "z3")
+    assert verdict.asked[0].counterexample == {"n": 10, "x": "nan"}
+    assert (verdict.formulas[0].line, verdict.formulas[0].used) == (2, "z3")
     assert (verdict.threshold, verdict.probability, verdict.suggestion) == ("t >= 1", {"limit": 0.5}, "do")
-    assert (verdict.instances, verdict.details) == (3, {"k": [1]})
+    assert verdict.instances == 3
 
 
 @pytest.mark.parametrize("wild", ["sleep 100", "spin"])
 def test_a_check_that_takes_too_long_is_stopped(wild: str) -> None:
     checked = _run(wild, "b", "c", timeout=1.0, workers=1)
     assert [each.verdict.word for each in checked] == ["undecided", "proved", "proved"]
-    assert checked[0].verdict.reason == "no verdict within 1 s"
+    assert checked[0].verdict.reason == "the check was stopped: no verdict within 1 s"
+    assert not checked[0].failed
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="memory is limited where the platform can")
 @pytest.mark.parametrize("wild", ["eat", "eat slowly"])
 def test_a_check_that_eats_memory_is_stopped(wild: str) -> None:
     checked = _run(wild, "b", workers=1)
-    assert checked[0].verdict == Verdict("undecided", "the check ran out of memory", details={})
+    assert checked[0].verdict == Verdict("undecided", "the check was stopped: it ran out of memory")
+    assert not checked[0].failed
     assert checked[1].verdict.word == "proved"
 
 
 @pytest.mark.parametrize(
     ("wild", "said"),
     [
-        ("crash", "the check ended by signal 11"),
-        ("exit", "the check ended with code 7"),
+        ("crash", "the process ended by signal 11"),
+        ("exit", "the process ended with code 7"),
         ("raise", "the check failed (ZeroDivisionError: oops): please report this answer"),
         ("garble", "the checker's reply cannot be read"),
-        ("huge", "the checker's reply"),
+        ("huge", "the reply is too long"),
     ],
 )
 def test_a_check_that_fails_says_so_and_spoils_nothing(wild: str, said: str) -> None:
     checked = _run(wild, "b", workers=1)
     assert checked[0].verdict.word == "undecided"
     assert said in checked[0].verdict.reason
+    assert checked[0].failed  # an internal error
     assert checked[1].verdict.word == "proved"
 
 
@@ -90,13 +93,8 @@ def test_a_worker_is_used_again() -> None:
     assert len({each.verdict.reason for each in _run("pid", "pid", "pid", workers=1)}) == 1
 
 
-def test_an_answer_without_formulas_needs_no_worker() -> None:
-    (checked,) = run([Handed("sheet.md", 1, "copying", ())], command=("no such program",))
-    assert checked.verdict == Verdict("unreadable", NO_FORMULA)
-
-
 def test_a_worker_that_cannot_start_is_told() -> None:
-    answers = [Handed("sheet.md", 1, "copying", (Formula("a", 1),))]
+    answers = [AnswerText("sheet.md", 1, "copying", Written("a"))]
     (checked,) = run(answers, command=(sys.executable, "-c", "raise SystemExit('no engine')"))
     assert checked.verdict.word == "undecided"
     assert "did not start" in checked.verdict.reason
@@ -111,7 +109,7 @@ def test_time_for_all_answers_together_is_bounded() -> None:
 
 def test_progress_ends_at_one() -> None:
     seen: list[float] = []
-    answers = [Handed("sheet.md", n, "copying", (Formula("a", 1),)) for n in range(3)]
+    answers = [AnswerText("sheet.md", n, "copying", Written("a")) for n in range(3)]
     run(answers, command=STAND_IN, progress=seen.append)
     assert sorted(seen)[-1] == 1.0
 
@@ -127,10 +125,10 @@ def test_rejects_a_timeout_that_is_none(timeout: float) -> None:
 def test_nothing_is_left_behind(ending: signal.Signals, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     code = (
-        "from headwright.check.sheets.text import Handed\n"
-        "from headwright.check.reading.written import Formula\n"
-        "from headwright.check.running.run import run\n"
-        "answers = [Handed('s', n, 'copying', (Formula('spin', 1),)) for n in range(4)]\n"
+        "from headwright.check.sheets.sheet import AnswerText\n"
+        "from headwright.check.markdown import Written\n"
+        "from headwright.check.running import run\n"
+        "answers = [AnswerText('s', n, 'copying', Written('spin')) for n in range(4)]\n"
         f"run(answers, command={(*STAND_IN,)!r}, workers=2, memory={2**31}, folder={mark!r})\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
