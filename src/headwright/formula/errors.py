@@ -22,14 +22,7 @@ WIDEST = 100  # columns of a source line that are shown; a longer one is cut aro
 
 
 class FormulaError(InputError):
-    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy.
-
-    >>> print(FormulaError("a number or a name was expected after +", "q = k_a +", Span(8, 9), fix="add a term"))
-    q = k_a +
-            ^
-    a number or a name was expected after +
-    fix: add a term
-    """
+    r"""A formula that cannot be read. Its text shows the source, a caret under the place, and a likely remedy."""
 
     def __init__(self, message: str, source: str, span: Span, *, fix: str = "", understood: str = "") -> None:
         """Say what was expected; `understood` is the part before it, as it was read.
@@ -64,12 +57,7 @@ class ShapeError(FormulaError):
 
 
 def caret(source: str, span: Span) -> tuple[str, str]:
-    r"""The line of the source where the span starts, and carets under the span, whatever the width of its characters.
-
-    >>> print("\n".join(caret("a = b\n漢 + \\foo", Span(10, 14))))
-    漢 + \foo
-         ^^^^
-    """
+    r"""The line of the source where the span starts, and carets under the span."""
     start = min(max(span.start, 0), len(source))
     begin = max(source.rfind(end, 0, start) for end in "\n\r") + 1
     stops = [stop for stop in (source.find(end, start) for end in "\n\r") if stop >= 0]

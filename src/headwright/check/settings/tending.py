@@ -27,10 +27,6 @@ def way(link: Relation, given: Callable[[Name], bool], defined: Collection[str],
     """Which name goes where; None if this is another kind of condition.
 
     `given` tells the names of the exercise that go nowhere; nor does what is `defined` by a formula, by itself.
-
-    >>> from headwright.check.exercise import parsed
-    >>> way(parsed(r"\\beta \\to 0"), lambda name: True, (), lambda node, known: parameter("beta", known))
-    Way(name='beta', to='0')
     """
     (sign,) = link.comparisons
     if sign not in GROWS:
@@ -69,12 +65,7 @@ def _made_large(big: Node, link: Relation, given: Callable[[Name], bool], read: 
 
 
 def grows_with(value: Scalar, name: str) -> bool:
-    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds.
-
-    >>> x = parameter("x", POSITIVE)
-    >>> grows_with(x**2, "x"), grows_with(x + 1 / x, "x")
-    (True, False)
-    """
+    """Whether it is large where the name is large, and nowhere else: it increases, and beyond all bounds."""
     where = Where({name: POSITIVE})
     try:
         if prove(derivative(value, name), ">=", 0, where) is None:

@@ -31,12 +31,7 @@ LETTERS = "ijlmrstuw"
 
 
 def written_out(terms: Sequence[Node], span: Span) -> Node:
-    r"""The sum over an index that the terms before the dots and the one after them are part of.
-
-    >>> one, n = Number(Fraction(1)), Name("n")
-    >>> written_out([Name("x", one), Dots(), Name("x", n)], Span(0, 0)) == BigSum("i", Name("x", Name("i")), one, n)
-    True
-    """
+    r"""The sum over an index that the terms before the dots and the one after them are part of."""
     place = next(place for place, term in enumerate(terms) if isinstance(term, Dots))
     before, after = terms[:place], terms[place + 1 :]
     if len(after) == 1 and len(before) == 2 and not _alike(before[0], after[0]):  # a - x_k - ... - x_n
@@ -62,11 +57,6 @@ def chains_written_out(node: Node) -> Node:
     r"""With x_i >= x_{i+1} for 1 <= i <= n - 1 in place of x_1 >= ... >= x_n; chains of other things as they stand.
 
     All are equal where any two are.
-
-    >>> one, n, i = Number(Fraction(1)), Name("n"), Name("i")
-    >>> made = chains_written_out(Relation((Name("x", one), Dots(), Name("x", n)), (">", ">")))
-    >>> made.body == Relation((Name("x", i), Name("x", Sum((i, one)))), (">",))
-    True
     """
     if isinstance(node, Logic | Quantified):
         return mapped(node, chains_written_out)

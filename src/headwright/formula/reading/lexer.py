@@ -83,11 +83,7 @@ class Word:
 
 
 def words(source: str, names: Collection[str] = ()) -> list[Word]:
-    r"""All words of the source, in order, ending with one of the kind 'end'.
-
-    >>> [word.text for word in words(r"q = \lambda(k_a + k_b)")]
-    ['q', '=', 'lambda', '(', 'k', '_', 'a', '+', 'k', '_', 'b', '(', '']
-    """
+    r"""All words of the source, in order, ending with one of the kind 'end'."""
     lexer = _Lexer(source, names)
     while lexer.at < len(source):
         lexer.step()

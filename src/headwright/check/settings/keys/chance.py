@@ -40,12 +40,7 @@ GROWN = Symbol("length")  # a large name enters scores as itself or as its logar
 
 
 def growth(score: Scalar, large: str) -> tuple[Scalar, Scalar] | None:
-    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither.
-
-    >>> from headwright.check.scalars import ln, parameter, POSITIVE
-    >>> growth(ln(parameter("t", POSITIVE)) * 2, "t")
-    (<2>, <0>)
-    """
+    """A score as rate * length + rest, where the length is the large name, or its logarithm; None if it is neither."""
     grown = parameter(GROWN, POSITIVE)
     for stretched in (score.put({large: grown}), score.put({large: exp(grown)})):
         rate = stretched.put({GROWN: 2}) - stretched.put({GROWN: 1})
@@ -373,11 +368,7 @@ def _weighed(value: arb, sign: Comparison, wanted: arb, reason: str, unsure: str
 
 
 def plain_ball(value: arb) -> str:
-    """Six digits of a number that is known.
-
-    >>> plain_ball(arb(1) / 4)
-    '0.25'
-    """
+    """Six digits of a number that is known."""
     text: str = value.str(6, radius=False)
     return text.rstrip("0") if "." in text and "e" not in text else text
 

@@ -48,11 +48,7 @@ class NoMember(InputError):  # noqa: N818
 
 
 def names_in(node: Node) -> Iterator[Name]:
-    """The names in a formula. Those inside an index are labels or places, not names of things: W_Q does not speak of Q.
-
-    >>> [name.base for name in names_in(Name("W", Name("Q")))]
-    ['W']
-    """
+    """The names in a formula. Those inside an index are labels or places: W_Q does not speak of Q."""
     if isinstance(node, Name):
         yield node
     else:
