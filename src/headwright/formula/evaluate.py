@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import prod
 from operator import ge, gt, le, lt
 
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from headwright.errors import InputError
 from headwright.formula import tree as t
@@ -256,6 +256,11 @@ def call(function: str, values: Sequence[arb_mat | None], budget: Budget) -> arb
         if values[0].ncols() == 1 and values[0].nrows() > 1:
             raise NoValue("the softmax of a column: type the formula first, which tells columns from matrices")
         return softmax(values[0].tolist())
+    if function == "rank":
+        rows = [] if values[0] is None else values[0].tolist()
+        if not all(entry.is_exact() for row in rows for entry in row):
+            raise NoValue("the rank of a matrix whose entries are not exact")
+        return scalar(int(fmpq_mat([[entry.fmpq() for entry in row] for row in rows]).rank()) if rows else 0)
     raise NoValue(f"{function} has no value here")
 
 

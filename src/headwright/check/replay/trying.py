@@ -108,6 +108,8 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
     under = [part for part in one.claim.under if isinstance(part, Relation)]
     if decision.example is not None:
         world = world_of(exercise, answer, decision.example)
+        if world.too_large:
+            return one
         met = world.admissible() and all(world.says(part) is True for part in under)
         agree = int(met and world.says(one.link) is wanted)
         return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))

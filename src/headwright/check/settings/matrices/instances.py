@@ -8,14 +8,14 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import islice, permutations, product
 
-from flint import arb_mat, fmpq_mat
+from flint import arb_mat
 
 from headwright.check.decision import Example
 from headwright.check.settings.matrices.known import Known, names_in
 from headwright.errors import InputError
 from headwright.formula.evaluate import Budget, NoValue, ball, compare, evaluate, precision, scalar
 from headwright.formula.shapes import Shape, spelt
-from headwright.formula.tree import Call, Listing, Name, Node, Number, Relation, mapped, walk
+from headwright.formula.tree import Listing, Name, Node, Number, Relation, walk
 
 Values = list[list[Fraction]]
 MOST_COMBINATIONS = 40
@@ -218,18 +218,7 @@ class Trial:
 
     def value(self, node: Node) -> arb_mat:
         """The value of a typed term; NoValue and its like where it has none here."""
-        return evaluate(self._ranked(node), self.of, budget=self.budget)
-
-    def _ranked(self, node: Node) -> Node:
-        """Ranks are counted exactly, and only where all entries are exact."""
-        node = mapped(node, self._ranked)
-        if not isinstance(node, Call) or node.function != "rank":
-            return node
-        matrix = self.value(node.arguments[0])
-        if not all(entry.is_exact() for entry in matrix.entries()):
-            raise NoValue("the rank of a matrix whose entries are not exact")
-        exact = [[entry.fmpq() for entry in row] for row in matrix.tolist()]
-        return Number(Fraction(int(fmpq_mat(exact).rank())))
+        return evaluate(node, self.of, budget=self.budget)
 
     def of(self, name: Name) -> arb_mat | None:
         """The value of a name."""
