@@ -256,7 +256,14 @@ def _tried(bench: Bench, said: Said) -> list[Judged]:
     role: Role = "step" if bench.exercise.derive else "statement"
     found: list[Judged] = []
     for node in _of_tokens(bench.exercise, said.node):
-        found += bench.decided(bench.claims(node, role, replace(said, node=node)))
+        for claim in bench.claims(node, role, replace(said, node=node)):
+            try:
+                found += bench.decided([claim])
+            except WrongKindError:
+                raise
+            except CANNOT as error:  # the other links of a chain are judged all the same
+                reason = str(error.shown()) if isinstance(error, MisfitError) else str(error)
+                found.append(judged(claim, Decision("undecided", reason), reason))
     return found
 
 
@@ -309,6 +316,8 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return "the name is defined elsewhere, too"
     if statement.doubt:
         return f"it is false as it stands, and '{statement.doubt}' was not read"
+    if statement.picked:
+        return f"it is false as it stands; read '{statement.picked}'"
     if any({">>", "<<"} & set(each.link.comparisons) for each in against):
         return "how much larger is meant is not said"
     if about_the_given(t.unquantified(said.node), bench.exercise) and bench.exercise.integers is None:

@@ -56,6 +56,7 @@ class Statement:
     paragraph: int = 0
     earlier: tuple[t.Node, ...] = ()  # conditions that were stated before it in its paragraph
     clouded: bool = False  # one of these is in words, or quoted
+    picked: str = ""  # words that may pick out or change what it is about
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def turns(word: str) -> bool:
 
 _PHRASES = {
     "at first": "naive", "first idea": "naive", "i thought": "naive", "would like": "want", "no matter": "for all",
-    "not only": "also", "if and only if": "iff", "common slip": "mistake",
+    "not only": "also", "if and only if": "iff", "common slip": "mistake", "at most": "about", "at least": "about",
 }  # fmt: skip
 _PHRASE = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b")
 
@@ -173,8 +174,9 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
                 held = []
             elif mark == ")" and held is not None:
                 following = sentence.tokens[at + 1].text if at + 1 < len(sentence.tokens) else ""
-                formula = bool(outer) and (outer[-1].kind == "formula" or following == ":" or _conditional(outer))
-                if formula and _binds(held):
+                case = following == ":" or (bool(outer) and _conditional(outer))
+                formula = bool(outer) and outer[-1].kind == "formula"
+                if _binds(held) and (formula or (case and all(map(_names_a_case, held)))):
                     outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
                 elif held:
                     inner.append(held)
@@ -185,6 +187,14 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         if outer:
             yield replace(sentence, tokens=tuple(outer))
         yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
+
+
+_CASE = re.compile(r"\s*\\?[a-zA-Z]+(?:_\w)?\s*(?:=|<|>|\\[lg]eq?|\\[lg]t)\s*(?:\\[td]?frac)?[\s\d./{}-]+\s*")
+
+
+def _names_a_case(token: Token) -> bool:
+    """c = 1/2, g > 1."""
+    return token.kind == "formula" and _CASE.fullmatch(token.text) is not None
 
 
 def _conditional(outer: Sequence[Token]) -> bool:
@@ -254,6 +264,31 @@ _NOT_SUBJECTS = frozenset(
 )  # fmt: skip
 
 
+_COMPARED = re.compile(
+    r"(?:is|are|must be|should be|has to be|have to be) (?:(?P<much>much|significantly|far|considerably|substantially|a lot) )?"
+    r"(?:(?P<more>larger|greater|bigger|higher)|(?P<less>smaller|less|lower)) than(?P<rest>(?: \w+)*)"
+    r"|(?:is|must be|should be|has to be) (?:very |very much )?(?P<large>large) (?:relative to|compared (?:to|with))(?P<also>(?: \w+)*)"
+)
+_SCORES = frozenset(("dot", "product", "products", "score", "scores", "inner", "scalar", "all", "any", "every", "each", "the",
+                     "that", "those", "other", "others", "remaining", "of", "ones"))  # fmt: skip
+
+
+def _sign(phrase: str) -> str | None:
+    r"""The sign that words between two formulas stand for.
+
+    >>> _sign("is at most"), _sign("is significantly larger than all other scores"), _sign("is nicer than")
+    ('\\le', '\\gg', None)
+    """
+    if phrase in _SIGNS:
+        return _SIGNS[phrase]
+    found = _COMPARED.fullmatch(phrase)
+    if found is None or not set((found["rest"] or found["also"] or "").split()) <= _SCORES:
+        return None
+    if found["large"] or (found["more"] and found["much"]):
+        return r"\gg"
+    return r"\ll" if found["much"] else ">" if found["more"] else "<"
+
+
 def _with_signs(tokens: Sequence[Token]) -> list[Token]:
     """'$x$ is at most $y$' as one formula, where x is what is spoken of."""
     found: list[Token] = []
@@ -262,14 +297,15 @@ def _with_signs(tokens: Sequence[Token]) -> list[Token]:
         last = found[-1] if found else None
         phrase = _trail(tokens, at - 1) if at else []
         stop = at + len(phrase)
-        sign = _SIGNS.get(" ".join(phrase))
+        sign = _sign(" ".join(phrase)) if phrase else None
         if last is not None and sign and last.kind in ("term", "formula") and stop < len(tokens):
             follower = tokens[stop]
-            before = found[-2].text if len(found) > 1 else ""
+            before = [one.text for one in found[-3:-1]]
+            subject = before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
             plain = last.kind == "term" or sign != "="
             plain &= sign != r"\implies" or (last.kind == "formula" and follower.kind == "formula")
             inline = follower.kind in ("term", "formula") and not last.display and not follower.display
-            if inline and plain and before not in _NOT_SUBJECTS:
+            if inline and plain and subject:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
@@ -288,7 +324,8 @@ _FILL = frozenset(
     ("the", "other", "others", "remaining", "index", "indices", "number", "numbers", "integer", "integers", "fixed",
      "constant", "scalar", "real", "positive", "value", "values", "sufficiently", "enough", "parameter", "two", "three",
      "factor", "that", "of", "choice", "arbitrary", "different", "large", "big", "huge", "small", "tiny", "and", "very",
-     "arbitrarily", "non-negative", *_EVERY, *_SOME)
+     "arbitrarily", "non-negative", "dot", "product", "inner", "score", "scores", "weight", "weights", "query", "vector",
+     "matrix", "ratio", "norm", "length", "temperature", "sum", *_EVERY, *_SOME)
 )  # fmt: skip
 _THINGS = frozenset(
     ("key", "keys", "token", "tokens", "head", "heads", "values", "value", "cases", "positions", "queries", "others")
@@ -296,7 +333,8 @@ _THINGS = frozenset(
 _CHOOSING = frozenset(("we", "i", "one", "you", "take", "took", "choose", "chose", "set", "put", "let", "use", "used"))
 _HARMLESS = frozenset(
     ("this", "these", "such", "choice", "choices", "reason", "same", "instance", "example", "our", "my", "general",
-     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives")
+     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives", "first", "second", "third",
+     "head", "token", "part", "term", "pair", "take", "choose", "set")
 )  # fmt: skip
 _LARGE, _SMALL = frozenset(("large", "big", "huge")), frozenset(("small", "tiny"))
 _LETS = frozenset(
@@ -345,6 +383,8 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
 def _behind(tokens: Sequence[Token], at: int) -> str:
     """The words of a binding right behind a formula that were not read."""
     trail = _trail(tokens, at)
+    if trail == ["or"] and at + 2 < len(tokens) and tokens[at + 2].kind == "term":
+        return "or"
     if not trail or trail[0] not in (*_NARROWING, "with"):
         return ""
     stop = at + 1 + len(trail)
@@ -413,6 +453,9 @@ class _Heard:
         self.doubt = ""  # a condition in words that stands there
         self.after: list[int] = []  # the claims that a condition behind them may bind
         self.some: list[t.Node] | None = None  # 'there is an i with ...'
+        self.one: t.Name | None = None  # 'for one i'
+        self.label = ""  # words before a colon
+        self.meant = range(0)  # where the formulas stand that a condition in words is put into
 
     @property
     def found(self) -> list[Statement]:
@@ -436,23 +479,34 @@ class _Heard:
             before_quoted = quoted
         if supposed_at is not None and not self._supposes(supposed_at):
             reader.quoting = True
+        self._single_out()
         ended = bool(tokens) and (self.sentence.end == ":" or tokens[-1].text == ":")
         if self.front and not self.after and (ended or self.sentence.item or self.sentence.heading):
             reader.case = (*reader.case, *self.front)
+
+    def _single_out(self) -> None:
+        """'for one i' narrows what is said of i, unless that is said for all others."""
+        for place in self.after if self.one is not None else ():
+            said = self.found[place]
+            others = [part for part in said.under if isinstance(part, t.Relation) and part.comparisons == ("!=",)]
+            if any(part.terms[1] == self.one for part in others):
+                kept = tuple(part for part in said.under if part != self.one)
+                self.found[place] = replace(said, under=kept)
+            else:
+                self.found[place] = replace(said, doubt="for some", strict=True)
 
     def _supposes(self, at: int) -> bool:
         """Whether what is supposed was read: a formula, or a size."""
         return any(one.kind in ("formula", "term") for one in self.tokens[at:]) and self.some is None
 
     def _label(self) -> None:
-        """'Head 1, short key: ...': a case in words."""
+        """'Head 1, short key: ...', 'Equal keys: ...': a case in words, perhaps."""
         colon = next((at for at, one in enumerate(self.tokens) if one.kind == "mark" and one.text == ":"), None)
         if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
-        if kind_of(words) == "worded" and not word_list()["label"] & set(words) and len(words) <= 5:
-            self.doubt = " ".join(words)
-            self.reader.clouded = True
+        if kind_of(words) == "worded" and len(words) <= 5:
+            self.label = " ".join(words)
 
     def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
         self._in_words(clause)
@@ -475,9 +529,17 @@ class _Heard:
         words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
         formulas = any(one.kind in ("formula", "term") for one in self.tokens[clause.start : clause.stop])
         if words and not formulas and words[0] in ("for", "if", "when", "whenever", "unless", "once"):
-            if not set(words[1:]) <= _HARMLESS | _FILL | {"all"}:
+            if not set(words[1:]) <= _HARMLESS | _FILL:
                 self.doubt = " ".join(words[:8])
                 self.reader.clouded = True
+                then = [at for at in range(clause.stop, len(self.tokens)) if self.tokens[at].text == "then"]
+                first = next((at for at in range(clause.stop, len(self.tokens)) if self._is_formula(at)), None)
+                if then and first is not None and first < then[0]:  # 'if one score is the largest, F, then ...'
+                    self.meant = range(first, then[0])
+                    self.doubt = ""
+
+    def _is_formula(self, at: int) -> bool:
+        return self.tokens[at].kind == "formula"
 
     # Formulas.
 
@@ -491,9 +553,11 @@ class _Heard:
             self.some += [one.node for one in made if one.node is not None]
         elif supposes and bound is None and self.some is None and made and made[0].node is not None:
             self._suppose(made, quoted)
+        elif made and self.some is None and bound is None and at in self.meant:
+            self._conditions(made, _Bound("if"), at, quoted)
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
-        elif made and self._is_case(made):
+        elif made and self._is_case(made) and not _FOLLOWS & set(_lead(self.tokens, at)):
             self._conditions(made, _Bound("case"), at, quoted)
         else:
             self._claims(made, at, unread, quoted, clause)
@@ -513,14 +577,15 @@ class _Heard:
                 node = t.Exists(node, tuple(self.some), span=node.span)
             self.after.append(len(self.found))
             reason = bool(lead) and bool(_REASONS & set(lead[:1] + lead[-1:]))
-            picked = word_list()["picking"] & before
+            other = {"a", "an"} & set(clause.words[:1])  # 'a longer query has ...'
+            picked = (word_list()["picking"] & before) | other | ({self.label} - {""})
             self.found.append(
                 replace(
                     one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
-                    doubt=behind or self.doubt or " ".join(sorted(picked)), strict=bool(behind), lets=bool(_LETS & before), reason=reason,
+                    doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
                     under=(*one.under, *reader.supposed, *reader.case, *self.front),
                     follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
-                    earlier=tuple(reader.earlier), clouded=reader.clouded,
+                    earlier=tuple(reader.earlier), clouded=reader.clouded, picked=" ".join(sorted(picked)),
                 )
             )  # fmt: skip
             if not reason:
@@ -584,7 +649,7 @@ class _Heard:
         """'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim."""
         spoken = {name.base for one in made for name in t.every_name(one.node)}
         plain = all(_plain_condition(one.node) for one in made)
-        return plain and bool(spoken) and spoken <= self.reader.given and not self.after
+        return plain and bool(spoken) and spoken <= self.reader.given
 
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
@@ -606,10 +671,20 @@ class _Heard:
 
     def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
         """A condition bound to what it stands beside."""
+        meant = [place for place in range(len(self.found)) if self.found[place].sentence == self.number]
+        if at - 1 in self.meant and is_index(node) and meant:  # 'F for all i' within a condition
+            said = self.found[meant[-2]] if len(meant) > 1 else None
+            if said is not None and said.role == "condition" and said.node is not None and said.node in self.front:
+                whole = t.said_under(said.node, (node,))
+                self.front[self.front.index(said.node)] = whole
+                self.found[meant[-2]] = replace(said, node=whole)
+                return
         if not self.after or self._opens(at):
             if binder != "and" and self.after:
                 self.front.clear()
-            if some:
+            if some and isinstance(node, t.Name):
+                self.one = node  # 'for one i, ... for all j != i': i is the one that is singled out
+            elif some:
                 self.doubt = "for some"
             self.front.append(node)
             return
@@ -630,7 +705,8 @@ class _Heard:
         before = self.tokens[place] if place >= 0 else None
         mark = before.text if before is not None and before.kind == "mark" else ""
         opens = before is None or mark in (";", ":") or (mark == "," and lead[:1] in (["if"], ["when"]))
-        opens |= lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"]) and lead[1:2] != []
+        opens |= lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"]) and lead[1:] != []
+        opens |= lead[:1] == ["or"]
         return opens and any(one.kind == "formula" for one in self.tokens[at + 1 :])
 
     def _narrow(self, at: int, words: str) -> None:
@@ -654,7 +730,10 @@ class _Heard:
         size = (bound.size if bound is not None else "") or self._size(at, lead)
         nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
         names = [item for node in nodes for item in t.listed(node)]
-        if not names or not all(isinstance(item, t.Name) for item in names):
+        conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
+        if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
+            if conditional:
+                self._narrow(at, " ".join([*lead, f"${token.text}$", *_trail(self.tokens, at)][:9]))
             return
         if size and not quoted:
             for name in names:
@@ -726,7 +805,7 @@ def _plain_condition(node: t.Node | None) -> bool:
     """Whether names and numbers alone are compared: n = 4."""
     terms = node.terms if isinstance(node, t.Relation) else ()
     flat = [item for term in terms for item in t.listed(term)]
-    return bool(flat) and all(isinstance(item, t.Number) or t.is_letter(item) for item in flat)
+    return bool(flat) and all(t.is_letter(item) or not list(t.every_name(item)) for item in flat)
 
 
 def _source(node: t.Node, text: str) -> str:
@@ -742,12 +821,19 @@ _CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
 _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$")
 
 
+_REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{[^{}]*\}(?:[^()]|\([^()]*\))*\)\s*$")
+_COLUMN = re.compile(r"\s*&&\s*\\(?:text|textrm|mbox)\{(?!\s*\(?(?:for|if|when|where|as)\b)[^{}$]*\}\s*(?=\\\\|$)")
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*\(?\s*\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|as|def)\b[^{}$]*\}\s*\)?\s*(?=\\\\|$)"
+)
+
+
 def tidy(text: str) -> str:
     r"""Without the mark that ends a sentence and without a number, and with two habits spelled out.
 
     >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1. \tag{3}")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = _NUMBERED.sub("", text)
+    text = _COLUMN.sub("", _COMMENT.sub("", _REMARK.sub("", _NUMBERED.sub("", text))))
     text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))
