@@ -45,7 +45,7 @@ from headwright.check.scalars.proving import needs
 from headwright.check.scalars.scalar import roundings
 from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
-from headwright.formula.tree import Comparison
+from headwright.formula import tree as t
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Case:
     """left (sign) right, for all parameters in `where`, as the names in `large` go to infinity."""
 
     left: Scalar
-    sign: Comparison
+    sign: t.Comparison
     right: Scalar
     where: Where
     large: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ STANDS = "the two sides are near each other, and nothing moves: this is no limit
 EMPTY = "no case that can occur satisfies what is assumed"
 
 
-def decide(left: Scalar, comparison: Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
+def decide(left: Scalar, comparison: t.Comparison, right: Scalar, where: Where, tending: Tending = STILL) -> Decision:
     """Decide left (comparison) right for all parameters in `where`, as names go where they go.
 
     >>> from headwright.check.scalars import Range
@@ -215,7 +215,7 @@ def _along_a_path(case: Case, tending: Tending) -> Decision | None:
 
 
 def decide_all(
-    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: Comparison, where: Where, tending: Tending = STILL
+    pairs: Mapping[str, tuple[Scalar, Scalar]], comparison: t.Comparison, where: Where, tending: Tending = STILL
 ) -> Decision:
     """Decide a comparison of two vectors by their coordinates; each is told by its name."""
     if comparison == "!=":

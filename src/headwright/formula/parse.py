@@ -20,7 +20,6 @@ from headwright.formula.reading.lexer import arranged, words
 from headwright.formula.reading.parser import Parser
 from headwright.formula.reading.spellings import MATRICES
 from headwright.formula.reading.statements import Interval
-from headwright.formula.tree import Span
 
 DEEPEST: Final = 10  # definitions that use one another
 _START = re.compile(
@@ -44,15 +43,15 @@ class Expanded:
     """A source with its macros put in, and where each of its characters was written."""
 
     text: str
-    places: tuple[Span, ...] = ()
+    places: tuple[t.Span, ...] = ()
 
-    def original(self, span: Span, source: str) -> Span:
+    def original(self, span: t.Span, source: str) -> t.Span:
         """The place in the source as it was written."""
         if not self.places:
-            return Span(span.start, span.stop, source)
-        end = Span(len(source), len(source))
+            return t.Span(span.start, span.stop, source)
+        end = t.Span(len(source), len(source))
         first, last = (self.places[at] if at < len(self.places) else end for at in (span.start, max(0, span.stop - 1)))
-        return Span(first.start, max(first.start, last.stop if span.stop > span.start else first.start), source)
+        return t.Span(first.start, max(first.start, last.stop if span.stop > span.start else first.start), source)
 
 
 def macros(text: str) -> dict[str, Macro]:
@@ -93,7 +92,7 @@ def expanded(source: str, known: Mapping[str, Macro]) -> Expanded:
     blank = source
     for _, _, (start, stop) in own:
         blank = blank[:start] + " " * (stop - start) + blank[stop:]
-    places = [Span(at, at + 1) for at in range(len(source))]
+    places = [t.Span(at, at + 1) for at in range(len(source))]
     expansion = _Expansion(known, source)
     expansion.put(blank, places, 0)
     return Expanded("".join(expansion.characters), tuple(expansion.places))
@@ -106,10 +105,10 @@ class _Expansion:
         self.known = known
         self.source = source
         self.characters: list[str] = []
-        self.places: list[Span] = []
+        self.places: list[t.Span] = []
         self.done = 0
 
-    def put(self, text: str, places: list[Span], depth: int) -> None:
+    def put(self, text: str, places: list[t.Span], depth: int) -> None:
         at = 0
         for match in _USE.finditer(text):
             macro = self.known.get(match.group(1))
@@ -119,7 +118,7 @@ class _Expansion:
             if depth >= DEEPEST:
                 self.fail(f"\\{match.group(1)} is defined by itself, or too deep", places[match.start()])
             at, arguments = self.arguments(text, match.end(), macro.arguments)
-            use = Span(places[match.start()].start, places[at - 1].stop)
+            use = t.Span(places[match.start()].start, places[at - 1].stop)
             if len(arguments) < macro.arguments:
                 self.fail(f"\\{match.group(1)} needs {macro.arguments} arguments in braces", use)
             body = _PARAMETER.sub(lambda mark, given=arguments: _argument(given, mark), macro.body)  # type: ignore[misc]
@@ -138,14 +137,14 @@ class _Expansion:
             at = opener.end() if stop is None else stop + 1
         return at, found
 
-    def add(self, text: str, places: list[Span]) -> None:
+    def add(self, text: str, places: list[t.Span]) -> None:
         self.done += len(text) + (not text)
         if self.done > LONGEST:
             self.fail(f"with its commands put in, the formula has more than {LONGEST} characters", places[0])
         self.characters.extend(text)
         self.places.extend(places[: len(text)])
 
-    def fail(self, message: str, place: Span) -> None:
+    def fail(self, message: str, place: t.Span) -> None:
         raise FormulaError(message, self.source, place, fix="write it out")
 
 

@@ -91,7 +91,8 @@ class MatricesWorld:
             found = self._given(full, name)
             if found is None and name.index is not None and name.base != "I":
                 places = [self._place(item) for item in t.listed(name.index)]
-                found = self._part(name.base, [one for one in places if one is not None]) if None not in places else None
+                known = [one for one in places if one is not None]
+                found = self._part(name.base, known) if len(known) == len(places) else None
             if found is None:
                 return None
             self._values[full] = found

@@ -21,8 +21,8 @@ from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import FIRST, REST, ZERO, Scene, UndeterminedError, Vec
 from headwright.check.verdict import Curve
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Listing, Name, Node, Norm, Relation, walk
 
 KEYS = 10  # for which a deviation is told
 
@@ -63,10 +63,10 @@ def in_words(told: dict[str, Any]) -> str:
     return said
 
 
-def _event(decider: Decider) -> Call | None:
+def _event(decider: Decider) -> t.Call | None:
     reported = decider.scene.setting.reports
     node = None if reported is None else parsed(reported)
-    return node if isinstance(node, Call) and node.function == "P" else None
+    return node if isinstance(node, t.Call) and node.function == "P" else None
 
 
 LAMBDA = "lambda"
@@ -155,8 +155,8 @@ def _rescaled(exercise: Exercise, decider: Decider, failed: Judged) -> tuple[str
     return wrong, f"{wrong + ': ' if wrong else ''}{works}; yours is {yours}{here}"
 
 
-def _bounds_length(goal: Node) -> bool:
-    return any(isinstance(node, Norm) for node in walk(goal))
+def _bounds_length(goal: t.Node) -> bool:
+    return any(isinstance(node, t.Norm) for node in t.walk(goal))
 
 
 def _wrong_length(lengths: Iterable[Scalar], failed: Judged) -> str | None:
@@ -199,18 +199,18 @@ def _combination(query: Vec, scene: Scene) -> str:
 def _curve(decider: Decider, failed: Judged) -> Curve | None:
     """The weights of the named keys against n, the other parameters as in the counterexample."""
     scene, decision = decider.scene, failed.decision
-    if "n" not in decision.values or not isinstance(failed.link, Relation):
+    if "n" not in decision.values or not isinstance(failed.link, t.Relation):
         return None
     fixed = {name: number(value) for name, value in decision.values.items() if name != "n"}
     here = replace(decider, scene=scene.knowing(**fixed))
-    spoken = [node for node in walk(failed.link.terms[0]) if isinstance(node, Name) and node.base == "alpha"]
+    spoken = [node for node in t.walk(failed.link.terms[0]) if isinstance(node, t.Name) and node.base == "alpha"]
     if not spoken:
         return None
     reader = Reader(here.scene, {})
     weight, wanted = reader.scalar(spoken[0]), reader.scalar(failed.link.terms[1])
     if (weight.names() | wanted.names()) - {"n"}:
         return None
-    last = spoken[0].index.items[-1] if isinstance(spoken[0].index, Listing) else spoken[0].index
+    last = spoken[0].index.items[-1] if isinstance(spoken[0].index, t.Listing) else spoken[0].index
     series = tuple(float(weight.value({"n": n})) for n in DRAWN)
     level = float(wanted.value({"n": decision.values["n"]}))
     name = f"weight of key {label(last)}"
