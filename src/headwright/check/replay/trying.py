@@ -1,4 +1,4 @@
-"""Decisions tried again in explicit worlds; what a world speaks against is not believed."""
+"""Decisions tried again in explicit worlds; a world that contradicts a decision is an internal error."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from headwright.check.replay.worlds import (
     holds_on_average,
     undefined,
 )
+from headwright.errors import ContradictionError
 from headwright.formula import tree as t
 from headwright.formula.evaluate import ball, precision
 from headwright.formula.show import plain
@@ -44,14 +45,14 @@ MATRICES = 12  # explicit instances
 FALLS = arb("0.98")  # by so much at least a distance shrinks that may go to 0
 SOME = ("k", "m")  # names of integers that may be claimed to exist
 REACH = 8  # how far such an integer is looked for
-BUG = "a second look, at explicit numbers, contradicts what was found: this is a bug worth reporting"
+UNCONFIRMED = "a counterexample was found, and explicit instances do not confirm it"
 NOISE = "the keys are random: with probability 1 the two sides differ; write \\approx if it is meant up to the noise"
 HAIR = Fraction(1, 2**200)  # how far keys are moved to see in which direction a comparison tips
 STEEP, STRAIGHT = arb("1e-9"), arb("1e-6")
 
 
 def looked_at_twice(exercise: Exercise, answer: Answer, judgements: Sequence[Judged], seed: int) -> list[Judged]:
-    """The same decisions, undecided where a world contradicts one.
+    """The same decisions; a ContradictionError where a world contradicts one.
 
     A claim that is decided case by case, and fails in one case, is looked at again there only: the worlds for a proof
     are of all cases.
@@ -73,7 +74,7 @@ def _again(exercise: Exercise, answer: Answer, one: Judged, seed: int) -> Judged
     if one.decision.word == "undecided" and exercise.keys is not None and exercise.keys.are == "any":
         return _broken(question, one, random) or one
     if one.decision.tie:
-        return one if _tips(question, random) else _instead(one, Decision("undecided", BUG))
+        return one if _tips(question, random) else _instead(one, Decision("undecided", UNCONFIRMED))
     if one.claim.role == "condition" or one.decision.beyond or one.decision.word == "undecided":
         return one
     nowhere = None if one.decision.word == "refuted" else _undefined(question, random)
@@ -95,8 +96,12 @@ def _weighed(one: Judged, said: Sequence[bool | None], wanted: bool, *, lenient:
     """Of a proof every world must agree; of a refutation one at least: a false statement may well hold in others."""
     agree, against = said.count(wanted), said.count(not wanted)
     if against and (wanted or not (agree or lenient)):
-        return _instead(one, Decision("undecided", BUG))
+        raise _contradiction(one)
     return replace(one, part=replace(one.part, replayed=agree))
+
+
+def _contradiction(one: Judged) -> ContradictionError:
+    return ContradictionError(f"{plain(one.link)} was {one.decision.word}, and explicit instances say the opposite")
 
 
 def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -> Judged:
@@ -111,16 +116,22 @@ def _matrices(exercise: Exercise, answer: Answer, one: Judged, random: Random) -
         if world.too_large:
             return one
         met = world.admissible() and all(world.says(part) is True for part in under)
-        agree = int(met and world.says(one.link) is wanted)
-        return replace(one, part=replace(one.part, replayed=1)) if agree else _instead(one, Decision("undecided", BUG))
+        there = world.says(one.link) if met else None
+        if there is (not wanted):
+            raise _contradiction(one)
+        if there is None:
+            return _instead(one, Decision("undecided", UNCONFIRMED))
+        return replace(one, part=replace(one.part, replayed=1))
     said = [
         False if (found := world.says(one.link)) is None and world.misshapen(one.link) else found
         for world in drawn(exercise, answer, random, MATRICES, free_names(one.link, exercise))
         if all(world.says(part) is not False for part in under)
     ]
     agree, against = said.count(wanted), said.count(not wanted)
-    if against or (decision.word == "refuted" and not agree):
-        return _instead(one, Decision("undecided", BUG))
+    if against:
+        raise _contradiction(one)
+    if decision.word == "refuted" and not agree:
+        return _instead(one, Decision("undecided", UNCONFIRMED))
     return replace(one, part=replace(one.part, replayed=agree))
 
 
@@ -269,7 +280,7 @@ def _tips(question: Question, random: Random) -> bool:
 def _integers(question: Question, one: Judged, random: Random) -> Judged:
     proved = one.decision.word == "proved"
     if not proved and isinstance(question.node, t.Relation) and _alike(question):
-        return _instead(one, Decision("undecided", BUG))  # what is given sets these integers aside
+        raise _contradiction(one)  # what is given sets these integers aside
     worlds = (world for world in integers(question, random, INTEGERS) if _admissible(question, world))
     return _weighed(one, [_with_some(question.node, world) for world in worlds], proved)
 
