@@ -244,9 +244,7 @@ def test_an_exercise_counts_with_its_worst_answer() -> None:
 
 
 def test_the_page_shows_no_markup_of_a_student() -> None:
-    page = classroom_page(
-        classroom([_of_class("<b>x.md", "averaging-two", "q = <i>")]), [Problem("<u>.md", 1, "<s>")]
-    )
+    page = classroom_page(classroom([_of_class("<b>x.md", "averaging-two", "q = <i>")]), [Problem("<u>.md", 1, "<s>")])
     assert not any(tag in page for tag in ("<b>", "<i>", "<u>", "<s>"))
     assert "&lt;b&gt;x" in page
 

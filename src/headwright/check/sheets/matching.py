@@ -19,7 +19,7 @@ SHARED = 3  # words or names at least
 WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
 ALL_DEFINED, NONE_DEFINED, OTHERS_DEFINED, KEYS_NAMED = 0.15, -0.2, -0.15, 0.05
 LONGEST = 20_000  # characters that are looked at
-_LETTERS = dict(zip("αβδεϵλμΣφϕΦ", "alpha beta delta epsilon epsilon lambda mu Sigma Phi Phi Phi".split(), strict=True))
+_LETTERS = dict(zip("αβδεϵλμΣφϕΦ", ["alpha", "beta", "delta", "epsilon", "epsilon", "lambda", "mu", "Sigma", "Phi", "Phi", "Phi"], strict=True))
 _GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()})
 _PLAIN = re.compile(
     r"\\(?:text|mathrm|mathbf|boldsymbol|operatorname|textbf|emph|mathcal|bm)\*?\s*\{([^{}]*)\}"
@@ -140,7 +140,11 @@ class Matcher:
     def _score(self, each: Exercise, given: Mapping[str, float], defines: set[str], known: Iterable[str]) -> float:
         told, wanted = self._told[each.id], set(each.answer)
         score = sum(weight * told[word] for word, weight in given.items() if word in told)
-        score += ALL_DEFINED if wanted and wanted <= defines else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        score += (
+            ALL_DEFINED
+            if wanted and wanted <= defines
+            else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        )
         marks = {word.partition("_")[2] for word in given}
         score += KEYS_NAMED if each.keys is not None and each.keys.named and marks.issuperset(each.keys.named) else 0.0
         return score + OTHERS_DEFINED * (not defines <= {*wanted, *each.definitions, *each.redefines})

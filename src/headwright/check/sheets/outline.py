@@ -112,7 +112,9 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
     front = ends[0] if ends and lines[0].strip() == "---" else 0  # YAML
     builder, until = _Builder(named), ""
     for number, line in enumerate(lines[front:], front + 1):
-        if until and (until[0] in "`~" or not re.match(r"[\s>]*#{1,6}\s", line)):  # code, or a formula not ended by a heading
+        if until and (
+            until[0] in "`~" or not re.match(r"[\s>]*#{1,6}\s", line)
+        ):  # code, or a formula not ended by a heading
             builder.open.lines.append((number, line))
             until = "" if until in line else until
             continue
@@ -203,7 +205,10 @@ class _Builder:
         )
         bulleted = re.match(r"[\s>]*(?:[-+*•]\s|\()", line) is not None and level != DIGIT
         fresh = (
-            not before or (bulleted and line.lstrip()[0] != "(") or before.endswith((":", "$$")) or heading(before)[0] > 0
+            not before
+            or (bulleted and line.lstrip()[0] != "(")
+            or before.endswith((":", "$$"))
+            or heading(before)[0] > 0
         )
         return (fresh and (expected or bulleted)) or (expected and bool(last))
 
