@@ -2,10 +2,11 @@
 
 It gets one JSON object on its standard input,
 
-    {"exercise": "copying", "statement": "...", "names": ["q"], "text": "...", "sentences": [{"line": 3, "text": "..."}]}
+    {"exercise": "copying", "statement": "...", "names": ["q"], "text": "...",
+     "sentences": [{"line": 3, "text": "..."}]}
 
-and writes one JSON object a line, {"quote": "...", "formula": "k_j^T q >> k_i^T q"}. A proposal whose quote is not in the
-answer, word by word, is dropped. What it proposes never decides: an answer that is not proved without it
+and writes one JSON object a line, {"quote": "...", "formula": "k_j^T q >> k_i^T q"}. A proposal whose quote is not in
+the answer, word by word, is dropped. What it proposes never decides: an answer that is not proved without it
 stays undecided, and is shown with what it would be. (A student could write instructions to the program.)
 """
 

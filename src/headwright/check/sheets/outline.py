@@ -1,7 +1,7 @@
 r"""The sections of a document, by headings and labels in any form: what each asks, and what it answers.
 
-A heading is a Markdown heading, a `\section`, a bold line, 'Question 3 (b)', '(ii) ...', '2. ...', an `\item`, or a title
-with points. 'Solution:', 'Answer:' and 'Proof:' mark what answers; so does a label that comes again in its list.
+A heading is a Markdown heading, a `\section`, a bold line, 'Question 3 (b)', '(ii) ...', '2. ...', an `\item`, or a
+title with points. 'Solution:', 'Answer:' and 'Proof:' mark what answers; so does a label that comes again in its list.
 """
 
 from __future__ import annotations
@@ -243,11 +243,12 @@ def _ordinal(label: str, rank: int) -> int:
 
 _ORDERS = (
     "find|show|prove|describe|explain|design|construct|give|derive|compute|calculate|determine|state|justify|discuss"
-    "|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|demonstrate|compare"
+    "|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|compare"
 )
 _ASKS = re.compile(
     r"^\W{0,20}(?:(?:then|now|please|next|finally|also|again|hence|and)\b,?\s*)?(?:\([^)]{0,60}\)\s*)?\W{0,20}"
-    rf"(?:{_ORDERS})\b|^\W{{0,20}}(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,\W{{0,20}}(?:{_ORDERS})\b"
+    rf"(?:{_ORDERS})\b|^\W{{0,20}}(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,"
+    rf"\W{{0,20}}(?:{_ORDERS})\b"
     r"|\?\W{0,20}$|\b(?:we want to (?:find|show|prove|choose)|(?:justify|explain) your"
     r"|do you (?:think|expect)|you (?:can|may|should) (?:ignore|assume)|should have different)\b"
     r"|^\W{0,20}(?:hint|note|figure|fig|recall|footnote|source|due|to (?:show|prove))\b\W*[:.\d]",
