@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from headwright.check.answer import Said, about_parameters, comparisons, full_name, full_names, named
 from headwright.check.exercise import Exercise, parsed
@@ -235,6 +236,8 @@ class _Sorter:
                 self._anew(one, link, under)
             case t.Relation() as link if self.names.defines(link):
                 self._define(one, link, under)
+            case t.Relation() as link if (tied := self._tied(one, link)) is not None:
+                self._define(one, tied, under)
             case t.Relation() as chain if one.lets and about_parameters(chain, self.exercise):
                 self.assumed.append(chain)
                 self.contents.given.append(one)
@@ -249,6 +252,30 @@ class _Sorter:
         items = [item for item in t.conjuncts(node) if isinstance(item, t.Relation)]
         wanted = [name for item in items if self.names.defines(item) for name, _ in _values(item)]
         return any(name in self.exercise.answer for name in wanted)
+
+    def _tied(self, one: Statement, link: t.Relation) -> t.Relation | None:
+        """'1/tau = ln(n/epsilon)', 'epsilon = 2 delta', 'n/epsilon = e^t': an equation solved for the one unknown."""
+        if link.comparisons != ("=",):
+            return None
+        for inside, value in (link.terms, link.terms[::-1]):
+            names = [name for name in t.every_name(inside) if full_name(name) not in ("e", "pi")]
+            unknown = {full_name(name) for name in names if name.index is None and self._is_unknown(name)}
+            asked = bool(unknown & set(self.exercise.answer))
+            if len(unknown) != 1 or (not asked and not (one.lets and one.kind == "neutral")):
+                continue
+            (name,) = unknown
+            numbers = {name, "e", "pi", *self.exercise.parameters}
+            if name in COUNTS or name in full_names(value) or isinstance(inside, t.Name):
+                continue
+            if self.exercise.keys is None or not full_names(inside, value) <= numbers:
+                continue
+            found = _solved(inside, name, value)
+            if found is not None:
+                return t.Relation((named(name), found), ("=",), span=link.span)
+        return None
+
+    def _is_unknown(self, name: t.Name) -> bool:
+        return full_name(name) in self.exercise.answer or self.names.is_own(name)
 
     def _anew(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         """A given name defined anew: for tokens it holds in its paragraph, else for the whole answer."""
@@ -283,7 +310,7 @@ class _Sorter:
 
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents = self.contents
-        case = (*self.names.case(under), *self.assumed)
+        case = (*self.names.case(under, t.Listing(link.terms[1:])), *self.assumed)
         case = tuple(part for part in case if not self._is_definition(part))
         rank = NEUTRAL if one.kind == "neutral" or one.display else WORDED
         rank = QUOTED if one.strict else rank
@@ -339,6 +366,35 @@ def _rank(one: Statement) -> int:
     if one.follows:
         return WORDED
     return NEUTRAL if one.kind == "neutral" or one.display else WORDED
+
+
+COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K", "p", "r")  # integers, as a rule: 'let n = 2 r' is about even ones
+
+
+def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:
+    """What a name is, that occurs once in a node of that value: delta = epsilon/2 where 2 delta is epsilon."""
+    match node:
+        case t.Name() if full_name(node) == own:
+            return value
+        case t.Product(factors):
+            places = [place for place, one in enumerate(factors) if own in full_names(one)]
+            if len(places) != 1:
+                return None
+            rest = factors[: places[0]] + factors[places[0] + 1 :]
+            divided = t.Quotient(value, t.Product(rest) if len(rest) > 1 else rest[0])
+            return _solved(factors[places[0]], own, divided)
+        case t.Quotient(over, below) if own not in full_names(below):
+            return _solved(over, own, t.Product((value, below)))
+        case t.Quotient(over, below) if own not in full_names(over):
+            return _solved(below, own, t.Quotient(over, value))
+        case t.Power(base, t.Negative(t.Number(power))) if power == 1:
+            return _solved(base, own, t.Quotient(t.Number(Fraction(1)), value))
+        case t.Negative(body):
+            return _solved(body, own, t.Negative(value))
+        case t.Call("exp", (power,)):
+            return _solved(power, own, t.Call("ln", (value,)))
+        case _:
+            return None
 
 
 def _values(link: t.Relation) -> Iterable[tuple[str, t.Node]]:

@@ -57,7 +57,8 @@ def check_answer(exercise: Exercise, written: Written, *, seed: int = 0) -> Verd
     'lambda >= ln((n - 2)/epsilon), for n > 2'
     """
     words = (*exercise.parameters, *_indexed(exercise))
-    text = read(written, words, given_numbers(exercise))
+    lengths = [] if exercise.keys is None else [scale.name for scale in exercise.keys.scales.values()]
+    text = read(written, words, {*given_numbers(exercise), *lengths})
     to_read = tuple(ToRead(line, said) for line, said in text.to_read)
     with at_most_work():
         verdict = _Checked(exercise, text, seed).verdict()
@@ -106,6 +107,10 @@ class _Checked:
         except CANNOT as error:
             reason = str(error.shown()) if isinstance(error, MisfitError) else str(error)
             bench, found = None, [Finding(one, "open", reason) for one in claims]
+        if exercise.condition and chosen is None:  # what holds under a condition that was not read is not false
+            found = [
+                replace(one, status="open", counterexample=None) if one.status == "false" else one for one in found
+            ]
         if bench is not None:
             asked += self._claimed(found, bench)
         if not asked:
@@ -175,6 +180,9 @@ class _Checked:
         for said, one in contents.bounds:
             if one.role != "size":
                 add(one, Formula(one.line, one.text, "true", "condition", False))
+        for definition in contents.examples:
+            one = definition.statement
+            add(one, Formula(one.line, one.text, "open", "definition", False, "an example"))
         for one in contents.quoted:
             add(one, Formula(one.line, one.text, "quoted", "claim", False))
         for one in contents.given:

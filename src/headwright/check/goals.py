@@ -327,11 +327,15 @@ def blank_part(
         if link is not None and (blank.case is None or _covers(one, parsed(blank.case))):
             rank = NEUTRAL if one.claimed.statement.kind == "neutral" or one.claimed.statement.display else NEUTRAL - 1
             filled.append((rank, one, _says(exercise, bench, one, link)))
-    told = [(rank, one) for rank, one, says in filled if one.status != "true" or says]
+    told = [(rank, one) for rank, one, says in filled if one.status == "false" or says]
     if not told:
         why = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
+        names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
+        near = next((one.claimed.statement for one in found if names & _spoken_of(one)), None)
+        if near is not None:
+            return Asked(part, "undecided", near.line, near.text, why, optional=blank.optional)
         return Asked(part, "missing", 0, "", why, optional=blank.optional)
-    true = [(rank, one) for rank, one in told if one.status == "true"]
+    true = [(rank, one) for rank, one in told if one.status == "true" or _filled(exercise, blank, one)]
     false = [(rank, one) for rank, one in told if one.status == "false"]
     first = (true or false or told)[0][1]
     line, shown = first.claimed.statement.line, first.claimed.statement.text
@@ -366,6 +370,16 @@ def _filling(exercise: Exercise, blank: Blank, one: Finding) -> Relation | None:
                         sign: Comparison = "=" if set(signs) == {"="} else "~"
                         return Relation((side, other), (sign,), span=body.span)
     return None
+
+
+def _filled(exercise: Exercise, blank: Blank, one: Finding) -> bool:
+    """Whether the first link of a chain fills a blank, and is true; the rest may be open."""
+    if one.status != "open" or one.claimed.statement.doubt or one.claimed.again:
+        return False
+    link = _filling(exercise, blank, one)
+    return link is not None and any(
+        each.decision.word == "proved" and each.link.terms == link.terms for each in one.judged
+    )
 
 
 def _listed(side: Node, shape: Node) -> bool:
@@ -403,7 +417,7 @@ def _covers(one: Finding, case: Node) -> bool:
 
 def _says(exercise: Exercise, bench: Bench, one: Finding, link: Relation) -> bool:
     """Whether a true formula would be false were the question idle."""
-    if one.status != "true" or not one.judged:
+    if not one.judged:
         return True
     return any(_says_something(exercise, bench, each) for each in one.judged)
 
@@ -458,7 +472,13 @@ def statement_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, q
         first = next(one for one in about if one.status == "open")
         return Asked(part, "undecided", first.claimed.statement.line, first.claimed.statement.text, first.reason)
     if about:
-        return Asked(part, "missing", 0, "", "this would be true in any case, so it says nothing of what was asked")
+        one = about[0].claimed.statement
+        reason = "this would be true in any case: it does not say what was asked"
+        return Asked(part, "undecided", one.line, one.text, reason)
+    near = [one for one in found if any(names & _spoken_of(one) for names in wanted)]
+    if near:
+        one = near[0].claimed.statement
+        return Asked(part, "undecided", one.line, one.text, f"no formula that was read says anything of {things}")
     return Asked(part, "missing", 0, "", f"no formula says anything of {things}")
 
 

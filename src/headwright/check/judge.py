@@ -224,6 +224,16 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     why = _why_not_false(bench, one, said, against, spoken)
     if why:
         return Finding(one, "open", why, judged=tuple(found), node=said.node)
+    for part in [part for part in statement.earlier if part not in one.under][: -MOST_EARLIER - 1 : -1]:
+        node = under(bench.exercise, said.node, (part,))
+        try:
+            again = _tried(bench, replace(said, node=node))
+        except CANNOT:
+            again = []
+        if proved(again) and not any(each.vacuous for each in again):
+            return Finding(one, "true", f"true for {plain(part)}", judged=tuple(again), node=node)
+        if not refuted(again):
+            return Finding(one, "open", f"it is false as it stands; it may be meant for {plain(part)}", node=said.node)
     first = against[0].part
     return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
 
@@ -246,7 +256,14 @@ def _tried(bench: Bench, said: Said) -> list[Judged]:
     role: Role = "step" if bench.exercise.derive else "statement"
     found: list[Judged] = []
     for node in _of_tokens(bench.exercise, said.node):
-        found += bench.decided(bench.claims(node, role, replace(said, node=node)))
+        for claim in bench.claims(node, role, replace(said, node=node)):
+            try:
+                found += bench.decided([claim])
+            except WrongKindError:
+                raise
+            except CANNOT as error:  # the other links of a chain are judged all the same
+                reason = str(error.shown()) if isinstance(error, MisfitError) else str(error)
+                found.append(judged(claim, Decision("undecided", reason), reason))
     return found
 
 
@@ -310,13 +327,6 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
         return "it is false as it stands; a condition before it is in words"
-    for part in [part for part in statement.earlier if part not in one.under][-MOST_EARLIER:]:
-        try:
-            again = _tried(bench, replace(said, node=under(bench.exercise, said.node, (part,))))
-        except CANNOT:
-            again = []
-        if not refuted(again):
-            return f"it is false as it stands; it may be meant for {plain(part)}"
     return ""
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from headwright.check.answer import OWN, MisfitError, comparisons, full_name, full_names, named
-from headwright.check.exercise import Exercise
-from headwright.check.text import Statement, is_index
+from headwright.check.exercise import Exercise, Front
+from headwright.check.text import OTHERS, Statement, is_index
 from headwright.formula import tree as t
 from headwright.formula.show import plain
 
@@ -31,6 +31,10 @@ def in_given_names(
     if exercise.integers is not None:
         rows = exercise.integers.rows
         changes += [lambda node: _primes_of_rows(node, rows), _without_domains]
+    if exercise.keys is not None:
+        keys = exercise.keys
+        labels = [named(f"k_{label}").index for label in keys.named]
+        changes.append(lambda node: _other(node, tuple(one for one in labels if one is not None), keys.first))
     if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
         changes += [_output]
     found = list(statements)
@@ -56,6 +60,18 @@ def _without_sets(node: t.Node, called: t.Name, size: t.Name) -> t.Node:
             return size
         case _:
             return t.mapped(node, lambda part: _without_sets(part, called, size))
+
+
+def _other(node: t.Node, labels: tuple[t.Node, ...], first: Front | None) -> t.Node:
+    """'for all other i': for all i that are none of the named keys."""
+    match node:
+        case t.Relation((letter, right), ("!=",)) if right == OTHERS and first is not None:
+            return t.Relation((letter, t.Name(first.size)), (">",), span=node.span)
+        case t.Relation((letter, right), ("!=",)) if right == OTHERS and labels:
+            meant = labels[0] if len(labels) == 1 else t.Listing(labels)
+            return t.Relation((letter, meant), ("!=",), span=node.span)
+        case _:
+            return t.mapped(node, lambda part: _other(part, labels, first))
 
 
 def _paired_indices(node: t.Node) -> t.Node:
@@ -294,7 +310,8 @@ class Names:
         for name in names:
             full = full_name(name)
             wanted = full in self.exercise.answer or full in self.exercise.redefines
-            own = not self.gives(name) and not t.speaks_of(right, name.base)
+            inside = full in full_names(right) or (name.index is None and t.speaks_of(right, name.base))
+            own = not self.gives(name) and not inside
             if not (wanted or own):
                 return False
         return len(names) == 1 or (len(names) > 1 and isinstance(right, t.Listing) and len(right.items) == len(names))
@@ -331,7 +348,8 @@ class Names:
         at_an_end = {item for end in ends for item in (end, *t.listed(end))}
         return [mine and bool(at_an_end & set(link.terms)) for mine, link in zip(own, links, strict=True)]
 
-    def case(self, under: Sequence[t.Node]) -> tuple[t.Node, ...]:
-        """What is assumed of the given: not of indices, not of names of the answer's own, not 'for all n'."""
+    def case(self, under: Sequence[t.Node], value: t.Node) -> tuple[t.Node, ...]:
+        """What is assumed of the given: not of indices, not of names of the value's own, not 'for all n'."""
         given = [one for one in under if not isinstance(one, t.Name | t.Listing) and not is_index(one)]
-        return tuple(one for one in given if not self.about_own(one))
+        inside = full_names(value)
+        return tuple(one for one in given if not (self.about_own(one) and (full_names(one) & inside or tends(one))))

@@ -31,7 +31,20 @@ if TYPE_CHECKING:
 REACH = 60  # characters in which the mark of a formula is looked for
 MOST_TOKENS = 400  # of one sentence; a longer one is not understood
 LONGEST = 200_000  # characters of one answer; what is beyond is not read
-ABBREVIATIONS = ("e.g.", "i.e.", "w.r.t.", "resp.", "cf.", "eq.", "w.l.o.g.", "a.s.", "vs.")
+ABBREVIATIONS = (
+    "e.g.",
+    "i.e.",
+    "w.r.t.",
+    "resp.",
+    "cf.",
+    "eq.",
+    "w.l.o.g.",
+    "a.s.",
+    "vs.",
+    "suff.",
+    "approx.",
+    "resp.",
+)
 MATHEMATICS = ("", "math", "latex", "tex", "text", "txt")  # what a fenced block with formulas may be called
 
 Kind = Literal["word", "mark", "formula", "term"]

@@ -28,6 +28,7 @@ from headwright.formula.parse import Macro
 Kind = Literal["neutral", "turned", "worded"]
 Role = Literal["claim", "condition", "wanted", "size"]
 MOST_STATEMENTS = 400
+OTHERS = t.Name("others")  # 'for all other i': i is none of the things that have a name
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,25 @@ def _trail(tokens: Sequence[Token], at: int) -> list[str]:
     return [one.text for one in takewhile(lambda one: one.kind == "word", tokens[at + 1 :])]
 
 
+_AS_ONE = {
+    ("as", "long", "as"): "if", ("as", "soon", "as"): "if", ("in", "the", "event"): "if", ("in", "case"): "if",
+    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the",
+    ("so", "long", "as"): "if", ("if", "and", "only", "if"): "iff", ("for", "which"): "with", ("that", "is"): "i.e.",
+}  # fmt: skip
+
+
+def _as_one(tokens: Sequence[Token]) -> list[Token]:
+    """Phrases that bind as one word does."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        texts = tuple(one.text if one.kind == "word" else "" for one in tokens[at : at + 4])
+        length = next((n for n in (4, 3, 2) if texts[:n] in _AS_ONE), 0)
+        found.append(replace(tokens[at], text=_AS_ONE[texts[:length]]) if length else tokens[at])
+        at += length or 1
+    return found
+
+
 # Brackets, clauses, relation phrases.
 
 
@@ -147,12 +167,15 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         outer: list[Token] = []
         inner: list[list[Token]] = []
         held: list[Token] | None = None
-        for token in sentence.tokens:
+        for at, token in enumerate(sentence.tokens):
             mark = token.text if token.kind == "mark" else ""
             if mark == "(" and held is None:
                 held = []
             elif mark == ")" and held is not None:
-                if outer and outer[-1].kind == "formula" and _binds(held):
+                following = sentence.tokens[at + 1].text if at + 1 < len(sentence.tokens) else ""
+                case = following == ":" or (bool(outer) and _conditional(outer))
+                formula = bool(outer) and outer[-1].kind == "formula"
+                if _binds(held) and (formula or (case and all(map(_names_a_case, held)))):
                     outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
                 elif held:
                     inner.append(held)
@@ -163,6 +186,19 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
         if outer:
             yield replace(sentence, tokens=tuple(outer))
         yield from (Sentence(tuple(tokens), sentence.paragraph) for tokens in inner)
+
+
+_CASE = re.compile(r"\s*\\?[a-zA-Z]+(?:_\w)?\s*(?:=|<|>|\\[lg]eq?|\\[lg]t)\s*(?:\\[td]?frac)?[\s\d./{}-]+\s*")
+
+
+def _names_a_case(token: Token) -> bool:
+    """c = 1/2, g > 1."""
+    return token.kind == "formula" and _CASE.fullmatch(token.text) is not None
+
+
+def _conditional(outer: Sequence[Token]) -> bool:
+    """'when the key is short (c = 1/2)': the bracket is the condition."""
+    return bool({"if", "when", "for"} & set(_lead(outer, len(outer))))
 
 
 def _binds(held: Sequence[Token]) -> bool:
@@ -203,6 +239,11 @@ def _clauses(tokens: Sequence[Token]) -> list[_Clause]:
         if listed and all(word in ("and", "or") for word in words) and tokens[start].text != ":":
             found.append(replace(found[-1], start=start, stop=stop))
             continue
+        more = words[:1] in (["i.e."], ["namely"], ["equivalently"])
+        announced = bool(found) and tokens[start].text == ":" and found[-1].quoted and len(found[-1].words) < 3
+        if found and (more or announced):
+            found.append(replace(found[-1], start=start, stop=stop))
+            continue
         first = next((at for at in range(start, stop) if tokens[at].kind == "formula"), stop)
         wanted = bool(word_list()["wanted"] & set(words_of(tokens[start:first])))
         quoted = any(turns(word) for word in words if not (wanted and word == "would"))
@@ -214,12 +255,37 @@ _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is larger than": ">",
     "is greater than": ">", "is above": ">", "is much larger than": r"\gg", "is about": r"\approx",
-    "is close to": r"\approx", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
+    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
 _NOT_SUBJECTS = frozenset(
     ("of", "in", "for", "to", "from", "by", "on", "at", "between", "than", "with", "against", "over", "key", "token",
      "head", "row", "column", "position", "index", "entry", "and", "or", "times")
 )  # fmt: skip
+
+
+_COMPARED = re.compile(
+    r"(?:is|are|must be|should be|has to be|have to be) (?:(?P<much>much|significantly|far|considerably|substantially|a lot) )?"
+    r"(?:(?P<more>larger|greater|bigger|higher)|(?P<less>smaller|less|lower)) than(?P<rest>(?: \w+)*)"
+    r"|(?:is|must be|should be|has to be) (?:very |very much )?(?P<large>large) (?:relative to|compared (?:to|with))(?P<also>(?: \w+)*)"
+)
+_SCORES = frozenset(("dot", "product", "products", "score", "scores", "inner", "scalar", "all", "any", "every", "each", "the",
+                     "that", "those", "other", "others", "remaining", "of", "ones"))  # fmt: skip
+
+
+def _sign(phrase: str) -> str | None:
+    r"""The sign that words between two formulas stand for.
+
+    >>> _sign("is at most"), _sign("is significantly larger than all other scores"), _sign("is nicer than")
+    ('\\le', '\\gg', None)
+    """
+    if phrase in _SIGNS:
+        return _SIGNS[phrase]
+    found = _COMPARED.fullmatch(phrase)
+    if found is None or not set((found["rest"] or found["also"] or "").split()) <= _SCORES:
+        return None
+    if found["large"] or (found["more"] and found["much"]):
+        return r"\gg"
+    return r"\ll" if found["much"] else ">" if found["more"] else "<"
 
 
 def _with_signs(tokens: Sequence[Token]) -> list[Token]:
@@ -230,13 +296,15 @@ def _with_signs(tokens: Sequence[Token]) -> list[Token]:
         last = found[-1] if found else None
         phrase = _trail(tokens, at - 1) if at else []
         stop = at + len(phrase)
-        sign = _SIGNS.get(" ".join(phrase))
+        sign = _sign(" ".join(phrase)) if phrase else None
         if last is not None and sign and last.kind in ("term", "formula") and stop < len(tokens):
             follower = tokens[stop]
-            before = found[-2].text if len(found) > 1 else ""
-            plain = last.kind == "term" or sign not in ("=",)
+            before = [one.text for one in found[-3:-1]]
+            subject = before[-1:] == [] or before[-1] not in _NOT_SUBJECTS or before == ["value", "of"]
+            plain = last.kind == "term" or sign != "="
+            plain &= sign != r"\implies" or (last.kind == "formula" and follower.kind == "formula")
             inline = follower.kind in ("term", "formula") and not last.display and not follower.display
-            if inline and plain and before not in _NOT_SUBJECTS:
+            if inline and plain and subject:
                 found[-1] = Token("formula", f"{last.text.rstrip('.,;')} {sign} {follower.text}", last.line)
                 at = stop + 1
                 continue
@@ -255,7 +323,8 @@ _FILL = frozenset(
     ("the", "other", "others", "remaining", "index", "indices", "number", "numbers", "integer", "integers", "fixed",
      "constant", "scalar", "real", "positive", "value", "values", "sufficiently", "enough", "parameter", "two", "three",
      "factor", "that", "of", "choice", "arbitrary", "different", "large", "big", "huge", "small", "tiny", "and", "very",
-     "arbitrarily", "non-negative", *_EVERY, *_SOME)
+     "arbitrarily", "non-negative", "dot", "product", "inner", "score", "scores", "weight", "weights", "query", "vector",
+     "matrix", "ratio", "norm", "length", "temperature", "sum", *_EVERY, *_SOME)
 )  # fmt: skip
 _THINGS = frozenset(
     ("key", "keys", "token", "tokens", "head", "heads", "values", "value", "cases", "positions", "queries", "others")
@@ -344,7 +413,7 @@ class _Reader:
 
     def hear(self, sentence: Sentence, number: int) -> None:
         """One sentence, after those before it."""
-        tokens = _with_signs(sentence.tokens)
+        tokens = _with_signs(_as_one(sentence.tokens))
         words = words_of(tokens)
         self._turn_to(sentence, words)
         kind = kind_of([word for word in words if not turns(word)])
@@ -380,6 +449,7 @@ class _Heard:
         self.doubt = ""  # a condition in words that stands there
         self.after: list[int] = []  # the claims that a condition behind them may bind
         self.some: list[t.Node] | None = None  # 'there is an i with ...'
+        self.one: t.Name | None = None  # 'for one i'
 
     @property
     def found(self) -> list[Statement]:
@@ -403,9 +473,21 @@ class _Heard:
             before_quoted = quoted
         if supposed_at is not None and not self._supposes(supposed_at):
             reader.quoting = True
+        self._single_out()
         ended = bool(tokens) and (self.sentence.end == ":" or tokens[-1].text == ":")
         if self.front and not self.after and (ended or self.sentence.item or self.sentence.heading):
             reader.case = (*reader.case, *self.front)
+
+    def _single_out(self) -> None:
+        """'for one i' narrows what is said of i, unless that is said for all others."""
+        for place in self.after if self.one is not None else ():
+            said = self.found[place]
+            others = [part for part in said.under if isinstance(part, t.Relation) and part.comparisons == ("!=",)]
+            if any(part.terms[1] == self.one for part in others):
+                kept = tuple(part for part in said.under if part != self.one)
+                self.found[place] = replace(said, under=kept)
+            else:
+                self.found[place] = replace(said, doubt="for some", strict=True)
 
     def _supposes(self, at: int) -> bool:
         """Whether what is supposed was read: a formula, or a size."""
@@ -417,13 +499,14 @@ class _Heard:
         if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
-        if kind_of(words) == "worded" and not word_list()["label"] & set(words) and len(words) <= 5:
+        if kind_of(words) == "worded" and word_list()["label"] & set(words) and len(words) <= 5:
             self.doubt = " ".join(words)
             self.reader.clouded = True
 
     def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
+        self._in_words(clause)
         there = " ".join(clause.words)
-        if re.search(r"\bthere (?:is|are|exists?)\b|\bexists?\b|\bat least one\b", there):
+        if re.search(r"\bthere (?:is|are|exists?)\b(?! no\b)|\bexists?\b|\bat least one\b", there):
             self.some = []
         for at in range(clause.start, clause.stop):
             token = self.tokens[at]
@@ -435,6 +518,15 @@ class _Heard:
                 self._term(token, at, bound, unread, quoted)
             else:
                 self._formula(token, at, bound, unread, quoted, clause, supposes)
+
+    def _in_words(self, clause: _Clause) -> None:
+        """'If the key is too short, ...': a condition in words binds what follows."""
+        words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
+        formulas = any(one.kind in ("formula", "term") for one in self.tokens[clause.start : clause.stop])
+        if words and not formulas and words[0] in ("for", "if", "when", "whenever", "unless", "once"):
+            if not set(words[1:]) <= _HARMLESS | _FILL | {"all"}:
+                self.doubt = " ".join(words[:8])
+                self.reader.clouded = True
 
     # Formulas.
 
@@ -450,6 +542,8 @@ class _Heard:
             self._suppose(made, quoted)
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
+        elif made and self._is_case(made):
+            self._conditions(made, _Bound("case"), at, quoted)
         else:
             self._claims(made, at, unread, quoted, clause)
 
@@ -458,7 +552,9 @@ class _Heard:
         if unread:
             self.doubt = self.doubt or unread
             reader.clouded = True
-        behind = _behind(self.tokens, at) or ("otherwise" if "otherwise" in lead else "")
+        behind = _behind(self.tokens, at) or next((word for word in ("otherwise", "or") if word in lead[:2]), "")
+        if lead[:1] == ["or"] and self.after and self.found[self.after[-1]].node is not None:
+            self.found[self.after[-1]] = replace(self.found[self.after[-1]], doubt="or", strict=True)
         before = {one.text for one in self.tokens[clause.start : at] if one.kind == "word"}
         for one in made:
             node = one.node
@@ -466,10 +562,11 @@ class _Heard:
                 node = t.Exists(node, tuple(self.some), span=node.span)
             self.after.append(len(self.found))
             reason = bool(lead) and bool(_REASONS & set(lead[:1] + lead[-1:]))
+            picked = word_list()["picking"] & before
             self.found.append(
                 replace(
                     one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
-                    doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
+                    doubt=behind or self.doubt or " ".join(sorted(picked)), strict=bool(behind), lets=bool(_LETS & before), reason=reason,
                     under=(*one.under, *reader.supposed, *reader.case, *self.front),
                     follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
                     earlier=tuple(reader.earlier), clouded=reader.clouded,
@@ -532,6 +629,12 @@ class _Heard:
             return True
         return not lead and self.tokens[before].text == "," and bool(spoken) and spoken <= self.reader.given
 
+    def _is_case(self, made: Sequence[Statement]) -> bool:
+        """'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim."""
+        spoken = {name.base for one in made for name in t.every_name(one.node)}
+        plain = all(_plain_condition(one.node) for one in made)
+        return plain and bool(spoken) and spoken <= self.reader.given and not self.after
+
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
         reader, binder = self.reader, bound.binder if bound is not None else "and"
@@ -555,7 +658,9 @@ class _Heard:
         if not self.after or self._opens(at):
             if binder != "and" and self.after:
                 self.front.clear()
-            if some:
+            if some and isinstance(node, t.Name):
+                self.one = node  # 'for one i, ... for all j != i': i is the one that is singled out
+            elif some:
                 self.doubt = "for some"
             self.front.append(node)
             return
@@ -600,7 +705,10 @@ class _Heard:
         size = (bound.size if bound is not None else "") or self._size(at, lead)
         nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
         names = [item for node in nodes for item in t.listed(node)]
-        if not names or not all(isinstance(item, t.Name) for item in names):
+        conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
+        if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
+            if conditional:
+                self._narrow(at, " ".join([*lead, f"${token.text}$", *_trail(self.tokens, at)][:9]))
             return
         if size and not quoted:
             for name in names:
@@ -611,8 +719,10 @@ class _Heard:
             self.some += names
         elif bound is not None and bound.binder in ("for", "whenever") and all(map(t.is_letter, names)):
             every = bool(_EVERY & set(lead))
-            for name in names if bound.some or every else ():
-                self._bind(name, bound.some, at, "for")
+            others = bool({"other", "others", "remaining"} & set(lead))
+            for name in names if bound.some or every or others else ():
+                node = t.Relation((name, OTHERS), ("!=",), span=name.span) if others else name
+                self._bind(node, bound.some and not others, at, "for")
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
@@ -686,12 +796,18 @@ _CHANGE = re.compile(r"\\Delta\s+([a-z])(?![a-zA-Z])")
 _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z]?\)|\{\d{1,3}[a-z]?\})\s*$")
 
 
+_REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{[^{}]*\}(?:[^()]|\([^()]*\))*\)\s*$")
+_COMMENT = re.compile(
+    r"\s*(?:&&?|\\q?quad)\s*\(?\s*\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|as|def)\b[^{}$]*\}\s*\)?\s*(?=\\\\|$)"
+)
+
+
 def tidy(text: str) -> str:
     r"""Without the mark that ends a sentence and without a number, and with two habits spelled out.
 
     >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1. \tag{3}")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = _NUMBERED.sub("", text)
+    text = _COMMENT.sub("", _REMARK.sub("", _NUMBERED.sub("", text)))
     text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))

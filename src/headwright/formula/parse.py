@@ -18,6 +18,7 @@ from typing import Final
 
 from headwright.formula import tree as t
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
+from headwright.formula.reading.dots import chains_written_out
 from headwright.formula.reading.lexer import arranged, words
 from headwright.formula.reading.parser import Parser
 from headwright.formula.reading.spellings import MATRICES
@@ -194,7 +195,7 @@ def parse(source: str, *, names: Collection[str] = (), macros: Mapping[str, Macr
         raise error.moved(written.original(error.span, source), _understood(reader, error)) from None
     except RecursionError:  # only where the caller has used up the stack already
         raise FormulaError("the formula is nested too deeply", source, t.Span(0, 1), fix="name a part of it") from None
-    return node
+    return chains_written_out(node)
 
 
 def parse_lines(

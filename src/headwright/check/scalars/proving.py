@@ -245,11 +245,15 @@ def _exponential(gap: Scalar, comparison: Comparison, monomial: Monomial) -> Ite
     for atom, exponent in monomial:
         name = atom.name if isinstance(atom, Parameter) and exponent == 1 else ""
         place = rebuilt(monomial) / rebuilt(((atom, Fraction(1)),))
-        if place == 1 or name not in gap.names() or name in place.names() or not interval(place).positive:
+        if name not in gap.names() or name in place.names() or not interval(place).positive:
             continue
         found = solved(gap, comparison, name)
         grown = None if found is None else exp(place * found[1])
-        if found is not None and grown is not None and not any(isinstance(one, Exp) for one in grown.atoms()):
+        if (
+            found is not None
+            and grown is not None
+            and not any(isinstance(one, Exp) and one.power for one in grown.atoms())
+        ):
             yield exp(rebuilt(monomial)), found[0], grown
 
 

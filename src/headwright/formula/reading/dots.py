@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import NoReturn
 
 from headwright.formula.errors import FormulaError
-from headwright.formula.tree import BigSum, Dots, Name, Node, Number, Span, mapped, put, walk
+from headwright.formula.tree import (
+    BigSum,
+    Comparison,
+    Dots,
+    Listing,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Quantified,
+    Relation,
+    Span,
+    Sum,
+    mapped,
+    put,
+    walk,
+)
 
 LETTERS = "ijlmrstuw"
 
@@ -35,6 +52,64 @@ def written_out(terms: Sequence[Node], span: Span) -> Node:
         if not isinstance(first, Number) or put(body, letter, Number(first.value + Fraction(step))) != term:
             _refuse(terms[place].span)
     return BigSum(letter, body, first, last, span=span)
+
+
+def chains_written_out(node: Node) -> Node:
+    r"""With x_i >= x_{i+1} for 1 <= i <= n - 1 in place of x_1 >= ... >= x_n; chains of other things as they stand.
+
+    All are equal where any two are.
+
+    >>> one, n, i = Number(Fraction(1)), Name("n"), Name("i")
+    >>> made = chains_written_out(Relation((Name("x", one), Dots(), Name("x", n)), (">", ">")))
+    >>> made.body == Relation((Name("x", i), Name("x", Sum((i, one)))), (">",))
+    True
+    """
+    if isinstance(node, Logic | Quantified):
+        return mapped(node, chains_written_out)
+    match node:
+        case Relation((Listing(items), other), (sign,)) if Dots() in items and not isinstance(other, Listing):
+            run = _run(items, node.span)
+            return node if run is None else _each(Relation((run.body, other), (sign,), span=node.span), run)
+        case Relation(terms, signs) if terms.count(Dots()) == 1 and 0 < (place := terms.index(Dots())) < len(terms) - 1:
+            start = place
+            while start > 0 and signs[start - 1] == signs[place]:
+                start -= 1
+            run = _run(terms[start : place + 2], node.span) if start < place else None
+            if run is None:
+                return node
+            said = [_linked(run, signs[place], node.span)]
+            if start > 0:
+                said.insert(0, Relation(terms[: start + 1], signs[:start], span=node.span))
+            if place + 2 < len(terms):
+                said.append(Relation(terms[place + 1 :], signs[place + 1 :], span=node.span))
+            return said[0] if len(said) == 1 else Logic("and", tuple(said), span=node.span)
+        case _:
+            return node
+
+
+def _run(terms: Sequence[Node], span: Span) -> BigSum | None:
+    """The terms as those of a sum over an index; None where it is not certain what the dots stand for."""
+    try:
+        run = written_out(terms, span)
+    except FormulaError:
+        return None
+    return run if isinstance(run, BigSum) and run.lower is not None and run.upper is not None else None
+
+
+def _linked(run: BigSum, sign: Comparison, span: Span) -> Node:
+    letter, other, one = Name(run.index), Name("j" if run.index == "i" else "i"), Number(Fraction(1))
+    if sign == "=":
+        return _each(Relation((run.body, put(run.body, run.index, other)), (sign,), span=span), run, other)
+    link = Relation((run.body, put(run.body, run.index, Sum((letter, one)))), (sign,), span=span)
+    upper = run.upper if run.upper is None else Sum((run.upper, Negative(one)))
+    return _each(link, replace(run, upper=upper))
+
+
+def _each(link: Relation, run: BigSum, *others: Name) -> Node:
+    """What is said of each term of a run."""
+    ends = [(run.lower, each, run.upper) for each in (Name(run.index), *others)]
+    between = [Relation((x, y, z), ("<=", "<="), span=link.span) for x, y, z in ends if x is not None and z is not None]
+    return Quantified(link, tuple(between), span=link.span)
 
 
 def _refuse(span: Span) -> NoReturn:

@@ -232,9 +232,10 @@ class _Lexer:
     def running(self, run: str) -> None:
         """Letters side by side: a name each, unless they look like a word."""
         after = self.source[self.at + len(run) : self.at + len(run) + 1]
-        if self.is_after("^") and run[0] == "T":  # x^Ty: the rest is read on its own
-            self.add("name", "T", 1)
-        elif self.is_after("_") and (after == "_" or self.is_given(run[0])):  # u_bu_b is u_b u_b, R_tq is R_t q
+        alone = self.is_after("^") and (run[0] == "T" or "\\" in self.source)  # x^Ty; in LaTeX x^nk is x^n k
+        if alone or (
+            self.is_after("_") and (after == "_" or self.is_given(run[0]))
+        ):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":
             self.add("name", run, len(run))

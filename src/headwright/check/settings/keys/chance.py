@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
@@ -24,7 +25,7 @@ from flint import arb, fmpq
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, most_telling
 from headwright.check.exercise import NormalLaw
-from headwright.check.scalars import POSITIVE, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.scalars import POSITIVE, REAL, Scalar, Where, eventually, exp, number, parameter, prove
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Scene, Vec, anything
@@ -264,15 +265,17 @@ def _below(law: NormalLaw, end: Fraction | None) -> arb:
     return (1 + z.erf()) / 2
 
 
+FAR = Fraction(1, 20)
 NEAR = fmpq(1, 100)  # how near a probability is that is written with 'approximately'
 
 
 def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -> Decision:
     """Decide what is said of the probability of an event, in the limit of long queries."""
     found, wanted = chances_of(decider, event)
-    if found is None:
-        return Decision("undecided", "the probability could not be found exactly")
     p = Reader(decider.scene, {}).scalar(right)
+    if found is None:
+        away = _never_near(decider, wanted) if p == number(1) and sign in ("=", "~", "->", ">=") else None
+        return away or Decision("undecided", "the probability could not be found exactly")
     if p.names():
         return Decision("undecided", f"the probability is compared with {p}, which is not a number")
     if p == number(1) and sign in ("=", "~", "->") and found.always(wanted):
@@ -284,6 +287,27 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
         return Decision("undecided", "the probability depends on the number of keys")
     reason = f"the probability is {value.str(6, radius=False)}"
     return _weighed(value, sign, p.value({}), reason, f"the probability is {value.str(10)}")
+
+
+MANY = (100, 10**6)  # keys among which a query of a fixed length is lost
+
+
+def _never_near(decider: Decider, wanted: Vec) -> Decision | None:
+    """Refuted where queries have a fixed length: with many keys, the output is far from the wanted one, mostly."""
+    scene = decider.scene
+    ((scale, law),) = [(one.name, one.normal) for one in scene.setting.scales.values() if one.normal is not None]
+    output = Reader(scene, {}).value(Name("c"))
+    if not isinstance(output, Vec) or any(x.names() - {scale, "n"} for x in output.coordinates.values()):
+        return None
+    longest = law.mean + 3 * law.variance
+    where = Where({scale: REAL}).given((parameter(scale), "<=", number(longest)))
+    for keys, name in product(MANY, wanted.coordinates):
+        gap = wanted.of(name) - output.of(name).put({"n": keys})
+        if prove(gap, ">=", number(FAR), where) is not None:
+            likely = _below(law, longest).str(4, radius=False)
+            said = f"the weight of v_{name} is too small by {float(FAR):g} at least for {scale} <= {longest}"
+            return Decision("refuted", f"{said}, which has probability {likely}", values={"n": Fraction(keys)})
+    return None
 
 
 def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node) -> Decision:

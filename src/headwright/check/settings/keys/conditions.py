@@ -16,12 +16,12 @@ from itertools import islice
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.scalars import POSITIVE, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars import POSITIVE, Scalar, Where, exp, number, prove
 from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import isolated, linear, needs
+from headwright.check.scalars.proving import isolated, needs
 from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
-from headwright.check.settings.keys.deciding import BENT, Decider, given_as
-from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, free_indices, is_every_key, renamed
+from headwright.check.settings.keys.deciding import Decider
+from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
@@ -29,8 +29,7 @@ from headwright.check.settings.keys.scene import (
     Hypothesis,
     Scene,
     UndeterminedError,
-    Vec,
-    score_name,
+    is_place,
 )
 from headwright.formula.reading.statements import for_every
 from headwright.formula.show import plain
@@ -62,7 +61,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     bounds: list[tuple[Bound, Said]] = []
     for said in conditions:
         link = said.node
-        if not isinstance(link, Relation):
+        if not isinstance(link, Relation) or is_place(link, decider.scene):
             continue
         try:
             after = decider.under(link)
@@ -195,8 +194,9 @@ def assuming(
                 reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
                 doubts.append(Doubt(relation, Decision("refuted", reason), said))
                 continue
-            decider, reading = _assumed(decider, relation)
-            readings += [reading] if reading else []
+            read = len(decider.read)
+            decider = decider.assume(relation)
+            readings += [f"{plain(relation)} is read as: {how}" for how in decider.read[read:]]
     for said in written:
         doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
@@ -355,35 +355,3 @@ def _score_relations(node: object) -> list[Relation]:
             return [one for one in found if not any(one.terms == other.terms for other in apart_from)]
         case _:
             return []
-
-
-def _assumed(decider: Decider, relation: Relation) -> tuple[Decider, str]:
-    (a, b), (sign,) = relation.terms, relation.comparisons
-    scene = decider.scene
-    others = {*free_indices(relation, scene)} - set(scene.classes.named)
-    reader = Reader(scene, dict.fromkeys(others, MEMBER))
-    try:
-        left, right = reader.value(a), reader.value(b)
-    except UndeterminedError as error:
-        raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
-    if isinstance(left, Vec) or isinstance(right, Vec):
-        raise MisfitError("a condition on numbers was expected", relation)
-    if sign not in ("=", ">", ">=", ">>", "<", "<=", "<<"):
-        raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
-    if not (left - right).names() - set(scene.exercise.parameters):
-        raise MisfitError("this says nothing of the scores", relation)
-    if others:
-        _check_common(Reader(replace(scene, fixed={}), reader.bound), relation)
-    decider = replace(decider, assumed=(*decider.assumed, relation))
-    given = given_as(left, sign, right, score_name(scene.classes.named[0]), "", scene)
-    much = sign in (">>", "<<")
-    return given.told(decider), f"{plain(relation)} is read as: {given.reading}" if much else ""
-
-
-def _check_common(reader: Reader, relation: Relation) -> None:
-    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
-    left, right = (reader.scalar(term) for term in relation.terms)
-    gap, name = left - right, score_name(MEMBER)
-    bent = gap.put({name: ln(parameter(BENT, POSITIVE))})
-    if linear(gap, name) is None and linear(bent, BENT) is None:
-        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
 from typing import Literal
 
@@ -18,11 +19,24 @@ from headwright.check.answer import MisfitError, compared, comparisons, full_nam
 from headwright.check.decision import Decision, Tending, decide, decide_all, denied
 from headwright.check.exercise import parsed
 from headwright.check.judging import Claim, shown
-from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Where, derivative, exp, ln, number, parameter, prove
+from headwright.check.scalars import (
+    POSITIVE,
+    REAL,
+    Range,
+    Scalar,
+    Where,
+    derivative,
+    exp,
+    limit,
+    ln,
+    number,
+    parameter,
+    prove,
+)
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.scalars.proving import isolated, linear, needs
-from headwright.check.scalars.scalar import Function, of_atom, roundings
+from headwright.check.scalars.scalar import Function, Parameter, of_atom, roundings
 from headwright.check.scalars.where import MIRRORED, checked
 from headwright.check.settings.keys.chance import (
     STEP,
@@ -70,7 +84,7 @@ from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Relation, walk
+from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Quantified, Relation, walk
 
 
 def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
@@ -138,20 +152,25 @@ def decide_vectors(
 
     A class with no members has no coordinate: with two keys, nothing is added by the sum of the others.
     """
-    a, b = _vector(sides[0], sides[1], link), _vector(sides[1], sides[0], link)
+    sign, values = link.comparisons[0], any(isinstance(side, Vec) and side.space == "value" for side in sides)
+    found = decide_all(coordinates(scene, link, *sides), sign, where, tending)
+    if sign == "!=" and values and found.word == "proved":
+        return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
+    return found
+
+
+def coordinates(scene: Scene, link: Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
+    """The coordinates of two vectors that are compared, each by what it is called."""
+    a, b = _vector(left, right, link), _vector(right, left, link)
     if a.space != b.space:
         raise MisfitError("the two sides are vectors of different kinds", link)
-    sign = link.comparisons[0]
-    if sign not in ("=", "~", "->", "!="):
+    if link.comparisons[0] not in ("=", "~", "->", "!="):
         raise MisfitError("vectors are compared by size", link, fix="compare their lengths, or write =")
     pairs: dict[str, tuple[Scalar, Scalar]] = {}
     for name in sorted({*a.coordinates, *b.coordinates}):
         count = scene.classes.count(name)
         pairs[_coordinate(a.space, name)] = count * a.of(name), count * b.of(name)
-    found = decide_all(pairs, sign, where, tending)
-    if sign == "!=" and a.space == "value" and found.word == "proved":
-        return Decision("undecided", "the mixtures differ, but the values may be alike, or 0")
-    return found
+    return pairs
 
 
 def _vector(value: Value, other: Value, link: Relation) -> Vec:
@@ -170,6 +189,7 @@ def _coordinate(space: str, name: str) -> str:
     return groups.get(name, f"the part along k_{name}")
 
 
+LARGER = "the condition says nothing of the other scores: they may be larger still"
 MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
 
 
@@ -188,6 +208,17 @@ def solved_for(gap: Scalar, name: str) -> Scalar | None:
     return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
 
 
+def _elsewhere(found: Decision) -> Decision:
+    """Refuted where the other scores are larger than all that is said: they have no value to be shown."""
+    values = {name: value for name, value in found.values.items() if name != SCORE}
+    return replace(found, reason=LARGER, values=values, left=None, right=None)
+
+
+def _is_open(name: str) -> bool:
+    """Whether a name stands for what conditions on scores leave open."""
+    return isinstance(name, Symbol) and name.kind in ("score", SLACK)
+
+
 @dataclass(frozen=True)
 class Assumed:
     """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
@@ -199,10 +230,21 @@ class Assumed:
 
     def told(self, decider: Decider) -> Decider:
         """The decider under it."""
+        if self.reading:
+            decider = replace(decider, read=(*decider.read, self.reading))
         if self.hypothesis is not None:
             return replace(decider, solved=(*decider.solved, self.hypothesis))
         ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
         return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
+
+
+def _check_common(reader: Reader, relation: Relation) -> None:
+    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
+    left, right = (reader.scalar(term) for term in relation.terms)
+    gap, name = left - right, score_name(MEMBER)
+    turned = gap.put({name: ln(parameter(BENT, POSITIVE))})
+    if linear(gap, name) is None and linear(turned, BENT) is None:
+        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
 
 
 DIFFERENCE, RATIO = "the difference is as large as one likes", "the ratio is as large as one likes"
@@ -215,7 +257,8 @@ def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene:
     """
     if sign in ("<", "<=", "<<"):
         left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
-    much, reading, where = sign == ">>", DIFFERENCE, Where(scene.ranges)
+    own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
+    much, reading, where = sign == ">>", DIFFERENCE if sign == ">>" else "", Where({**own, **scene.ranges})
     name = own_name(MARGIN if much else SLACK, of, scene)
     known = Range(0, lower_open=sign != ">=")
     slack = ZERO if sign == "=" else parameter(name, known)
@@ -263,6 +306,8 @@ class Decider:
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
+    spoken: frozenset[str] = frozenset()  # the indices in a claim: a condition on k_i is on that key then
+    read: tuple[str, ...] = ()  # how 'much larger' was read
     moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
     def under(self, *conditions: Node) -> Decider:
@@ -276,10 +321,17 @@ class Decider:
         match condition:
             case Logic("and", items):
                 return self.under(*items)
+            case Quantified(Relation() as body, conditions) if self.scene.setting.are == "any":
+                if not all(isinstance(one, Relation) and about_indices(one, self.scene) for one in conditions):
+                    raise MisfitError("this condition is not understood", condition)
+                return reduce(Decider.assume, comparisons(body), self)
             case Relation():
                 here = self
                 for link in comparisons(condition):
-                    if not about_indices(link, self.scene):
+                    others = set(free_indices(link, self.scene))
+                    if others and not others & self.spoken and self.scene.setting.are == "any":
+                        here = here.assume(link)
+                    elif not about_indices(link, self.scene):
                         here = here._told(link)
                 return here
             case Name():
@@ -304,6 +356,26 @@ class Decider:
             case Relation((Name() as name, Number(value)), ("=",)) if full_name(name) in scene.random:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
+
+    def assume(self, relation: Relation) -> Decider:
+        """The same under a condition on the scores of all other keys."""
+        (a, b), (sign,) = relation.terms, relation.comparisons
+        others = set(free_indices(relation, self.scene))
+        reader = Reader(self.scene, dict.fromkeys(others, MEMBER))
+        try:
+            left, right = reader.value(a), reader.value(b)
+        except UndeterminedError as error:
+            raise MisfitError(str(error), relation, fix="compare scores: k_j^\\top q and k_i^\\top q") from error
+        if isinstance(left, Vec) or isinstance(right, Vec):
+            raise MisfitError("a condition on numbers was expected", relation)
+        if sign not in ("=", ">", ">=", ">>", "<", "<=", "<<"):
+            raise MisfitError(f"a condition with {sign} is not understood", relation, fix="write >, \\ge or \\gg")
+        if not (left - right).names() - set(self.scene.exercise.parameters):
+            raise MisfitError("this says nothing of the scores", relation)
+        if others:
+            _check_common(Reader(replace(self.scene, fixed={}), reader.bound), relation)
+        here = replace(self, assumed=(*self.assumed, relation))
+        return given_as(left, sign, right, score_name(self.scene.classes.named[0]), "", self.scene).told(here)
 
     def _tending(self, found: Way) -> Decider:
         """The same with a name that goes somewhere."""
@@ -331,7 +403,8 @@ class Decider:
     def findings(self, claim: Claim) -> Iterator[Finding]:
         """What is found about a claim, for every kind of key and every length that it speaks of."""
         letters = free_indices(claim.link, self.scene)
-        here = self.under(*(one for one in claim.under if not places_keys(one, letters)))
+        here = replace(self, spoken=frozenset(letters))
+        here = here.under(*(one for one in claim.under if not places_keys(one, letters)))
         if claim.link.comparisons and claim.link.comparisons[0] not in ("~", "->"):
             here = replace(here, growing=here.growing - {name for one in claim.under for name in _from_some_value(one)})
         if claim.said is not None:
@@ -505,13 +578,19 @@ class Decider:
         if given is None:
             return None
         where, large = self.where(scalars_in(a) + scalars_in(b), given)
+        tending = self._tends(large, self.small(given))
+        if self.scene.setting.are == "any" and sign in ("~", "->"):
+            pairs = (
+                {"": (a, b)} if isinstance(a, Scalar) and isinstance(b, Scalar) else coordinates(self.scene, link, a, b)
+            )
+            return self._uniformly(pairs, sign, where, tending)
         if isinstance(a, Vec) or isinstance(b, Vec):
-            return decide_vectors(self.scene, link, (a, b), where, self._tends(large, self.small(given)))
+            return decide_vectors(self.scene, link, (a, b), where, tending)
         if self.scene.setting.are == "separated" and not large:
             return self._separated(link, a, sign, b, where)
         if self.scene.setting.are == "any" and large and SCORE in a.names() | b.names():
             return self._relative(a, sign, b, where, large)
-        return decide(a, sign, b, where, self._tends(large, self.small(given)))
+        return decide(a, sign, b, where, tending)
 
     def _moments(self, link: Relation) -> Decision | None:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
@@ -582,8 +661,61 @@ class Decider:
                 a.put(along), sign, b.put(along), where, Tending(large, small=() if self.sent else self.scene.small)
             )
             if found.word == "refuted":
-                return replace(found, reason="the condition says nothing of the other scores: they may be larger still")
+                return _elsewhere(found)
         return Decision("undecided", "how large is large enough depends on the other scores")
+
+    def _uniformly(
+        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: Comparison, where: Where, tending: Tending
+    ) -> Decision:
+        """Limits where only scores are known: what conditions leave open may depend on what moves.
+
+        A difference that rises or falls with such a score, or slack, is small for all of its values if it is so at
+        both ends of them. Otherwise nothing is proved.
+        """
+        found = decide_all(pairs, sign, where, tending)
+        moving = [where.name(name) for name in tending.large] + [-ln(where.name(name)) for name in tending.small]
+        if found.word != "proved" or not moving:
+            return found
+        for a, b in pairs.values():
+            gaps = [a - b]
+            for name in sorted(name for name in gaps[0].names() if _is_open(name)):
+                gaps = [end for gap in gaps for end in self._ends(gap, name, where)]
+            if any(decide(gap, sign, ZERO, where, tending).word != "proved" for gap in gaps):
+                return self._along(pairs, sign, where, tending, moving)
+        return found
+
+    def _ends(self, gap: Scalar, name: str, where: Where) -> Iterator[Scalar]:
+        """A number at the ends of what a name may be, between which it rises or falls; 1 where that is not known."""
+        if name not in gap.names():
+            yield gap
+            return
+        slope, known, away = derivative(gap, name), where.range(name).lower, number(1)
+        tied = any(name in x.names() | y.names() for x, _, y in where.all_hypotheses())
+        if tied or all(prove(slope, comparison, ZERO, where) is None for comparison in (">=", "<=")):
+            yield away
+            return
+        below = gap.put({name: -parameter(name, POSITIVE)}), Where({**where.ranges, name: POSITIVE})
+        low = gap.put({name: number(known)}) if isinstance(known, Fraction) else limit(*below, (name,))
+        high = limit(gap, where, (name,))
+        yield from (end if isinstance(end, Scalar) else away for end in (low, high))
+
+    def _along(
+        self,
+        pairs: Mapping[str, tuple[Scalar, Scalar]],
+        sign: Comparison,
+        where: Where,
+        tending: Tending,
+        moving: Sequence[Scalar],
+    ) -> Decision:
+        """Refuted where the other scores grow along with what is large, and no condition binds them."""
+        bound = any(SCORE in x.names() | y.names() for x, _, y in where.all_hypotheses())
+        for mover in moving if not bound else ():
+            along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * mover}
+            moved = {name: (a.put(along), b.put(along)) for name, (a, b) in pairs.items()}
+            found = decide_all(moved, sign, where, tending)
+            if found.word == "refuted":
+                return _elsewhere(found)
+        return Decision("undecided", "how near it is depends on the other scores")
 
     def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
         turned = bent(self.scene)

@@ -318,6 +318,17 @@ def among(condition: Node, letter: str, size: str) -> tuple[str, ...]:
     raise MisfitError("which keys are meant is not understood", condition, fix=say_which(letter, size))
 
 
+def is_place(condition: Node, scene: Scene) -> bool:
+    """Whether a condition only says which keys are meant, where the first m play a part of their own: i <= m."""
+    first, letters = scene.setting.first, "ijlr"
+    spelt = (
+        [one.format(i=letter, m=first.size) for kinds in PLACES.values() for one in kinds for letter in letters]
+        if first
+        else []
+    )
+    return any(condition == parsed(one) for one in spelt)
+
+
 def say_which(letter: str, size: str) -> str:
     """How to say which of the keys an index stands for, where the first m play a part of their own."""
     return f"write {letter} \\le {size} or {letter} > {size}"

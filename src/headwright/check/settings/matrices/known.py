@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from headwright.errors import InputError
 from headwright.formula.shapes import SCALAR, Shape, shape, spelt, typed
-from headwright.formula.tree import BigSum, Listing, Name, Node, Number, Relation, mapped, walk
+from headwright.formula.tree import BigCall, BigSum, Listing, Name, Node, Number, Relation, mapped, walk
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class Known:
     statement: Node | None = None  # what will be asked: names that it uses as indices are integers
     _definitions: dict[str, Node] = field(default_factory=dict)
     _shapes: dict[str, Shape] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)  # definitions whose shape is being found
     doubts: list[str] = field(default_factory=list)  # members of families that were taken to exist
     shrunk: list[str] = field(default_factory=list)  # where that leaves out matrices: a sum up to n of d terms
 
@@ -129,7 +130,7 @@ class Known:
                 places: tuple[Node | None, ...] = ()
                 if isinstance(part, Name) and f"{part.base}_*" in self.given.shapes and self._alone(part) is None:
                     places = (part.index,)
-                elif isinstance(part, BigSum):
+                elif isinstance(part, BigSum | BigCall):
                     places = (part.lower, part.upper, *part.conditions)
                 names = (name for place in places if place is not None for name in walk(place))
                 yield from (
@@ -188,7 +189,7 @@ class Known:
     def _bound(self) -> set[str]:
         """The indices of all sums that are spoken of."""
         spoken = (*self.given.definitions.values(), *(() if self.statement is None else (self.statement,)))
-        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum)}
+        return {part.index for tree in spoken for part in walk(tree) if isinstance(part, BigSum | BigCall)}
 
     def shape_of(self, name: Name) -> Shape | None:
         """The shape of a name: as given, by its family, or that of its definition."""
@@ -209,8 +210,14 @@ class Known:
         return SCALAR if key in self.integers else None
 
     def _defined_shape(self, key: str) -> Shape:
+        if key in self._open:
+            raise InputError(f"{key} is defined by itself")
         if key not in self._shapes:
-            self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            self._open.add(key)
+            try:
+                self._shapes[key] = shape(self.given.definitions[key], self.shape_of)
+            finally:
+                self._open.remove(key)
         return self._shapes[key]
 
     def definition(self, name: Name) -> Node | None:
@@ -238,7 +245,7 @@ class Known:
     def _bounded(self, node: Node) -> Node:
         """sum_i sigma_i runs over all singular values there are; sum_i a_i a_i^T over all columns."""
         node = mapped(node, self._bounded)
-        if not isinstance(node, BigSum) or (node.lower is not None and node.upper is not None):
+        if not isinstance(node, BigSum | BigCall) or (node.lower is not None and node.upper is not None):
             return node
         lower = Number(_ONE) if node.lower is None else node.lower
         upper = node.upper
@@ -251,4 +258,4 @@ class Known:
                 return node
             (size,) = sizes
             upper = Name(size) if isinstance(size, str) else Number(_ONE * size)
-        return BigSum(node.index, node.body, lower, upper, node.conditions, span=node.span)
+        return replace(node, lower=lower, upper=upper)
