@@ -81,6 +81,7 @@ class Contents:
     bounds: list[tuple[Said, Statement]] = field(default_factory=list)
     claims: list[Claimed] = field(default_factory=list)
     conditions: list[tuple[Claimed, int]] = field(default_factory=list)  # where one is asked for, with their ranks
+    by_case: list[Definition] = field(default_factory=list)  # own names that are defined for a case
     examples: list[Definition] = field(default_factory=list)  # values of own names: 'for instance lambda = 5'
     quoted: list[Statement] = field(default_factory=list)
     unread: list[Statement] = field(default_factory=list)
@@ -207,6 +208,8 @@ class _Sorter:
                 and self.names.defines(item)
             ):
                 self._define(one, item, one.under)
+            elif isinstance(item, t.Relation) and introduces and (tied := self._tied(one, item)) is not None:
+                self._define(one, tied, one.under)
             elif isinstance(item, t.Relation) and introduces and any(self.names.chosen(item)):
                 self._bound(one, item)
 
@@ -232,6 +235,8 @@ class _Sorter:
                 self._claim(one, conclusion, under)
             case t.Bond("in", _, t.Domain("R") | t.Power(t.Domain("R"), _)):
                 self.contents.given.append(one)
+            case t.Relation((t.Name() as name, t.Listing()), ("=",)) if self.names.is_set(name):
+                self.contents.given.append(one)
             case t.Relation() as link if self._redefines(link) is not None:
                 self._anew(one, link, under)
             case t.Relation() as link if self.names.defines(link):
@@ -243,7 +248,7 @@ class _Sorter:
                 self.contents.given.append(one)
             case t.Relation() as chain if self._bounds(one, chain):
                 self._bound(one, chain)
-            case t.Exists(body) if self._states(_body(body)):
+            case t.Exists(body) if self._states(_body(body)) or self._opens(_body(body)):
                 self._quote(one, node)
             case _:
                 self._add(one, node, under)
@@ -293,7 +298,7 @@ class _Sorter:
         """Whether a formula says how a name of the answer's own is chosen."""
         if not any(self.names.chosen(chain)):
             return False
-        return one.kind == "neutral" or one.display or one.lets or one.sentence in self.defining
+        return not one.reason and (one.kind == "neutral" or one.display or one.lets or one.sentence in self.defining)
 
     def _bound(self, one: Statement, chain: t.Relation) -> None:
         for link, mine in zip(comparisons(chain), self.names.chosen(chain), strict=True):
@@ -313,7 +318,8 @@ class _Sorter:
         case = (*self.names.case(under, t.Listing(link.terms[1:])), *self.assumed)
         case = tuple(part for part in case if not self._is_definition(part))
         rank = NEUTRAL if one.kind == "neutral" or one.display else WORDED
-        rank = QUOTED if one.strict else rank
+        every = any(isinstance(part, t.Name) and self.names.is_own(part) for part in under)  # 'for any lambda'
+        rank = QUOTED if one.doubt or every else rank
         terms = link.terms
         for name, value in _values(link):
             made = Definition(name, value, one, rank, case)
@@ -328,7 +334,7 @@ class _Sorter:
             elif not case:
                 contents.own.append(replace(made, soft=one.role == "condition" and one.sentence not in self.objects))
             elif one.role != "condition":
-                self._add(one, t.Relation(terms[:2], ("=",), span=link.span), under)
+                contents.by_case.append(made)
         for part in under:
             if isinstance(part, t.Relation) and any(self.names.chosen(part)):
                 if not any(other.text == one.text and said.node == part for said, other in contents.bounds):
@@ -431,12 +437,24 @@ def candidates(exercise: Exercise, contents: Contents) -> list[Candidate]:
         if by_case and not set(exercise.answer) <= set(current):
             found = _by_case(exercise, found, by_case, current)
     unique: dict[tuple[object, ...], Candidate] = {}
-    for one in found:
+    for one in [_with_cases(one, contents) for one in found]:
         key = tuple((case, *((name, defs[name].value) for name in sorted(defs))) for case, defs in one.cases)
         known = unique.get(key)
         if known is None or known.rank < one.rank:
             unique[key] = one
     return list(unique.values())
+
+
+def _with_cases(candidate: Candidate, contents: Contents) -> Candidate:
+    """'lambda = 1 for n = 2, lambda = ... for n > 2': the object case by case."""
+    if len(candidate.cases) != 1 or candidate.cases[0][0]:
+        return candidate
+    definitions = candidate.definitions
+    used = full_names(*(one.value for one in definitions.values()))
+    mine = [one for one in contents.by_case if one.name in used]
+    if not mine or len({one.name for one in mine}) > 1 or any(one.name == mine[0].name for one in contents.own):
+        return candidate
+    return replace(candidate, cases=tuple((one.case, {**definitions, one.name: one}) for one in mine))
 
 
 def _turns(found: Sequence[Definition]) -> list[list[Definition]]:

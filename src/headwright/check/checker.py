@@ -37,7 +37,7 @@ from headwright.check.settings.keys.court import KeysSetting
 from headwright.check.settings.matrices.deciding import MatricesSetting
 from headwright.check.settings.tokens import TokensSetting
 from headwright.check.text import Statement, Text, read
-from headwright.check.verdict import Asked, Formula, ToRead, Verdict, by_what, overall
+from headwright.check.verdict import Asked, Formula, Status, ToRead, Verdict, by_what, overall
 from headwright.errors import InputError
 from headwright.formula import tree as t
 
@@ -174,7 +174,7 @@ class _Checked:
             known = by_line.get(one.line)
             status = {"proved": "true"}.get(known.word, "open") if known is not None else "open"
             add(one, Formula(one.line, one.text, "true" if status == "true" else "open", "definition", False))
-        for definition in contents.own:
+        for definition in (*contents.own, *contents.by_case):
             one = definition.statement
             add(one, Formula(one.line, one.text, "true", "definition", False))
         for said, one in contents.bounds:
@@ -189,8 +189,9 @@ class _Checked:
             add(one, Formula(one.line, one.text, "true", "given", False))
         for claimed, _ in contents.conditions:
             one = claimed.statement
-            status = "quoted" if one.kind == "turned" else "open"
-            add(one, Formula(one.line, one.text, status, "condition", False))  # type: ignore[arg-type]
+            word = next((each.word for each in tried if each.line == one.line), "undecided")
+            status: Status = "quoted" if one.kind == "turned" else "true" if word == "proved" else "open"
+            add(one, Formula(one.line, one.text, status, "condition", False))
         for one in contents.unread:
             reason = "" if one.problem is None else str(one.problem)
             add(one, Formula(one.line, one.text, "open", "unread", False, reason))

@@ -316,6 +316,8 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return "the name is defined elsewhere, too"
     if statement.doubt:
         return f"it is false as it stands, and '{statement.doubt}' was not read"
+    if statement.picked:
+        return f"it is false as it stands; read '{statement.picked}'"
     if any({">>", "<<"} & set(each.link.comparisons) for each in against):
         return "how much larger is meant is not said"
     if about_the_given(t.unquantified(said.node), bench.exercise) and bench.exercise.integers is None:

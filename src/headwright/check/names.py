@@ -144,6 +144,7 @@ def _with_own_names(
     names |= _two_places(statements, exercise)
     bounded = _bounded(statements, exercise, {full_name(name) for name in defined})
     names |= {name: t.Name(name + OWN) for name in bounded}
+    statements = _own_output(statements, exercise)
     if not names:
         return list(statements)
     meant = [
@@ -151,6 +152,38 @@ def _with_own_names(
         for name, one in bounded.items()
     ]
     return meant + [_everywhere(one, lambda node: renamed(node, names)) for one in statements]
+
+
+def _own_output(statements: Sequence[Statement], exercise: Exercise) -> Sequence[Statement]:
+    """q = c (k_a + k_b), c = 5: the output c cannot be a factor of a query, so this c is the answer's own."""
+    keys = exercise.keys
+    if keys is None or "c" in exercise.parameters or any(scale.name == "c" for scale in keys.scales.values()):
+        return statements
+    own = {"c": t.Name("c" + OWN)}
+
+    def is_factor(node: t.Node) -> bool:
+        match node:
+            case t.Relation((t.Name() as asked, value, *_), ("=", *_)):
+                return full_name(asked) in exercise.answer and _bare(value)
+            case _:
+                return any(is_factor(item) for item in t.conjuncts(t.unquantified(node)) if item is not node)
+
+    def is_number(node: t.Node) -> bool:
+        return isinstance(node, t.Relation) and not t.speaks_of(node, "v", "alpha", "k", "q")
+
+    if not any(one.node is not None and is_factor(one.node) for one in statements):
+        return statements
+    return [
+        _everywhere(one, lambda node: renamed(node, own) if is_factor(node) or is_number(node) else node)
+        for one in statements
+    ]
+
+
+def _bare(node: t.Node) -> bool:
+    """Whether c occurs, and not as an index."""
+    if isinstance(node, t.Name):
+        return node == t.Name("c")
+    return any(map(_bare, node.children())) if not isinstance(node, t.BigSum) else _bare(node.body)
 
 
 def renamed(node: t.Node, names: Mapping[str, t.Name]) -> t.Node:
@@ -301,6 +334,11 @@ class Names:
     def is_own(self, node: t.Node) -> bool:
         """A name that is neither given nor defined."""
         return isinstance(node, t.Name) and not self.gives(node) and full_name(node) not in self.defined
+
+    def is_set(self, name: t.Name) -> bool:
+        """Whether the exercise calls some of the indices so."""
+        first = None if self.exercise.keys is None else self.exercise.keys.first
+        return first is not None and first.set == full_name(name)
 
     def defines(self, node: t.Node) -> bool:
         """Whether an equation defines what is asked for, or a name of the answer's own."""

@@ -56,6 +56,7 @@ class Statement:
     paragraph: int = 0
     earlier: tuple[t.Node, ...] = ()  # conditions that were stated before it in its paragraph
     clouded: bool = False  # one of these is in words, or quoted
+    picked: str = ""  # words that may pick out or change what it is about
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def turns(word: str) -> bool:
 
 _PHRASES = {
     "at first": "naive", "first idea": "naive", "i thought": "naive", "would like": "want", "no matter": "for all",
-    "not only": "also", "if and only if": "iff", "common slip": "mistake",
+    "not only": "also", "if and only if": "iff", "common slip": "mistake", "at most": "about", "at least": "about",
 }  # fmt: skip
 _PHRASE = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b")
 
@@ -332,7 +333,8 @@ _THINGS = frozenset(
 _CHOOSING = frozenset(("we", "i", "one", "you", "take", "took", "choose", "chose", "set", "put", "let", "use", "used"))
 _HARMLESS = frozenset(
     ("this", "these", "such", "choice", "choices", "reason", "same", "instance", "example", "our", "my", "general",
-     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives")
+     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives", "first", "second", "third",
+     "head", "token", "part", "term", "pair", "take", "choose", "set")
 )  # fmt: skip
 _LARGE, _SMALL = frozenset(("large", "big", "huge")), frozenset(("small", "tiny"))
 _LETS = frozenset(
@@ -381,6 +383,8 @@ def _bound(tokens: Sequence[Token], at: int) -> tuple[_Bound | None, str]:
 def _behind(tokens: Sequence[Token], at: int) -> str:
     """The words of a binding right behind a formula that were not read."""
     trail = _trail(tokens, at)
+    if trail == ["or"] and at + 2 < len(tokens) and tokens[at + 2].kind == "term":
+        return "or"
     if not trail or trail[0] not in (*_NARROWING, "with"):
         return ""
     stop = at + 1 + len(trail)
@@ -450,6 +454,8 @@ class _Heard:
         self.after: list[int] = []  # the claims that a condition behind them may bind
         self.some: list[t.Node] | None = None  # 'there is an i with ...'
         self.one: t.Name | None = None  # 'for one i'
+        self.label = ""  # words before a colon
+        self.meant = range(0)  # where the formulas stand that a condition in words is put into
 
     @property
     def found(self) -> list[Statement]:
@@ -494,14 +500,13 @@ class _Heard:
         return any(one.kind in ("formula", "term") for one in self.tokens[at:]) and self.some is None
 
     def _label(self) -> None:
-        """'Head 1, short key: ...': a case in words."""
+        """'Head 1, short key: ...', 'Equal keys: ...': a case in words, perhaps."""
         colon = next((at for at, one in enumerate(self.tokens) if one.kind == "mark" and one.text == ":"), None)
         if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
-        if kind_of(words) == "worded" and word_list()["label"] & set(words) and len(words) <= 5:
-            self.doubt = " ".join(words)
-            self.reader.clouded = True
+        if kind_of(words) == "worded" and len(words) <= 5:
+            self.label = " ".join(words)
 
     def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
         self._in_words(clause)
@@ -524,9 +529,17 @@ class _Heard:
         words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
         formulas = any(one.kind in ("formula", "term") for one in self.tokens[clause.start : clause.stop])
         if words and not formulas and words[0] in ("for", "if", "when", "whenever", "unless", "once"):
-            if not set(words[1:]) <= _HARMLESS | _FILL | {"all"}:
+            if not set(words[1:]) <= _HARMLESS | _FILL:
                 self.doubt = " ".join(words[:8])
                 self.reader.clouded = True
+                then = [at for at in range(clause.stop, len(self.tokens)) if self.tokens[at].text == "then"]
+                first = next((at for at in range(clause.stop, len(self.tokens)) if self._is_formula(at)), None)
+                if then and first is not None and first < then[0]:  # 'if one score is the largest, F, then ...'
+                    self.meant = range(first, then[0])
+                    self.doubt = ""
+
+    def _is_formula(self, at: int) -> bool:
+        return self.tokens[at].kind == "formula"
 
     # Formulas.
 
@@ -540,9 +553,11 @@ class _Heard:
             self.some += [one.node for one in made if one.node is not None]
         elif supposes and bound is None and self.some is None and made and made[0].node is not None:
             self._suppose(made, quoted)
+        elif made and self.some is None and bound is None and at in self.meant:
+            self._conditions(made, _Bound("if"), at, quoted)
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
-        elif made and self._is_case(made):
+        elif made and self._is_case(made) and not _FOLLOWS & set(_lead(self.tokens, at)):
             self._conditions(made, _Bound("case"), at, quoted)
         else:
             self._claims(made, at, unread, quoted, clause)
@@ -562,14 +577,15 @@ class _Heard:
                 node = t.Exists(node, tuple(self.some), span=node.span)
             self.after.append(len(self.found))
             reason = bool(lead) and bool(_REASONS & set(lead[:1] + lead[-1:]))
-            picked = word_list()["picking"] & before
+            other = {"a", "an"} & set(clause.words[:1])  # 'a longer query has ...'
+            picked = (word_list()["picking"] & before) | other | ({self.label} - {""})
             self.found.append(
                 replace(
                     one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
-                    doubt=behind or self.doubt or " ".join(sorted(picked)), strict=bool(behind), lets=bool(_LETS & before), reason=reason,
+                    doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
                     under=(*one.under, *reader.supposed, *reader.case, *self.front),
                     follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
-                    earlier=tuple(reader.earlier), clouded=reader.clouded,
+                    earlier=tuple(reader.earlier), clouded=reader.clouded, picked=" ".join(sorted(picked)),
                 )
             )  # fmt: skip
             if not reason:
@@ -633,7 +649,7 @@ class _Heard:
         """'g > 1: ...', 'Say g > 1.': what is given, and not always so, is a case and no claim."""
         spoken = {name.base for one in made for name in t.every_name(one.node)}
         plain = all(_plain_condition(one.node) for one in made)
-        return plain and bool(spoken) and spoken <= self.reader.given and not self.after
+        return plain and bool(spoken) and spoken <= self.reader.given
 
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
@@ -655,6 +671,14 @@ class _Heard:
 
     def _bind(self, node: t.Node, some: bool, at: int, binder: str) -> None:
         """A condition bound to what it stands beside."""
+        meant = [place for place in range(len(self.found)) if self.found[place].sentence == self.number]
+        if at - 1 in self.meant and is_index(node) and meant:  # 'F for all i' within a condition
+            said = self.found[meant[-2]] if len(meant) > 1 else None
+            if said is not None and said.role == "condition" and said.node is not None and said.node in self.front:
+                whole = t.said_under(said.node, (node,))
+                self.front[self.front.index(said.node)] = whole
+                self.found[meant[-2]] = replace(said, node=whole)
+                return
         if not self.after or self._opens(at):
             if binder != "and" and self.after:
                 self.front.clear()
@@ -681,7 +705,8 @@ class _Heard:
         before = self.tokens[place] if place >= 0 else None
         mark = before.text if before is not None and before.kind == "mark" else ""
         opens = before is None or mark in (";", ":") or (mark == "," and lead[:1] in (["if"], ["when"]))
-        opens |= lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"]) and lead[1:2] != []
+        opens |= lead[:1] in (["and"], ["then"], ["so"], ["but"], ["hence"], ["while"]) and lead[1:] != []
+        opens |= lead[:1] == ["or"]
         return opens and any(one.kind == "formula" for one in self.tokens[at + 1 :])
 
     def _narrow(self, at: int, words: str) -> None:
@@ -780,7 +805,7 @@ def _plain_condition(node: t.Node | None) -> bool:
     """Whether names and numbers alone are compared: n = 4."""
     terms = node.terms if isinstance(node, t.Relation) else ()
     flat = [item for term in terms for item in t.listed(term)]
-    return bool(flat) and all(isinstance(item, t.Number) or t.is_letter(item) for item in flat)
+    return bool(flat) and all(t.is_letter(item) or not list(t.every_name(item)) for item in flat)
 
 
 def _source(node: t.Node, text: str) -> str:
@@ -797,6 +822,7 @@ _NUMBERED = re.compile(r"\s*(?:\\q?quad|\\tag|\\hfill|\s{2,})\s*(?:\(\d{1,3}[a-z
 
 
 _REMARK = re.compile(r"\s*\\q?quad\s*\(\s*\\(?:text|textrm|mbox)\{[^{}]*\}(?:[^()]|\([^()]*\))*\)\s*$")
+_COLUMN = re.compile(r"\s*&&\s*\\(?:text|textrm|mbox)\{(?!\s*\(?(?:for|if|when|where|as)\b)[^{}$]*\}\s*(?=\\\\|$)")
 _COMMENT = re.compile(
     r"\s*(?:&&?|\\q?quad)\s*\(?\s*\\(?:text|textrm|mbox)\{\s*\(?\s*(?:by|using|since|because|as|def)\b[^{}$]*\}\s*\)?\s*(?=\\\\|$)"
 )
@@ -808,6 +834,6 @@ def tidy(text: str) -> str:
     >>> tidy(r"\beta \in \mathbb{R}^+"), tidy(r"\Delta s = 1. \tag{3}")
     ('\\beta > 0', '\\Delta_{s} = 1')
     """
-    text = _COMMENT.sub("", _REMARK.sub("", _NUMBERED.sub("", text)))
+    text = _COLUMN.sub("", _COMMENT.sub("", _REMARK.sub("", _NUMBERED.sub("", text))))
     text = re.sub(r"[.,;:]\s*$", "", _CONNECTIVE.sub("", text.strip(), count=1))
     return _CHANGE.sub(r"\\Delta_{\1}", _POSITIVE.sub("> 0", text))

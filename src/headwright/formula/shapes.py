@@ -544,6 +544,13 @@ class Typer:
             return Term(t.Inner(left.node, right.node, span=node.span), 1, 1)
         if any(vectors):
             return product([left, right], self, node)
+        written = node.span.source[node.span.start :].lstrip("( ")
+        if written.startswith((r"\langle", "<")):  # of matrices, the sum over all entries
+            both = self.sizes.same(left.rows, right.rows) and self.sizes.same(left.columns, right.columns)
+            if not both:
+                raise misfit(f"{self.text(left)} and {self.text(right)} differ in shape", node.span)
+            inside = t.Product((t.Transpose(left.node), right.node), span=node.span)
+            return Term(t.Call("trace", (inside,), span=node.span), 1, 1)
         fix = r"write A B for the product, or trace(A^\top B)"
         raise misfit("a dot between two matrices may mean two things", node.span, fix)
 

@@ -39,6 +39,8 @@ def written_out(terms: Sequence[Node], span: Span) -> Node:
     """
     place = next(place for place, term in enumerate(terms) if isinstance(term, Dots))
     before, after = terms[:place], terms[place + 1 :]
+    if len(after) == 1 and len(before) == 2 and not _alike(before[0], after[0]):  # a - x_k - ... - x_n
+        return Sum((before[0], written_out(terms[1:], span)), span=span)
     if len(after) != 1 or not before:
         _refuse(terms[place].span)
     used = {part.base for term in terms for part in walk(term) if isinstance(part, Name)}
@@ -49,6 +51,8 @@ def written_out(terms: Sequence[Node], span: Span) -> Node:
         _refuse(terms[place].span)
     first, last = ends[0]
     for step, term in enumerate(before):
+        if not isinstance(first, Number) and len(before) == 1 and _alike(term, after[0]):
+            continue  # from k on
         if not isinstance(first, Number) or put(body, letter, Number(first.value + Fraction(step))) != term:
             _refuse(terms[place].span)
     return BigSum(letter, body, first, last, span=span)
@@ -117,10 +121,22 @@ def _refuse(span: Span) -> NoReturn:
     raise FormulaError(message, "", span, fix="write the sum with \\sum, or list every term")
 
 
+def _alike(one: Node, other: Node) -> bool:
+    """Whether two terms differ in nothing but their indices."""
+    if isinstance(one, Name) and isinstance(other, Name):
+        return one.base == other.base and (one.index is None) == (other.index is None)
+    mine, yours = list(one.children()), list(other.children())
+    same = type(one) is type(other) and len(mine) == len(yours) and _plain(one) == _plain(other)
+    return same and all(_alike(a, b) for a, b in zip(mine, yours, strict=True))
+
+
 def _common(one: Node, other: Node, letter: str, ends: list[tuple[Node, Node]]) -> Node | None:
     """What two terms have in common, with the letter where they differ: in an index, by what `ends` collects."""
     if one == other:
         return one
+    if isinstance(one, Name) and isinstance(one.index, Name) and isinstance(other, Name) and _alike(one, other):
+        ends.append((one.index, other.index or one.index))
+        return replace(one, index=Name(letter, span=one.span))
     if type(one) is not type(other) or isinstance(one, Number):
         if isinstance(one, Number) and one.value.denominator == 1:
             ends.append((one, other))

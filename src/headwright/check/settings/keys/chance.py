@@ -25,10 +25,11 @@ from flint import arb, fmpq
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.decision import Decision, most_telling
 from headwright.check.exercise import NormalLaw
-from headwright.check.scalars import POSITIVE, REAL, Scalar, Where, eventually, exp, number, parameter, prove
+from headwright.check.scalars import POSITIVE, REAL, Scalar, Where, eventually, exp, limit, number, parameter, prove
 from headwright.check.scalars.numbers import Symbol
 from headwright.check.settings.keys.meaning import Reader, scalars_in
 from headwright.check.settings.keys.scene import REST, ZERO, Classes, Hypothesis, Scene, Vec, anything
+from headwright.formula.show import plain
 from headwright.formula.tree import Call, Comparison, Listing, Name, Node, Relation, walk
 
 if TYPE_CHECKING:
@@ -271,8 +272,11 @@ NEAR = fmpq(1, 100)  # how near a probability is that is written with 'approxima
 
 def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -> Decision:
     """Decide what is said of the probability of an event, in the limit of long queries."""
-    found, wanted = chances_of(decider, event)
     p = Reader(decider.scene, {}).scalar(right)
+    mass = _of_the_length(decider, event)
+    if mass is not None and not p.names():
+        return _weighed(mass, sign, p.value({}), f"the probability is {plain_ball(mass)}", "it is not certain")
+    found, wanted = chances_of(decider, event)
     if found is None:
         away = _never_near(decider, wanted) if p == number(1) and sign in ("=", "~", "->", ">=") else None
         return away or Decision("undecided", "the probability could not be found exactly")
@@ -287,6 +291,20 @@ def decide_event(decider: Decider, event: Call, sign: Comparison, right: Node) -
         return Decision("undecided", "the probability depends on the number of keys")
     reason = f"the probability is {value.str(6, radius=False)}"
     return _weighed(value, sign, p.value({}), reason, f"the probability is {value.str(10)}")
+
+
+def _of_the_length(decider: Decider, event: Call) -> arb | None:
+    """The probability that the random length lies above or below a number; None where something else is asked."""
+    for scale in decider.scene.setting.scales.values():
+        match event.arguments:
+            case (Relation((Name() as name, bound), ("<" | "<=" | ">" | ">=" as sign,)),) if (
+                scale.normal is not None and full_name(name) == scale.name and not decider.hypotheses
+            ):
+                end = Reader(decider.scene, {}).scalar(bound).rational
+                if end is not None:
+                    below = _below(scale.normal, end)
+                    return below if sign in ("<", "<=") else 1 - below
+    return None
 
 
 MANY = (100, 10**6)  # keys among which a query of a fixed length is lost
@@ -325,6 +343,10 @@ def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node)
     scene, reader = decider.scene, Reader(decider.scene, {})
     target, value = reader.value(right), reader.value(what)
     wanted = target.coordinates if isinstance(target, Vec) else {label(what.index): target}
+    if isinstance(target, Scalar) and target.names():
+        where, large = decider.where([target], decider.given(reader) or ())
+        if limit(target, where, large) in ("infinity", "-infinity"):
+            return Decision("refuted", f"{plain(right)} grows beyond all bounds, and the other side does not")
     if isinstance(target, Vec) != output or any(x.names() for x in wanted.values()):
         return Decision("undecided", "a number was expected for a weight, or a combination of values for an output")
     heads = (f"q_{label(what.index)}",) if output and what.index is not None else scene.queries
@@ -334,9 +356,9 @@ def decide_moment(decider: Decider, moment: Call, sign: Comparison, right: Node)
         moments = None if found is None or conditions or which not in scene.classes.all else found.moments(which)
         if moments is None:
             return Decision("undecided", "the moments could not be found exactly")
-        limit, there = moments[moment.function == "Var"], wanted.get(which, ZERO).value({})
-        reason, unsure = f"in the limit it is {plain_ball(limit)}", f"the limit is {limit.str(10)}"
-        decision = _weighed(limit, sign, there, reason, unsure)
+        end, there = moments[moment.function == "Var"], wanted.get(which, ZERO).value({})
+        reason, unsure = f"in the limit it is {plain_ball(end)}", f"the limit is {end.str(10)}"
+        decision = _weighed(end, sign, there, reason, unsure)
         decisions.append(replace(decision, about=f"the weight of v_{which}" if output else ""))
     return most_telling(decisions)
 

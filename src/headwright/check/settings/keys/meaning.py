@@ -247,7 +247,7 @@ class Reader:
 
     def members(self, node: t.BigSum) -> list[str]:
         """The classes of keys over which a sum runs."""
-        members = list(self.scene.classes.all)
+        members = [which for which in self.scene.classes.all if self.scene.classes.count(which) != ZERO]
         for condition in node.conditions:
             members = [which for which in members if self._allowed(which, condition, node.index)]
         if node.lower is None:
@@ -314,6 +314,9 @@ class Reader:
             return weights
         if any(which == MEMBER for index, which in self.bound.items() if index != node.index):
             raise UndeterminedError("it depends on how the other keys lie to one another")
+        weight, mine = t.Name("alpha", t.Name(node.index)), t.Name("v", t.Name(node.index))
+        if isinstance(node.body, t.Product) and set(node.body.factors) == {weight, mine}:
+            return Vec("value", {REST: self.scene.pattern(self.query(self.scene.queries[0]))[REST]})  # as in c
         value = replace(self, bound={**self.bound, node.index: MEMBER}).value(node.body)
         if isinstance(value, Vec):
             raise UndeterminedError("the other keys may lie anywhere")

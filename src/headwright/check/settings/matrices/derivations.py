@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from headwright.check.answer import named
@@ -13,7 +14,21 @@ from headwright.check.settings.matrices.forms import Form, scaled
 from headwright.check.settings.matrices.inequalities import adds_up
 from headwright.check.settings.matrices.known import Given, Known, names_in
 from headwright.formula.shapes import spelt
-from headwright.formula.tree import BigSum, Call, Listing, Name, Node, Product, Relation, Transpose, put, walk
+from headwright.formula.tree import (
+    BigSum,
+    Call,
+    Listing,
+    Name,
+    Node,
+    Norm,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Transpose,
+    put,
+    walk,
+)
 
 ORDERS = ("<", "<=", ">", ">=")
 
@@ -97,7 +112,7 @@ class Aim:
         passing = self.passing
         whole = gap((self.start, self.end), passing)
         equal, above = [], []
-        for step in steps:
+        for step in [one for link in steps for one in _squared(link)]:
             sign = step.comparisons[0]
             if sign == "=":
                 equal += [one for sides in self._times(step.terms) if (one := gap(sides, passing)) is not None]
@@ -144,6 +159,14 @@ class Aim:
             if ends == (False, True) and proves(Relation((low, below), ("<=",)), self.given):
                 return True
         return False
+
+
+def _squared(link: Relation) -> list[Relation]:
+    """A step, and the same between the squares, where both sides are lengths."""
+    if not all(isinstance(term, Norm) for term in link.terms) or link.comparisons[0] not in ("=", *ORDERS):
+        return [link]
+    squares = tuple(Power(term, Number(Fraction(2)), span=term.span) for term in link.terms)
+    return [link, replace(link, terms=squares)]
 
 
 def _terms(link: Relation, given: Given) -> tuple[Node, Node] | None:
