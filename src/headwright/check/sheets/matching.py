@@ -120,7 +120,7 @@ class Matcher:
         near = [name for name in near if name not in done] or near
         shared = sorted((w for w in given if w in self._told[near[0]]), key=lambda w: -given[w]) if near else []
         if len(near) != 1 or len(shared) < SHARED:
-            return Match(near=tuple(near[:4]))
+            return Match(near=tuple(near[:4]) if len(shared) >= SHARED else ())
         best, other = self.exercises[near[0]], next(name for name in (first, *rest) if name != near[0])
         spelled = [next(found[word][0] for found in words.values() if word in found) for word in shared[:3]]
         mine = f"defines {', '.join(best.answer)} and " if best.answer and defines.issuperset(best.answer) else ""
