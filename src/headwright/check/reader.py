@@ -2,10 +2,11 @@
 
 It gets one JSON object on its standard input,
 
-    {"exercise": "copying", "statement": "...", "names": ["q"], "sentences": [{"line": 3, "text": "..."}]}
+    {"exercise": "copying", "statement": "...", "names": ["q"], "text": "...",
+     "sentences": [{"line": 3, "text": "..."}]}
 
-and writes one JSON object a line, {"quote": "...", "formula": "k_j^T q >> k_i^T q"}. A proposal whose quote is not in the
-answer, word by word, is dropped. What it proposes never decides: an answer that is not proved without it
+and writes one JSON object a line, {"quote": "...", "formula": "k_j^T q >> k_i^T q"}. A proposal whose quote is not in
+the answer, word by word, is dropped. What it proposes never decides: an answer that is not proved without it
 stays undecided, and is shown with what it would be. (A student could write instructions to the program.)
 """
 
@@ -59,6 +60,7 @@ def ask(program: str, each: Checked, exercise: Exercise) -> Iterator[Proposal]:
         "exercise": exercise.id,
         "statement": exercise.statement.strip(),
         "names": list(exercise.names),
+        "text": each.answer.written.text,
         "sentences": [{"line": one.line, "text": one.text} for one in each.verdict.to_read],
     }
     try:
@@ -71,12 +73,17 @@ def ask(program: str, each: Checked, exercise: Exercise) -> Iterator[Proposal]:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [""])[-1]
         raise InputError(f"--reader {program}: it ended with code {done.returncode} ({shortened(clean(last))})")
-    text, count = " ".join(each.answer.written.text.split()), 0
+    text, count = _plain(each.answer.written.text), 0
     for line in done.stdout[:LONGEST_OUTPUT].splitlines():
         proposal = _proposal(line)
-        if proposal is not None and " ".join(proposal.quote.split()) in text and count < MOST_PROPOSALS:
+        if proposal is not None and _plain(proposal.quote) in text and count < MOST_PROPOSALS:
             count += 1
             yield proposal
+
+
+def _plain(text: str) -> str:
+    """A text as quotes are compared: line breaks and capitals do not matter."""
+    return " ".join(text.split()).casefold()
 
 
 def _proposal(line: str) -> Proposal | None:
@@ -97,8 +104,7 @@ def with_proposals(answer: AnswerText, proposals: Sequence[Proposal]) -> AnswerT
     for one in proposals:
         start = 0
         for end in ends:
-            paragraph = " ".join(" ".join(lines[start:end]).split())
-            if " ".join(one.quote.split()) in paragraph or end == len(lines):
+            if _plain(one.quote) in _plain("\n".join(lines[start:end])) or end == len(lines):
                 added.setdefault(end, []).append(f"$${one.formula}$$")
                 break
             start = end

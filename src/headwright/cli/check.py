@@ -73,7 +73,6 @@ def check(
     if points is not None:
         raise InputError("--points goes with --make-autograder")
     from headwright.check.catalogue import load_exercises
-    from headwright.check.report.text import code, hinted
     from headwright.check.running import run, warm
 
     check_picture(plot)
@@ -87,6 +86,8 @@ def check(
             found, problems, notes, students = _class(answers or [], exercise, known)
         else:
             found, problems, notes = _answers(answers or [], formula or [], exercise, known)
+        from headwright.check.report.text import code, hinted
+
         with progress("checking") as report:
             checked = run(found, exercises, seed=seed, timeout=timeout, progress=report, warmed=worker)
     if reader is not None:

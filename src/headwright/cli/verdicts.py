@@ -79,8 +79,7 @@ def _print_notes(notes: Sequence[Note]) -> None:
 
 def _table(checked: Sequence[Checked]) -> Table:
     """A line for each answer: the reasons were given in full above."""
-    from headwright.check.report.page import summary
-    from headwright.check.sheets.files import clean
+    from headwright.check.sheets.files import clean, gist
 
     rows = []
     for each in checked:
@@ -95,7 +94,7 @@ def _table(checked: Sequence[Checked]) -> Table:
     if room:
         table.add_column("why", no_wrap=True, overflow="ellipsis")
     for row, each in zip(rows, checked, strict=True):
-        table.add_row(*row, *([Text(clean(summary(each)))] if room else []))
+        table.add_row(*row, *([Text(clean(gist(each.verdict.reason, 200)))] if room else []))
     return table
 
 

@@ -56,7 +56,9 @@ def test_of_several_parts_those_that_are_proved_count() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.lists(WORDS, min_size=1, max_size=3), st.lists(st.tuples(st.sampled_from(STATUSES), st.booleans()))),
+        st.tuples(
+            st.lists(WORDS, min_size=1, max_size=3), st.lists(st.tuples(st.sampled_from(STATUSES), st.booleans()))
+        ),
         min_size=1,
         max_size=3,
     ),

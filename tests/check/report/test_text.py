@@ -103,7 +103,9 @@ STATUSES: tuple[Status, ...] = ("true", "false", "open", "quoted")
     st.lists(st.builds(Formula, st.integers(1, 9), st.text(max_size=9), st.sampled_from(STATUSES),
                        st.sampled_from(["claim", "definition"]), st.booleans(), st.text(max_size=20))),
 )  # fmt: skip
-def test_any_verdict_is_reported_at_every_level_of_hints(word: Word, asked: list[Asked], formulas: list[Formula]) -> None:
+def test_any_verdict_is_reported_at_every_level_of_hints(
+    word: Word, asked: list[Asked], formulas: list[Formula]
+) -> None:
     each = Checked(ANSWER, Verdict(word, "so", tuple(asked), tuple(formulas)))
     for hints in ("none", "direction", "full"):
         shown = hinted(each, hints)

@@ -46,9 +46,7 @@ def test_an_answer_is_known_by_what_it_defines_and_its_words(said: str, name: st
     assert _match(said=said).exercise_id == name
 
 
-@pytest.mark.parametrize(
-    "said", ["$q = k_a$", "Thank you for the course.", "", "$a = b$"]
-)
+@pytest.mark.parametrize("said", ["$q = k_a$", "Thank you for the course.", "", "$a = b$"])
 def test_what_tells_too_little_is_given_to_no_exercise(said: str) -> None:
     assert _match(said=said).exercise_id == ""
 

@@ -15,7 +15,7 @@ from headwright import theme
 from headwright.check.report.text import as_json, counted, said_with
 from headwright.check.report.typeset import in_words, instance, lettered, typeset, value_in_words
 from headwright.check.running import Checked
-from headwright.check.sheets.files import gist, in_order, student_of
+from headwright.check.sheets.files import in_order, student_of
 from headwright.check.sheets.sheet import Note, Problem
 from headwright.check.verdict import WORST_FIRST, Asked, Curve, Formula, Verdict, Word, by_what, worst
 
@@ -90,7 +90,7 @@ def _overview(checked: Sequence[Checked]) -> str:
     before = shared.rfind("/") + 1  # the folder that all of them are in is told with each answer, below
     rows = "".join(
         f'<tr><th scope="row"><a href="#answer-{number + 1}">{html.escape(each.answer.exercise_id)}</a></th>'
-        f"<td>{_path(each.answer.place[before:])}</td><td>{badge(each.verdict.word)}</td>"
+        f"<td><code>{html.escape(each.answer.place[before:])}</code></td><td>{badge(each.verdict.word)}</td>"
         f"<td>{counted(each.verdict)}</td><td>{len(each.verdict.to_read) or ''}</td></tr>\n"
         for number, each in enumerate(checked)
     )
@@ -115,7 +115,8 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     parts = [
         f'<article id="answer-{number + 1}" class="{verdict.word}" aria-labelledby="title-{number + 1}">',
         f'<h2 id="title-{number + 1}">{html.escape(title)}</h2>',
-        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in {_path(answer.place)}</p>{chosen}',
+        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in <code>{html.escape(answer.place)}</code></p>',
+        chosen,
         "".join(map(_asked, verdict.asked)),
         "" if verdict.asked else f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>',
         f'<dl class="facts">{"".join(rows)}</dl>' if rows else "",
@@ -195,12 +196,6 @@ def badge(word: str) -> str:
 def _said(text: str) -> str:
     """Errors that point into a formula keep their lines."""
     return f"<pre>{html.escape(text)}</pre>" if "\n" in text else f"<p>{lettered(text)}</p>"
-
-
-def _path(place: str) -> str:
-    """Where an answer stands; it may be broken between folders, and nowhere else."""
-    inside = "/<wbr>".join(f"<span>{html.escape(part)}</span>" for part in place.split("/"))
-    return f'<code class="path">{inside}</code>'
 
 
 def statements(exercises: Sequence[Exercise]) -> str:
@@ -333,10 +328,3 @@ def classroom_page(
 {listed("What could not be used", problems)}{listed("What was not judged", notes)}{table}{cards}
 </main>"""
     return page("The class", body)
-
-
-def summary(each: Checked) -> str:
-    """One answer in a line, for tables."""
-    verdict = each.verdict
-    refuted = next((one.reason for one in verdict.asked if one.word == verdict.word), verdict.reason)
-    return gist(refuted or verdict.reason, 200)

@@ -100,7 +100,9 @@ def to_read(verdict: Verdict) -> str:
 
 def _says_more(one: Formula) -> bool:
     """A definition that is open is what was asked for: its reason stands above."""
-    return one.status in ("false", "quoted") or (one.status == "open" and (one.reason != "" or one.role != "definition"))
+    return one.status in ("false", "quoted") or (
+        one.status == "open" and (one.reason != "" or one.role != "definition")
+    )
 
 
 def _order(one: Formula) -> tuple[int, int]:

@@ -17,7 +17,6 @@ from headwright.formula import FormulaError, parse
 from headwright.formula.show import latex, plain
 
 LONGEST = 2000  # characters of a formula that is typeset
-MOST_LINES = 60
 _TAGS = re.compile(
     "math|mrow|mi|mn|mo|mtext|mspace|msup|msub|msubsup|mfrac|msqrt|mroot|mover|munder|munderover|mtable|mtr|mtd|mstyle"
     "|mpadded|mphantom|menclose|mmultiscripts|mprescripts|none"
@@ -29,7 +28,6 @@ _ATTRIBUTES = re.compile(
 _VALUE = re.compile(r"[a-z0-9 .-]{1,40}")
 _SPACE = re.compile(r"-?(?:[0-2]|(?:[0-2])?\.\d{1,4})em")
 _MACROS = re.compile(r"\\(?:def|let|(?:re)?new|provide|input|include)")  # a macro may grow without bound
-_ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\n")
 _AROUND = re.compile(r"\\(?:begin|end)\{(?:aligned|align|gathered|gather|split|equation|multline|eqnarray)\*?\}")
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "sigma": "σ",
@@ -53,15 +51,11 @@ def typeset(formula: str, *, display: bool = False) -> str:
     >>> typeset(r"\text{<script>}")
     '<math display="inline"><mrow><mtext>&lt;script&gt;</mtext></mrow></math>'
     """
-    lines = _lines(formula) if display else [formula]
-    if len(formula) > LONGEST or len(lines) > MOST_LINES or _MACROS.search(formula):
+    if len(formula) > LONGEST or _MACROS.search(formula):
         return as_written(formula)
-    made = [_line(line, display) for line in lines]
-    if any(line is None for line in made):
-        return as_written(formula)
-    if not display:
-        return made[0] or ""
-    return "".join(f'<div class="formula">{line}</div>' for line in made)
+    bare = _AROUND.sub("", formula) if display else formula
+    made = _line(bare.replace("&", " ") if bare != formula else bare, display)
+    return as_written(formula) if made is None else f'<div class="formula">{made}</div>' if display else made
 
 
 def as_written(formula: str) -> str:
@@ -71,14 +65,6 @@ def as_written(formula: str) -> str:
     '<code>a &lt; b</code>'
     """
     return f"<code>{html.escape(formula if len(formula) <= LONGEST else formula[:LONGEST] + ' ...')}</code>"
-
-
-def _lines(formula: str) -> list[str]:
-    """One for each line of a derivation; the rows of a matrix stay together."""
-    bare = _AROUND.sub("", formula)
-    if "\\begin" in bare:
-        return [bare]
-    return [line.replace("&", " ").strip() for line in _ROW_END.split(bare.replace(r"\&", "")) if line.strip(" &")]
 
 
 def _line(formula: str, display: bool) -> str | None:

@@ -87,8 +87,7 @@ def parse_document(
 
 def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
     """All that may be an answer; items of one list that answer one exercise are one answer."""
-    parents = {id(each.above) for each in sections}
-    again = {each.key for each in sections if each.answers}
+    parents, again = {id(each.above) for each in sections}, {each.key for each in sections if each.answers}
     parts = {id(each): spoken(each) for each in sections}
     asking: dict[tuple[str, ...], list[Section]] = {}
     for each in sections:
@@ -96,7 +95,7 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
             parts[id(each)] = (each.lines, [])  # what stands above a list, and what is answered below, is given
         if _text(parts[id(each)][0]).strip():
             asking.setdefault(each.key, []).append(each)
-    groups: dict[int, list[_Found]] = {}
+    groups: dict[tuple[bool, int], list[_Found]] = {}
     waiting: list[Section] = []  # questions that nothing answers yet: '(i) ... (ii) ... Answer: ...' answers both
     for each in sections:
         said = parts[id(each)][1]
@@ -104,6 +103,8 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
         if not by_id and not any(character.isalnum() for character in _text(said)):
             waiting = [*(other for other in waiting if other.above is each.above), each]
             continue
+        listed = each.rank >= DIGIT and not each.named
+        group = groups.setdefault((listed, id(each.above if listed else each)), [])
         found = _Found([each], said, Match(each.named))
         if not each.named:
             others = [other for other in asking.get(each.key, [])[:MOST_ASKED] if other is not each]
@@ -116,34 +117,32 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
                 "said": _text(said),
                 "around": "\n".join(f"{one.title}\n{_text(parts[id(one)][0])}" for one in above.values()),
             }
-            group = groups.get(id(each.above), [])[-MOST_ASKED:]
-            carried = defined("\n".join(_text(one.lines) for one in group), matcher.names)
-            found.match = matcher.match(texts, carried, {one.match.exercise_id for one in group})
+            earlier = group[-MOST_ASKED:]
+            carried = defined("\n".join(_text(one.lines) for one in earlier), matcher.names)
+            found.match = matcher.match(texts, carried, {one.match.exercise_id for one in earlier})
         waiting = []
-        groups.setdefault(id(each.above) if each.rank >= DIGIT and not each.named else id(each), []).append(found)
-    return sorted(
-        (one for group in groups.values() for one in _joined(matcher, group)), key=lambda one: one.lines[0][0]
-    )
+        group.append(found)
+    joined = [one for group in groups.values() for one in _joined(matcher, group)]
+    return sorted(joined, key=lambda one: one.lines[0][0])
 
 
 def _joined(matcher: Matcher, group: list[_Found]) -> list[_Found]:
+    """The items of a list; as one answer, where at most one of them defines what is asked for."""
     fits = {one.match.exercise_id for one in group} - {""}
     if len(group) < 2 or len(fits) > 1:
         return group
-    together = [line for one in group for line in one.lines]
-    match = next((one.match for one in group if one.match.exercise_id), None)
-    if match is None and sum(bool(defined(_text(one.lines), matcher.names)) for one in group) < 2:
-        around = {"heading": group[0].sections[0].path[-2].title, "asked": "", "said": _text(together)}
-        match = matcher.match(around)
-        return [_Found([x for one in group for x in one.sections], together, match)] if match.exercise_id else group
-    if match is None:
-        return group
-    wanted = matcher.exercises[match.exercise_id].answer
-    mine = [one for one in group if one.match.exercise_id]
+    mine = [one for one in group if one.match.exercise_id] or group
+    match = mine[0].match
+    wanted = matcher.exercises[match.exercise_id].answer if fits else matcher.names
     if sum(bool(defined(_text(one.lines), wanted)) for one in mine) > 1:
         return group
-    rest = [one for one in group if not one.match.exercise_id]
-    return [_Found([x for one in mine for x in one.sections], [x for one in mine for x in one.lines], match), *rest]
+    together = _Found(
+        [each for one in mine for each in one.sections], [line for one in mine for line in one.lines], match
+    )
+    if not fits:
+        title = group[0].sections[0].path[-2].title
+        together.match = matcher.match({"heading": title, "asked": "", "said": _text(together.lines)})
+    return [together, *(one for one in group if one not in mine)] if together.match.exercise_id else group
 
 
 def _carried(each: _Found, before: Sequence[_Found], exercise: Exercise) -> tuple[list[Line], str]:

@@ -95,7 +95,9 @@ def _bytes(path: Path) -> bytes:
 
 
 SUFFIXES = (".md", ".markdown", ".txt", ".tex")
-OTHERS = tuple(f".{kind}" for kind in "pdf docx doc odt rtf pages ipynb html zip png jpg jpeg heic".split())
+OTHERS = (
+    ".pdf", ".docx", ".doc", ".odt", ".rtf", ".pages", ".ipynb", ".html", ".zip", ".png", ".jpg", ".jpeg", ".heic"
+)  # fmt: skip
 MOST_FILES, MOST_ENTRIES, DEEPEST = 20, 5000, 8
 
 

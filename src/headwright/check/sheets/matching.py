@@ -19,8 +19,8 @@ SHARED = 3  # words or names at least
 WEIGHTS = {"heading": 1.5, "asked": 1.0, "said": 0.7, "around": 0.3}
 ALL_DEFINED, NONE_DEFINED, OTHERS_DEFINED, KEYS_NAMED = 0.15, -0.2, -0.15, 0.05
 LONGEST = 20_000  # characters that are looked at
-_LETTERS = dict(zip("αβδεϵλμΣφϕΦ", "alpha beta delta epsilon epsilon lambda mu Sigma Phi Phi Phi".split(), strict=True))
-_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()})
+_LETTERS = {"α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon", "λ": "lambda", "μ": "mu", "Σ": "Sigma", "Φ": "Phi"}
+_GREEK = str.maketrans({letter: f"\\{name} " for letter, name in _LETTERS.items()} | {"ϵ": "\\epsilon ", "ϕ": "\\Phi "})
 _PLAIN = re.compile(
     r"\\(?:text|mathrm|mathbf|boldsymbol|operatorname|textbf|emph|mathcal|bm)\*?\s*\{([^{}]*)\}"
     r"|\\(?:begin|end)\{\w+\*?\}|\\(?:left|right|quad|[dt]?frac|tag|cdot|l?dots|item)(?![a-z])|[$*]"
@@ -120,12 +120,12 @@ class Matcher:
         near = [name for name in near if name not in done] or near
         shared = sorted((w for w in given if w in self._told[near[0]]), key=lambda w: -given[w]) if near else []
         if len(near) != 1 or len(shared) < SHARED:
-            return Match(near=tuple(near[:4]))
+            return Match(near=tuple(near[:4]) if len(shared) >= SHARED else ())
         best, other = self.exercises[near[0]], next(name for name in (first, *rest) if name != near[0])
         spelled = [next(found[word][0] for found in words.values() if word in found) for word in shared[:3]]
         mine = f"defines {', '.join(best.answer)} and " if best.answer and defines.issuperset(best.answer) else ""
-        why = f"{mine}shares {', '.join(map(repr, spelled))} (similarity {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
-        return Match(best.id, why)
+        similar = f"(similarity {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
+        return Match(best.id, f"{mine}shares {', '.join(map(repr, spelled))} {similar}")
 
     def _vector(self, words: Mapping[str, Mapping[str, list[str]]]) -> dict[str, float]:
         """The known words with their weights, of length 1; of a word in several texts, the largest weight counts."""
@@ -140,7 +140,11 @@ class Matcher:
     def _score(self, each: Exercise, given: Mapping[str, float], defines: set[str], known: Iterable[str]) -> float:
         told, wanted = self._told[each.id], set(each.answer)
         score = sum(weight * told[word] for word, weight in given.items() if word in told)
-        score += ALL_DEFINED if wanted and wanted <= defines else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        score += (
+            ALL_DEFINED
+            if wanted and wanted <= defines
+            else NONE_DEFINED * (wanted != set() and wanted.isdisjoint(known))
+        )
         marks = {word.partition("_")[2] for word in given}
         score += KEYS_NAMED if each.keys is not None and each.keys.named and marks.issuperset(each.keys.named) else 0.0
         return score + OTHERS_DEFINED * (not defines <= {*wanted, *each.definitions, *each.redefines})

@@ -1,7 +1,7 @@
 r"""The sections of a document, by headings and labels in any form: what each asks, and what it answers.
 
-A heading is a Markdown heading, a `\section`, a bold line, 'Question 3 (b)', '(ii) ...', '2. ...', an `\item`, or a title
-with points. 'Solution:', 'Answer:' and 'Proof:' mark what answers; so does a label that comes again in its list.
+A heading is a Markdown heading, a `\section`, a bold line, 'Question 3 (b)', '(ii) ...', '2. ...', an `\item`, or a
+title with points. 'Solution:', 'Answer:' and 'Proof:' mark what answers; so does a label that comes again in its list.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ TITLED, DIGIT, LETTER, ROMAN = 7, 9, 10, 11  # ranks below the six levels of Mar
 _ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _ONE = r"(?:\d{1,2}(?!\d)|[ivx]{2,5}(?![a-z\d])|[a-z](?![a-z\d]))"
 _LABEL = re.compile(
-    rf"(?P<word>(?:(?:question|problem|exercise|task|(?:sub-?)?part)s?(?![a-z])|(?:q|ex)(?=[.\s]?[\d(]))[.\s]{{0,2}}(?=[(\d]|[a-z]\b))?"
-    rf"(?P<labels>(?:\({_ONE}\)|{_ONE})(?:[.\- ]?\({_ONE}\)|[.\-]{_ONE}|(?<=\d){_ONE}){{0,3}})"
+    r"(?P<word>(?:(?:question|problem|exercise|task|(?:sub-?)?part)s?(?![a-z])|(?:q|ex)(?=[.\s]?[\d(]))[.\s]{0,2}"
+    rf"(?=[(\d]|[a-z]\b))?(?P<labels>(?:\({_ONE}\)|{_ONE})(?:[.\- ]?\({_ONE}\)|[.\-]{_ONE}|(?<=\d){_ONE}){{0,3}})"
     r"(?P<end>\s?[:.)\]–—]+(?=\s|$|[A-Z$*\\])|(?<=\))|\s*$|(?=\*\*|__|\}))",
     re.IGNORECASE,
 )
@@ -32,10 +32,8 @@ _MARK = re.compile(
     r"|\s*(?:[:.–—](?:\*\*|__|\})?|(?:\*\*|__|\})\s*[:.]?)\s*|\s*$)|A:[*_]*\s*",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"(?:questions?|problems?|exercises?|q)\s*(?::(?:\*\*|__)?\s*|$)", re.IGNORECASE)
-_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+([A-Z][^$=\\]{2,80}[^.,;:?!$=\\\s])\s*")
 _LATEX = re.compile(
-    r"\\(?:(begin|end)\{(enumerate|solution|answer|proof|problem|exercise)\*?\}|(item|question|part|subpart)\b)\s*(?:\[([^\]]*)\])?\s*"
+    r"\\(?:(begin|end)\{(enumerate|solution|answer|proof|problem|exercise)\*?\}|(item)\b)\s*(?:\[([^\]]*)\])?\s*"
 )
 
 
@@ -70,20 +68,18 @@ def heading(line: str) -> tuple[int, tuple[str, ...], bool, str, str]:
     ((3, ('b',), False, 'An average of two', ''), (0, (), True, '', 'Take the sum'))
     """
     lead = _LEAD.match(line[:LONGEST])
-    if lead is None or not lead[2]:
-        return 0, (), False, "", line
-    rank, text = len(lead[1].strip()), lead[2] + line[LONGEST:]
+    rank, text = (len(lead[1].strip()), lead[2] + line[LONGEST:]) if lead else (0, "")
     bold = _BOLD.fullmatch(text[: 2 * LONGEST_TITLE])
     whole = bool(rank or bold)
     text = bold[1] if bold else re.sub(r"^(?:\*\*|__|\\(?:textbf|emph|underline)\{)\s*", "", text)
     mark = _MARK.match(text)
     text = text[mark.end() :].lstrip("* ") if mark else text
-    label = None if text.startswith("i.e") or _ASKED.match(text) else _LABEL.match(text)
-    if label and (
-        label["word"] or label[0][0] == "(" or label["end"].strip() or ((whole or mark) and label[0][0].isdigit())
-    ):
-        rest = re.sub(rf"^{_POINTS.pattern}", "", text[label.end() :], flags=re.IGNORECASE)
-        rest = rest.strip().removeprefix("**").lstrip(" :.–—-")
+    label = None if text.startswith("i.e") else _LABEL.match(text)
+    certain = label and (label["word"] or label[0][0] == "(" or label["end"].strip())
+    if label and (certain or ((whole or mark) and label[0][0].isdigit())):
+        rest = text[label.end() :]
+        points = _POINTS.match(rest)
+        rest = (rest[points.end() :] if points else rest).strip().removeprefix("**").lstrip(" :.–—-")
         title = re.split(r"\*\*|__|\. |$", rest, maxsplit=1)[0][:LONGEST_TITLE].strip(" *}:")
         found = tuple(one.lower() for one in re.findall(_ONE, label["labels"], re.IGNORECASE))
         short = label["word"] and len(rest.split()) <= 12 and not re.search(r"[=<>$\\≈≤≥≠^]", rest)
@@ -94,10 +90,7 @@ def heading(line: str) -> tuple[int, tuple[str, ...], bool, str, str]:
     points = _POINTS.search(text[:100])
     if whole or (points and 1 < points.start() < points.end() == len(text) and "$" not in text):
         return rank or TITLED + bool(bold), (), False, _POINTS.sub("", text[:LONGEST_TITLE]).strip(" .:*"), ""
-    asked, numbered = _ASKED.match(text), _NUMBERED.fullmatch(line[:LONGEST_TITLE])
-    if numbered:
-        return TITLED, tuple(numbered[1].split(".")), False, numbered[2], ""
-    return (TITLED + 1, (), False, text[asked.end() :][:LONGEST_TITLE], text) if asked else (0, (), False, "", line)
+    return 0, (), False, "", line
 
 
 def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lambda _: "") -> list[Section]:
@@ -112,7 +105,7 @@ def outline(text: str, *, latex: bool = False, named: Callable[[str], str] = lam
     front = ends[0] if ends and lines[0].strip() == "---" else 0  # YAML
     builder, until = _Builder(named), ""
     for number, line in enumerate(lines[front:], front + 1):
-        if until and (until[0] in "`~" or not re.match(r"[\s>]*#{1,6}\s", line)):  # code, or a formula not ended by a heading
+        if until and (until[0] in "`~" or not re.match(r"[\s>]*#{1,6}\s", line)):  # code; or a formula without an end
             builder.open.lines.append((number, line))
             until = "" if until in line else until
             continue
@@ -132,25 +125,18 @@ def _from_latex(lines: list[str]) -> Iterator[str]:
     body = next((number for number, line in enumerate(lines) if "\\begin{document}" in line), -1)
     for number, given in enumerate(lines):
         line = re.sub(r"^\\(?:sub)?paragraph\*?\{([^{}]{1,120})\}", r"**\1** ", as_markdown(given))
-        found = _LATEX.match(line)
-        if number <= body or not found:
-            yield "" if number <= body else line
-            continue
-        if found[3] and found[3] != "item":
-            yield {"question": "# ", "part": "## "}.get(found[3], "### ") + line[found.end() :]
-            continue
-        if found[2] == "enumerate":
+        found = None if number <= body else _LATEX.match(line)
+        opening = ""
+        if found and found[2] == "enumerate":
             kind = next((kind for kind in ("roman", "alph", "i", "a") if kind in (found[4] or "")), "")
             lists = [*lists, (kind[:1] or "1ai"[len(lists) % 3], 0)][-20:] if found[1] == "begin" else lists[:-1]
-        elif found[3] and lists:
-            lists[-1] = (lists[-1][0], lists[-1][1] + 1)
-        label = lists[-1][1] if lists else 0
-        counted = {"a": chr(96 + min(label, 26)), "1": str(label)}.get(
-            lists[-1][0] if lists else "", _ROMANS[min(label, 12)]
-        )
-        opening = "Solution: " if found[2] in ("solution", "answer", "proof") else f"**{found[4] or found[2]}**"
-        opening = f"({counted}) " if found[3] and lists else opening if found[1] == "begin" else ""
-        yield "" if found[2] == "enumerate" else opening + line[found.end() :]
+        elif found and found[3] and lists:
+            kind, count = lists[-1][0], lists[-1][1] + 1
+            lists[-1] = (kind, count)
+            opening = {"a": chr(96 + min(count, 26)), "1": str(count)}.get(kind, _ROMANS[min(count, 12)]).join("()")
+        elif found and found[1] == "begin":
+            opening = "Solution:" if found[2] in ("solution", "answer", "proof") else f"**{found[4] or found[2]}**"
+        yield "" if number <= body else f"{opening} {line[found.end() :]}".strip() if found else line
 
 
 class _Builder:
@@ -166,9 +152,10 @@ class _Builder:
         within = next((each for each in self.open.path if each.named), None)
         if name:
             self._push(Section(number, rank or TITLED, title=title or line.strip(), named=name, answers=number))
+            rest = ""
         elif within and not (0 < rank <= within.rank):
             rest = rest if found or marks else line  # a step of the answer
-        elif found and self._accepts(found, before, line, rank, marks):
+        elif found and self._accepts(found[0], before, line, rank < DIGIT or marks or len(found) > 1):
             for place, label in enumerate(found):
                 level = rank if rank < DIGIT and not place else self._listed(label)
                 here = next((each for each in self.open.path if (each.label, each.rank) == (label, level)), None)
@@ -177,35 +164,31 @@ class _Builder:
                 else:
                     self._push(Section(number, level, label, title if place == len(found) - 1 else ""))
             self.open.answers = self.open.answers or number * marks
-        elif rank and not found and not (marks and rank == self.open.rank):  # '# Answers', '# Questions' are no titles
-            title = "" if marks or _ASKED.fullmatch(title) else title
+        elif (
+            rank and not found and not (marks and rank == self.open.rank)
+        ):  # '# Answers' and '# Questions' are no titles
+            title = "" if marks or re.fullmatch("(?:questions|problems|exercises)", title, re.IGNORECASE) else title
             self._push(Section(number, rank, title=title, answers=number * marks))
         elif marks and not found and (self.open.above or rest or not line.strip().isalpha()):
-            self.open.answers = number
+            self.open.answers = self.open.answers or number
         else:
             rest = line
-        self.open.lines.append((number, "" if name else rest))
+        self.open.lines.append((number, rest))
 
-    def _accepts(self, found: tuple[str, ...], before: str, line: str, rank: int, marks: bool) -> bool:
+    def _accepts(self, label: str, before: str, line: str, headed: bool) -> bool:
         """Whether a label can be one here: it begins a list or goes on with one, at the start of a paragraph."""
-        level, last = self._listed(found[0]), self._last(self._listed(found[0]))
-        if (
-            rank == DIGIT
-            and level == DIGIT
-            and not last
-            and any(e.rank > DIGIT or (e.answers and e.key) for e in self.open.path)
-        ):
+        level = self._listed(label)
+        last, steps = (
+            self._last(level),
+            any(each.rank > DIGIT or (each.answers and each.key) for each in self.open.path),
+        )
+        if level == DIGIT and not last and steps and not (headed and heading(line)[0] < DIGIT):
             return False  # the steps of an answer
-        if rank < DIGIT or marks or len(found) > 1:
-            return not (before and _NUMBERED.fullmatch(line[:LONGEST_TITLE]))
-        expected = _ordinal(found[0], level) == 1 or (
-            bool(last) and _ordinal(found[0], level) == _ordinal(last, level) + 1
-        )
-        bulleted = re.match(r"[\s>]*(?:[-+*•]\s|\()", line) is not None and level != DIGIT
-        fresh = (
-            not before or (bulleted and line.lstrip()[0] != "(") or before.endswith((":", "$$")) or heading(before)[0] > 0
-        )
-        return (fresh and (expected or bulleted)) or (expected and bool(last))
+        bulleted = re.match(r"[\s>]*[-+*•]\s", line) is not None
+        fresh = not before or bulleted or before.endswith((":", "$$")) or heading(before)[0] > 0
+        expected = _ordinal(label, level) in (1, _ordinal(last, level) + 1)
+        listed = level != DIGIT and (bulleted or line.strip()[0] == "(")
+        return headed or (fresh and (expected or listed)) or (expected and bool(last))
 
     def _last(self, rank: int) -> str:
         """The last label of a rank in the lists that are open."""
@@ -233,16 +216,16 @@ class _Builder:
 
 
 def _ordinal(label: str, rank: int) -> int:
-    return int(label) if rank == DIGIT else _ROMANS.index(label) if rank == ROMAN else ord(label[0]) - 96
+    return int(label or 0) if rank == DIGIT else _ROMANS.index(label) if rank == ROMAN else ord(label[:1] or "`") - 96
 
 
 _ORDERS = (
-    "find|show|prove|describe|explain|design|construct|give|derive|compute|calculate|determine|state|justify|discuss"
-    "|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|demonstrate|compare"
+    r"(?:find|show|prove|describe|explain|design|construct|give|derive|compute|calculate|determine|state|justify|discuss"
+    r"|verify|summari[sz]e|argue|write down|briefly|think about|identify|name|propose|suggest|provide|compare)\b"
 )
 _ASKS = re.compile(
     r"^\W{0,20}(?:(?:then|now|please|next|finally|also|again|hence|and)\b,?\s*)?(?:\([^)]{0,60}\)\s*)?\W{0,20}"
-    rf"(?:{_ORDERS})\b|^\W{{0,20}}(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,\W{{0,20}}(?:{_ORDERS})\b"
+    rf"{_ORDERS}|^\W{{0,20}}(?:using|based on|under|given|with|for|in|as|assuming)\b.{{0,400}}?,\W{{0,20}}{_ORDERS}"
     r"|\?\W{0,20}$|\b(?:we want to (?:find|show|prove|choose)|(?:justify|explain) your"
     r"|do you (?:think|expect)|you (?:can|may|should) (?:ignore|assume)|should have different)\b"
     r"|^\W{0,20}(?:hint|note|figure|fig|recall|footnote|source|due|to (?:show|prove))\b\W*[:.\d]",

@@ -63,7 +63,7 @@ function build(main, state) {
   main.append(h("div", { class: "room" },
     h("div", { class: "controls lead" },
       group("Exercise", h("div", { class: "control" }, h("label", { for: "field-exercise" }, "What is answered"), select, h("p", { class: "error", id: "error-exercise", role: "alert", hidden: true }))),
-      group("Hints", h("div", { class: "control" }, h("p", { class: "note" }, "How much is told about an answer. Step by step: nothing here shows a solution first."), ...hintButtons())),
+      group("Hints", h("div", { class: "control" }, h("p", { class: "note" }, "How much is shown about an answer, step by step."), ...hintButtons())),
       group("A whole document", h("p", { class: "note" }, "A homework as it is (.md, .tex, .txt): each answer is found and checked. The file stays on this machine."), h("p", {}, h("label", { class: "button", for: "document" }, "Choose a document"), file))),
     h("div", { class: "stage" },
       h("div", { class: "below" },
