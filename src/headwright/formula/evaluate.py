@@ -491,7 +491,7 @@ class _Evaluation:
         if node.word == "prod":
             return scalar(prod((number for _, number in found), start=arb(1)))
         if not found:
-            raise Undefined(f"the {node.word} of no numbers")
+            raise NoValue(f"the {node.word} of no numbers")
         sign = 1 if node.word in ("max", "argmax") else -1
         if node.word in ("max", "min"):
             return scalar(sign * reduce(arb.max, [sign * number for _, number in found]))

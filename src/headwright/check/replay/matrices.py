@@ -280,7 +280,7 @@ def drawn(
 
 def free_names(relation: t.Relation, exercise: Exercise) -> frozenset[str]:
     """The names in indices that nothing counts: A v_i = sigma_i u_i is said for every i."""
-    bound = {part.index for part in t.walk(relation) if isinstance(part, t.BigSum)}
+    bound = {part.index for part in t.walk(relation) if isinstance(part, t.BigSum | t.BigCall)}
     given = {*(exercise.matrices.shapes if exercise.matrices else ()), *exercise.definitions}
     places = [part.index for part in t.walk(relation) if isinstance(part, t.Name) and f"{part.base}_*" in given
               and full_name(part) not in given]  # fmt: skip

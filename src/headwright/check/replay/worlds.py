@@ -123,6 +123,8 @@ def _link(a: t.Node, sign: t.Comparison, b: t.Node, world: World) -> bool | None
             return True if apart < FAR else False if apart > FAR else None
         if sign in (">>", "<<"):
             more, less = (left, right) if sign == ">>" else (right, left)
+            if any(isinstance(part, t.Call) and part.function == "exp" for side in (a, b) for part in t.walk(side)):
+                return compare(more, ">=", less * world.much.exp())  # of exponentials the ratio is meant
             return compare(more - less, ">=", arb_mat([[world.much]]))
         said = compare(left, sign, right)
         if said is None and sign in ("<", ">", "<=", ">="):  # the two may differ by e^(-lambda)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.check import check
+from tests.check.settings.bench import check
 
 
 def test_large_enough_has_a_threshold() -> None:
@@ -75,13 +75,6 @@ def test_one_head_spreads_as_much_as_can_be() -> None:
     told = check("averaging-scaled", r"q = \lambda(\mu_a + \mu_b)").probability
     assert told is not None
     assert (told["limit"], told["limit_deviation"]) == ("0", "0.5")
-
-
-def test_a_true_claim_with_a_false_reason_says_so() -> None:
-    verdict = check("positions-unique", r"\Phi_t \ne \Phi_{t'}", r"T < 2\pi")
-    assert verdict.word == "refuted"
-    assert "is true, but what is said besides is false" in verdict.reason
-    assert verdict.counterexample == {"T": 7}
 
 
 def test_the_first_bad_line_of_a_derivation_is_shown() -> None:
