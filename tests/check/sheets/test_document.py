@@ -272,6 +272,12 @@ def test_two_headings_with_one_id_are_two_answers() -> None:
     assert [answer.line for answer in _read("# copying\n$a=1$\n# copying\n$b=1$").answers] == [1, 3]
 
 
+def test_a_formula_above_the_first_heading_is_reported() -> None:
+    (note,) = _read("$z = 1$\n\n## copying\n$k_j^\\top q \\gg k_i^\\top q$\n").notes
+    assert (note.line, note.unjudged) == (1, True)
+    assert not _read("Let $n$ be given.\n\n## copying\n$k_j^\\top q \\gg k_i^\\top q$\n").notes
+
+
 def test_sections_that_answer_nothing_are_reported() -> None:
     sheet = _read("## copying\n$k_j^\\top q \\gg k_i^\\top q$\n\n## Zebras\n\nThey have $s = 3$ stripes.\n")
     assert len(sheet.answers) == 1

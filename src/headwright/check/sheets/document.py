@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwright.check.exercise import Exercise
-from headwright.check.markdown import Form, Written
+from headwright.check.markdown import Form, Written, find_formulas
 from headwright.check.sheets.files import clean, read_text, shortened
 from headwright.check.sheets.matching import Match, Matcher, defined
 from headwright.check.sheets.outline import DIGIT, Line, Section, outline, paragraphs, spoken
 from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
 from headwright.errors import InputError
 
-MOST_ANSWERS, MOST_NOTES, MOST_ASKED = 500, 50, 8
+MOST_ANSWERS, MOST_ASKED = 500, 8
 NOTHING = (
     "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
     "between $ signs"
@@ -82,7 +82,7 @@ def parse_document(
         problems.append(
             Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read")
         )
-    return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes[:MOST_NOTES]))
+    return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes))
 
 
 def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
@@ -90,7 +90,9 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
     parents, again = {id(each.above) for each in sections}, {each.key for each in sections if each.answers}
     parts = {id(each): spoken(each) for each in sections}
     asking: dict[tuple[str, ...], list[Section]] = {}
-    for each in sections:
+    sheet = any(each.named for each in sections)  # a formula above the first heading may be an answer there
+    loose = sheet and any(not piece.mention for piece in find_formulas(_text(parts[id(sections[0])][1]))[0])
+    for each in sections[loose:]:
         if not each.answers and (id(each) in parents or each.key in again):
             parts[id(each)] = (each.lines, [])  # what stands above a list, and what is answered below, is given
         if _text(parts[id(each)][0]).strip():
