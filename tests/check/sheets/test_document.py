@@ -223,6 +223,22 @@ def test_any_document_is_read_and_every_line_is_true(lines: list[str], latex: bo
         assert 1 <= answer.written.line <= answer.written.line + answer.written.lines - 1 <= len(lines) + 1
 
 
+def test_commands_of_the_preamble_are_put_in_before_sections_are_matched() -> None:
+    text = (
+        "\\newcommand{\\kk}[1]{\\mathbf{k}_{#1}}\n\\newcommand{\\qq}{\\vec}\n\\def\\loop{\\loop\\loop}\n\\begin{document}\n"
+        "\\section{Averages}\nThe keys are orthonormal. Find the average of two values.\n\n"
+        "\\textbf{Solution.} $q = \\lambda(\\kk{a} + \\kk{b})$ and \\loop\n\\end{document}\n"
+    )
+    (answer,) = _read(text, latex=True).answers
+    assert (answer.exercise_id, answer.line) == ("averaging-two", 8)
+    assert "\\mathbf{k}_{a} + \\mathbf{k}_{b}" in answer.written.text
+
+
+def test_a_question_below_a_named_heading_is_no_part_of_the_answer() -> None:
+    (answer,) = _read("## averaging-two\n\nFind a query $q = k_a$?\n\nSolution: $q = 9 (k_a + k_b)$\n").answers
+    assert (answer.written.text, answer.written.line) == ("$q = 9 (k_a + k_b)$", 5)
+
+
 def test_macros_of_the_preamble_go_with_every_answer() -> None:
     text = (
         "\\documentclass{article}\n\\newcommand{\\vq}{\\mathbf{q}}\n\\begin{document}\n\\section{averaging-two}\n"

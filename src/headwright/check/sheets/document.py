@@ -6,6 +6,7 @@ A section that fits two exercises about as well, or none, is reported and counte
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,9 @@ from headwright.check.sheets.matching import Match, Matcher, defined
 from headwright.check.sheets.outline import DIGIT, Line, Section, outline, paragraphs, spoken
 from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
 from headwright.errors import InputError
+from headwright.formula.parse import macros as macros_of
 
-MOST_ANSWERS, MOST_ASKED = 500, 8
+MOST_ANSWERS, MOST_ASKED, DEEPEST, LONGEST = 500, 8, 4, 2**21
 NOTHING = (
     "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
     "between $ signs"
@@ -58,12 +60,13 @@ def parse_document(
     ('averaging-two', 3, 'Set $q = \\lambda (k_a + k_b)$; the keys are orthonormal.')
     """
     matcher = Matcher(exercises)
+    preamble, begins, body = text.partition("\\begin{document}")
+    macros = preamble if latex and begins else ""
+    text = f"{preamble}{begins}{_expanded(body, macros)}" if macros else text
     sections = outline(text, latex=latex, named=matcher.named)
-    preamble = text.partition("\\begin{document}")
-    macros = preamble[0] if latex and preamble[1] else ""
     form: Form = "latex" if latex else "markdown"
     if exercise is not None and not any(each.named == exercise for each in sections):
-        written = Written(preamble[2] if macros else text, 1 + macros.count("\n"), form, macros)
+        written = Written(text[len(preamble + begins) :] if macros else text, 1 + macros.count("\n"), form, macros)
         return Sheet(file, (AnswerText(file, 1, exercise, written),))
     found = _answers(matcher, sections)
     answers, notes = [], []
@@ -83,6 +86,27 @@ def parse_document(
             Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read")
         )
     return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes))
+
+
+def _expanded(text: str, preamble: str) -> str:
+    """A text with the commands of its preamble put in; lines stay where they are."""
+    found = macros_of(preamble)
+    for _ in range(DEEPEST):  # commands may use one another
+        before = text
+        for name, macro in found.items():
+            pattern = rf"\\{name}(?![A-Za-z])" + r"\s*\{([^{}\n]*)\}" * macro.arguments
+            parts = re.split(r"#([1-9])", macro.body.replace("\n", " "))
+            fits = all(int(place) <= macro.arguments for place in parts[1::2])
+            text = re.sub(pattern, lambda use, p=parts: _put(use, p), text) if fits else text  # type: ignore[misc]
+            if len(text) > LONGEST:
+                return before
+        if text == before:
+            break
+    return text
+
+
+def _put(use: re.Match[str], parts: Sequence[str]) -> str:
+    return "".join(use[int(part)] if at % 2 else part for at, part in enumerate(parts))
 
 
 def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
