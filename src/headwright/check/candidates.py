@@ -235,7 +235,7 @@ class _Sorter:
                 self._claim(one, conclusion, under)
             case t.Bond("in", _, t.Domain("R") | t.Power(t.Domain("R"), _)):
                 self.contents.given.append(one)
-            case t.Relation((t.Name() as name, t.Listing()), ("=",)) if self.names.is_set(name):
+            case t.Relation(terms) if any(isinstance(term, t.Name) and self.names.is_set(term) for term in terms):
                 self.contents.given.append(one)
             case t.Relation() as link if self._redefines(link) is not None:
                 self._anew(one, link, under)
@@ -280,7 +280,7 @@ class _Sorter:
         return None
 
     def _is_unknown(self, name: t.Name) -> bool:
-        return full_name(name) in self.exercise.answer or self.names.is_own(name)
+        return full_name(name) in self.exercise.answer or not self.names.gives(name)
 
     def _anew(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         """A given name defined anew: for tokens it holds in its paragraph, else for the whole answer."""
@@ -316,7 +316,7 @@ class _Sorter:
     def _define(self, one: Statement, link: t.Relation, under: tuple[t.Node, ...]) -> None:
         contents = self.contents
         case = (*self.names.case(under, t.Listing(link.terms[1:])), *self.assumed)
-        case = tuple(part for part in case if not self._is_definition(part))
+        case = tuple(part for part in case if not self._opens(part))
         rank = NEUTRAL if one.kind == "neutral" or one.display else WORDED
         every = any(isinstance(part, t.Name) and self.names.is_own(part) for part in under)  # 'for any lambda'
         rank = QUOTED if one.doubt or every else rank
@@ -342,9 +342,6 @@ class _Sorter:
         if len(terms) > 2:  # q = a = b: q is a, and that a = b is a claim
             rest = t.Relation(terms[1:], link.comparisons[1:], span=link.span)
             self._claim(one, rest, under)
-
-    def _is_definition(self, node: t.Node) -> bool:
-        return isinstance(node, t.Relation) and self.names.defines(node)
 
     def _add(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
         kept = list(under)

@@ -70,6 +70,7 @@ class _Checked:
 
     def __init__(self, exercise: Exercise, text: Text, seed: int) -> None:
         self.exercise, self.seed, self.setting = exercise, seed, _setting(exercise)
+        self.described = text.described
         statements = in_given_names(text.statements, exercise, self.setting.gives)
         names = Names(exercise, self.setting.gives)
         first = sorted_out(exercise, statements, names)
@@ -91,7 +92,8 @@ class _Checked:
         tried: list[Tried] = []
         chosen: Tried | None = None
         if exercise.answer:
-            tried = [try_candidate(exercise, one, contents, self.opened) for one in candidates(exercise, contents)]
+            found_here = candidates(exercise, contents)
+            tried = [try_candidate(exercise, one, contents, self.opened, self.described) for one in found_here]
             asked += object_parts(exercise, contents, tried)
         if exercise.condition:
             parts, tried = condition_parts(exercise, contents, self.opened, said)
@@ -127,7 +129,8 @@ class _Checked:
     def _claimed(self, found: Sequence[Finding], bench: Bench) -> list[Asked]:
         """The parts that claims answer."""
         exercise = self.exercise
-        parts = [blank_part(exercise, blank, found, bench, self._elsewhere) for blank in exercise.blanks]
+        mentioned = (*self.contents.quoted, *self.contents.unread)
+        parts = [blank_part(exercise, blank, found, bench, self._elsewhere, mentioned) for blank in exercise.blanks]
         if exercise.about:
             quoted = [one.node for one in (*self.contents.quoted, *self._conditions()) if one.node is not None]
             parts.append(statement_part(exercise, found, bench, quoted))

@@ -35,9 +35,10 @@ from headwright.check.replay import rules_out, says_something
 from headwright.check.replay.worlds import IntegersWorld, holds
 from headwright.check.scalars import Range
 from headwright.check.settings.keys.indices import is_every_key
-from headwright.check.settings.matrices.deciding import MatricesCourt, proves
+from headwright.check.settings.matrices.deciding import MatricesCourt, gap
 from headwright.check.settings.matrices.derivations import Aim
 from headwright.check.settings.matrices.known import names_in
+from headwright.check.text import Statement
 from headwright.check.verdict import Asked, Word
 from headwright.formula.show import latex, plain
 from headwright.formula.tree import (
@@ -49,6 +50,7 @@ from headwright.formula.tree import (
     Quantified,
     Relation,
     conjuncts,
+    every_name,
     unquantified,
     walk,
 )
@@ -92,9 +94,16 @@ def _reason(found: Sequence[Judged], word: Word) -> tuple[str, Mapping[str, Any]
 Open = Callable[[Answer], Bench]
 
 
-def try_candidate(exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open) -> Tried:
-    """One candidate, judged by the goals in each of its cases."""
+def try_candidate(
+    exercise: Exercise, candidate: Candidate, contents: Contents, opened: Open, described: frozenset[str] = frozenset()
+) -> Tried:
+    """One candidate, judged by the goals in each of its cases; `described` are names that words give a meaning."""
     line, shown = candidate.statements[0].line, _shown(candidate)
+    values = [one.value for _, found in candidate.cases for one in found.values()]
+    own = {one.name for one in contents.own}
+    words = (full_names(*values) & described) - own - set(exercise.answer)
+    if words and exercise.matrices is not None and not words <= set(exercise.matrices.shapes):
+        return Tried("undecided", f"{min(words)} is described in words", line, shown, candidate.rank)
     judged: list[Judged] = []
     words: list[Word] = []
     answer: Answer | None = None
@@ -315,7 +324,12 @@ def condition_parts(
 
 
 def blank_part(
-    exercise: Exercise, blank: Blank, found: Sequence[Finding], bench: Bench, instead: Callable[[Finding], bool]
+    exercise: Exercise,
+    blank: Blank,
+    found: Sequence[Finding],
+    bench: Bench,
+    instead: Callable[[Finding], bool],
+    mentioned: Sequence[Statement],
 ) -> Asked:
     """One blank: filled by a true formula that says the value."""
     part = plain(parsed(blank.of[0])) + (f" for {plain(parsed(blank.case))}" if blank.case else "")
@@ -331,7 +345,17 @@ def blank_part(
     if not told:
         why = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
         names = {full_name(name) for source in blank.of for name in names_in(parsed(source))}
-        near = next((one.claimed.statement for one in found if names & _spoken_of(one)), None)
+        near = next(
+            (
+                one.claimed.statement
+                for one in found
+                if names & _spoken_of(one) and not _elsewhere(exercise, blank, one)
+            ),
+            None,
+        )
+        bases = {name.partition("_")[0] for name in names}
+        unread = [one for one in mentioned if one.node is None or bases & {name.base for name in every_name(one.node)}]
+        near = near or next(iter(unread), None)
         if near is not None:
             return Asked(part, "undecided", near.line, near.text, why, optional=blank.optional)
         return Asked(part, "missing", 0, "", why, optional=blank.optional)
@@ -349,6 +373,13 @@ def blank_part(
         return Asked(part, "undecided", line, shown, reason, optional=blank.optional)
     word: Word = "refuted" if false else "undecided"
     return Asked(part, word, line, shown, first.reason, first.counterexample, blank.optional)
+
+
+def _elsewhere(exercise: Exercise, blank: Blank, one: Finding) -> bool:
+    """Whether a formula fills the blank in another case."""
+    return (
+        blank.case is not None and _filling(exercise, blank, one) is not None and not _covers(one, parsed(blank.case))
+    )
 
 
 def _filling(exercise: Exercise, blank: Blank, one: Finding) -> Relation | None:
@@ -417,7 +448,7 @@ def _covers(one: Finding, case: Node) -> bool:
 
 def _says(exercise: Exercise, bench: Bench, one: Finding, link: Relation) -> bool:
     """Whether a true formula would be false were the question idle."""
-    if not one.judged:
+    if not one.judged or exercise.condition:
         return True
     return any(_says_something(exercise, bench, each) for each in one.judged)
 
@@ -581,7 +612,7 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
     if on_path:
         return _refuted(part, on_path[0])
     leads, leaps, small = _leads(aims, steps)
-    if leads:
+    if leads and (leaps or any(_reaches(aim, steps) for aim in aims)):
         return Asked(part, "proved", line, goal, f"every step from {first} to {last} is true")
     wrong = [link for one in false for link in _links_of(one) if link not in steps]
     if false and (not small or _leads(aims, [*steps, *wrong])[0] or _leads(aims, [*steps, *across])[0]):
@@ -596,6 +627,17 @@ def derivation_part(exercise: Exercise, found: Sequence[Finding], bench: Bench, 
         reason = f"this restates what is to be shown: write the steps from {first} to {last}"
         return Asked(part, "missing", 0, "", reason)
     return Asked(part, "missing", 0, "", f"no step leads from {first} to {last}")
+
+
+def _reaches(aim: Aim, steps: Sequence[Relation]) -> bool:
+    """Whether one of the two sides stands in a step, as it is written."""
+    terms = [term for link in steps for term in link.terms]
+    return any(_alike(term, end, aim) for end in (aim.start, aim.end) for term in terms)
+
+
+def _alike(term: Node, end: Node, aim: Aim) -> bool:
+    found = None if term == end else gap((term, end), aim.bare)
+    return term == end or (found is not None and found.is_zero)
 
 
 def _leads(aims: Sequence[Aim], steps: Sequence[Relation]) -> tuple[bool, list[Relation], list[Relation]]:

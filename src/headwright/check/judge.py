@@ -34,6 +34,7 @@ from headwright.check.settings.keys.laws import speaks_of_moments
 from headwright.check.settings.keys.scene import UndeterminedError
 from headwright.check.settings.matrices.deciding import INSTANCE
 from headwright.check.settings.matrices.known import names_in
+from headwright.check.text import is_index
 from headwright.check.verdict import Formula, Status
 from headwright.errors import InputError
 from headwright.formula import FormulaError
@@ -324,7 +325,7 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
         return "it is a case, and not always so"
     if _lacks_its_assumption(bench.exercise, one):
         return "under which assumption it is said was not read"
-    unsaid = _never_said(bench, said, against, spoken)
+    unsaid = _unknown_condition(bench, one, spoken) or _never_said(bench, said, against, spoken)
     if unsaid:
         return f"what {unsaid} is was never said"
     if statement.kind == "worded" and statement.clouded:
@@ -339,6 +340,17 @@ def _lacks_its_assumption(exercise: Exercise, one: Claimed) -> bool:
     if set(one.node.comparisons) != {"="} or any(isinstance(part, t.Call) for part in t.walk(one.node)):
         return False
     return not t.speaks_of(one.node, exercise.integers.rows) and one.statement.number > 0
+
+
+def _unknown_condition(bench: Bench, one: Claimed, spoken: frozenset[str]) -> str:
+    """A name in what a formula is said for that neither the exercise nor the answer says anything of."""
+    for part in one.under if bench.exercise.integers is None else ():
+        for name in () if is_index(part) else names_in(part):
+            full = full_name(name)
+            known = full in spoken or full in bench.answer.definitions or full in ("e", "pi", "infinity")
+            if not known and not any(map(bench.setting.gives, (name, t.Name(name.base)))):
+                return plain(name)
+    return ""
 
 
 def _never_said(bench: Bench, said: Said, against: Sequence[Judged], spoken: frozenset[str]) -> str:

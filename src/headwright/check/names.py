@@ -36,11 +36,25 @@ def in_given_names(
         labels = [named(f"k_{label}").index for label in keys.named]
         changes.append(lambda node: _other(node, tuple(one for one in labels if one is not None), keys.first))
     if exercise.condition:  # the other keys may lie anywhere, and c is all that is known of sums over them
-        changes += [_output]
+        changes += [_output, lambda node: renamed(node, _singled_out(statements, exercise))]
     found = list(statements)
     for change in changes:
         found = [_everywhere(one, change) for one in found]
     return _spelled_out(_with_own_names(found, exercise, gives), exercise, gives)
+
+
+def _singled_out(statements: Sequence[Statement], exercise: Exercise) -> dict[str, t.Name]:
+    """'k_i^T q >> k_l^T q for l != i': i is the key that the exercise names j, if no j is spoken of."""
+    labels = () if exercise.keys is None else exercise.keys.named
+    nodes = [node for one in statements for node in (one.node, *one.under) if node is not None]
+    if len(labels) != 1 or t.speaks_of(t.Listing(tuple(nodes)), labels[0]):
+        return {}
+    parts = [part for node in nodes for part in t.walk(node)]
+    for part in parts:
+        match part:
+            case t.Relation((t.Name(letter, None, 0), t.Name(other, None, 0)), ("!=",)) if len(letter + other) == 2:
+                return {other: t.Name(labels[0])}
+    return {}
 
 
 def _everywhere(one: Statement, change: Callable[[t.Node], t.Node]) -> Statement:

@@ -65,6 +65,7 @@ class Text:
 
     statements: tuple[Statement, ...]
     to_read: tuple[tuple[int, str], ...] = ()
+    described: frozenset[str] = frozenset()  # names that are described in words: 'let S' be S without its last row'
 
 
 def read(written: Written, names: Collection[str] = (), given: Collection[str] = ()) -> Text:
@@ -82,7 +83,7 @@ def read(written: Written, names: Collection[str] = (), given: Collection[str] =
         if len(reader.found) > MOST_STATEMENTS:
             break
     found = [replace(one, number=number) for number, one in enumerate(reader.found[:MOST_STATEMENTS])]
-    return Text(tuple(found), tuple(reader.to_read))
+    return Text(tuple(found), tuple(reader.to_read), frozenset(reader.described))
 
 
 # Words.
@@ -142,7 +143,7 @@ def _trail(tokens: Sequence[Token], at: int) -> list[str]:
 
 _AS_ONE = {
     ("as", "long", "as"): "if", ("as", "soon", "as"): "if", ("in", "the", "event"): "if", ("in", "case"): "if",
-    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the",
+    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the", ("its", "only"): "its",
     ("so", "long", "as"): "if", ("if", "and", "only", "if"): "iff", ("for", "which"): "with", ("that", "is"): "i.e.",
 }  # fmt: skip
 
@@ -204,9 +205,10 @@ def _conditional(outer: Sequence[Token]) -> bool:
 
 def _binds(held: Sequence[Token]) -> bool:
     """Whether a bracket behind a formula is a condition: (i != a, b), (for all i)."""
-    words = [one.text for one in held if one.kind == "word"]
-    formulas = [one for one in held if one.kind in ("formula", "term")]
-    return bool(formulas) and (not words or (held[0].text in ("for", "if", "when") and held[0].kind == "word"))
+    first = next((at for at, one in enumerate(held) if one.kind in ("formula", "term")), None)
+    if first is None or any(one.kind == "word" for one in held[first:]):
+        return False
+    return first == 0 or (held[0].kind == "word" and held[0].text in ("for", "if", "when"))
 
 
 _OPENERS = frozenset(
@@ -256,7 +258,7 @@ _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is larger than": ">",
     "is greater than": ">", "is above": ">", "is much larger than": r"\gg", "is about": r"\approx",
-    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to", "goes to": r"\to", "converges to": r"\to", "tend to": r"\to",
+    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to", "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
 _NOT_SUBJECTS = frozenset(
     ("of", "in", "for", "to", "from", "by", "on", "at", "between", "than", "with", "against", "over", "key", "token",
@@ -406,11 +408,13 @@ class _Reader:
         self.names, self.given, self.commands = names, given, commands
         self.found: list[Statement] = []
         self.to_read: list[tuple[int, str]] = []
+        self.described: set[str] = set()
         self.paragraph = -1
         self.supposed: tuple[t.Node, ...] = ()  # 'Suppose ...', to the end of the paragraph
         self.quoting = False  # a supposition that was not read
         self.hypothetical = False  # whether the sentence before was
         self.case: tuple[t.Node, ...] = ()  # 'Case c = 1/2:'
+        self.fixed: tuple[t.Node, ...] = ()  # 'Let n = 2.', to the end of the answer
         self.earlier: list[t.Node] = []
         self.clouded = False
         self.chain: int | None = None  # the claim that a leading '=' goes on from
@@ -435,6 +439,7 @@ class _Reader:
         if new or words[:2] == ["in", "general"]:
             self.supposed, self.quoting, self.hypothetical = (), False, False
             self.earlier, self.clouded, self.case = [], False, ()
+            self.fixed = self.fixed if new else ()
         if sentence.item or sentence.heading:
             self.case = ()
         self.paragraph = sentence.paragraph
@@ -483,6 +488,8 @@ class _Heard:
         ended = bool(tokens) and (self.sentence.end == ":" or tokens[-1].text == ":")
         if self.front and not self.after and (ended or self.sentence.item or self.sentence.heading):
             reader.case = (*reader.case, *self.front)
+        elif self.front and not self.after and {"let", "fix", "set", "assume", "consider"} & set(words_of(tokens)):
+            reader.fixed = tuple(self.front)
 
     def _single_out(self) -> None:
         """'for one i' narrows what is said of i, unless that is said for all others."""
@@ -505,7 +512,9 @@ class _Heard:
         if colon is None or any(one.kind in ("formula", "term") for one in self.tokens[:colon]):
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
-        if kind_of(words) == "worded" and len(words) <= 5:
+        stating = _LETS | _FOLLOWS | {"is", "are", "have", "has", "means", "holds"}
+        announced = len(words) < 2 or any(word.isdigit() or len(word) == 1 for word in words[1:])
+        if len(words) <= 5 and (kind_of(words) == "worded" or not (announced or stating & set(words))):
             self.label = " ".join(words)
 
     def _clause(self, clause: _Clause, quoted: bool, supposed_at: int | None) -> None:
@@ -583,7 +592,7 @@ class _Heard:
                 replace(
                     one, node=node, kind="turned" if quoted else self.kind, role="wanted" if clause.wanted else "claim",
                     doubt=behind or self.doubt, strict=bool(behind), lets=bool(_LETS & before), reason=reason,
-                    under=(*one.under, *reader.supposed, *reader.case, *self.front),
+                    under=(*one.under, *reader.supposed, *reader.fixed, *reader.case, *self.front),
                     follows=bool(_FOLLOWS & before), example=bool(_EXAMPLE & before), size=self._size(at, lead),
                     earlier=tuple(reader.earlier), clouded=reader.clouded, picked=" ".join(sorted(picked)),
                 )
@@ -641,8 +650,9 @@ class _Heard:
         if not all(_plain_condition(one.node) for one in made):
             return False
         spoken = {name.base for one in made for name in t.every_name(one.node)}
-        if lead == ["and"] and self.tokens[before].kind == "formula":
-            return True
+        bound_itself = _trail(self.tokens, at)[:1] in (["for"], ["if"], ["when"])  # 'x = 1 for n = 2 and x = 2 for ...'
+        if lead == ["and"] and self.tokens[before].kind == "formula" and not bound_itself:
+            return not self.after or spoken <= self.reader.given
         return not lead and self.tokens[before].text == "," and bool(spoken) and spoken <= self.reader.given
 
     def _is_case(self, made: Sequence[Statement]) -> bool:
@@ -730,6 +740,11 @@ class _Heard:
         size = (bound.size if bound is not None else "") or self._size(at, lead)
         nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
         names = [item for node in nodes for item in t.listed(node)]
+        named = bool({"let", "where", "with", "call", "denote"} & set(lead)) or lead[-1:] == ["and"]
+        trail = _trail(self.tokens, at)
+        follows = bool(trail[1:]) or self.tokens[at + 1 + len(trail) :][:1] != []
+        if named and trail[:1] in (["be"], ["is"], ["denotes"]) and follows and not size:
+            self.reader.described.add(re.sub(r"[\\{}\s]", "", token.text))
         conditional = bound is not None and bound.binder in ("if", "when", "whenever", "provided", "assuming", "case")
         if not names or not all(isinstance(item, t.Name) for item in names) or (conditional and not size):
             if conditional:

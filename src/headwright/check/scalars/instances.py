@@ -10,11 +10,10 @@ from itertools import islice, product
 from flint import arb
 
 from headwright.check.scalars.large import eventually, holds_far_out, limit, never
-from headwright.check.scalars.numbers import POSITIVE, Range, Symbol, ball_of
+from headwright.check.scalars.numbers import POSITIVE, Range, Symbol
 from headwright.check.scalars.scalar import Number, Scalar, parameter
 from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
-from headwright.formula.evaluate import precision
 
 MOST_INTEGERS = 60  # choices of all integers together
 MOST_OTHERS = 300  # choices of all other names together
@@ -42,13 +41,7 @@ def counterexample(
     *,
     large: Sequence[str] = (),
 ) -> Instance | None:
-    """The first choice of plain numbers for which the comparison certainly fails; None where none was met.
-
-    >>> from headwright.check.scalars import Range, parameter
-    >>> n, where = parameter("n"), Where({"n": Range(2, integer=True)})
-    >>> counterexample(n**2, "<=", 3 * n - 2, where).values
-    {'n': Fraction(3, 1)}
-    """
+    """The first choice of plain numbers for which the comparison certainly fails; None where none was met."""
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     # What is demanded of large names is looked at once the others are numbers.
@@ -143,49 +136,6 @@ def _ball(value: Scalar | str | None) -> arb:
     return {"infinity": arb("inf"), "-infinity": arb("-inf")}.get(value or "", arb("nan"))
 
 
-HALVINGS = 60
-DOUBLINGS = 40
-
-
-def smallest(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, name: str) -> arb | None:
-    """A ball around the border: the comparison certainly fails at its lower end and certainly holds at its upper end.
-
-    It is the smallest value from which on the comparison holds where there is only one such border, as in all
-    comparisons that only grow truer; that there is only one is not proved here (eventually() proves it). The lower end
-    of the range itself, without radius, where the comparison holds there already; None where no large value was met
-    for which it certainly holds.
-
-    >>> from headwright.check.scalars import POSITIVE, exp, parameter
-    >>> x = parameter("x")
-    >>> print(smallest(exp(x), ">=", 10, Where({"x": POSITIVE}), "x").str(5, radius=False))
-    2.3026
-    """
-    comparison = checked(comparison)
-    known = where.range(name).numeric
-    left, right = where.settled(left), where.settled(right)
-
-    def holds(at: Fraction) -> bool:
-        return certain(left, comparison, right, {name: at})
-
-    low = known.lower if isinstance(known.lower, Fraction) else Fraction(-(10**6))
-    start = low + Fraction(1, 2**40) if known.lower_open else low
-    steps = (start + Fraction(2) ** step for step in range(-10, DOUBLINGS))
-    high = low if holds(start) else next((step for step in steps if holds(step)), None)
-    if high is None:
-        return None
-    low = low if high == low else start
-    for _ in range(HALVINGS if high > low else 0):
-        middle = (low + high) / 2
-        if holds(middle):
-            high = middle
-        elif certain(left, OPPOSITE[comparison], right, {name: middle}):
-            low = middle
-        else:
-            break
-    with precision(128):
-        return ball_of(low).union(ball_of(high))
-
-
 MOST_FAR = 12  # choices of the other names, when one is sent far out
 HUGE = 10**5  # decimal digits of a number that is written out
 FAR = Symbol("far")
@@ -207,15 +157,7 @@ class Beyond:
 
 
 def far_out(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it.
-
-    >>> from headwright.check.scalars import exp, number
-    >>> where = Where({"n": Range(1, integer=True), "x": Range(0, 1, True, True)})
-    >>> far_out(where.name("n"), "<=", exp(number(50)), where).values
-    {'n': Fraction(10000000000000000000000, 1)}
-    >>> far_out(where.name("x"), ">=", exp(number(-30)), where).values == {"x": Fraction(1, 10**14)}
-    True
-    """
+    """A counterexample far out: where the opposite holds from some number on, a power of ten beyond it."""
     opposite = OPPOSITE[comparison]
     for one in fails_far(left, comparison, right, where):
         found = eventually(one.sides[0], opposite, one.sides[1], one.where, (FAR,))
@@ -263,14 +205,7 @@ MOST_CORNERS = 300
 
 
 def in_corners(left: Scalar, comparison: Comparison, right: Scalar, where: Where) -> Instance | None:
-    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges.
-
-    >>> from headwright.check.scalars import number
-    >>> where = Where({"n": Range(1, integer=True), "x": Range(0, 1, True, True)})
-    >>> n, x = where.name("n"), where.name("x")
-    >>> in_corners((1 - 1 / n) * (1 - x), "<=", 1 - number(Fraction(1, 10**10)), where).values["n"]
-    Fraction(10000000000000, 1)
-    """
+    """A counterexample where several names are extreme at once: huge integers, numbers next to ends of their ranges."""
     if comparison == "!=" or _tied_to_others(left, right, where):
         return None
     names = sorted(left.names() | right.names())
@@ -302,12 +237,7 @@ def put_in(values: Mapping[str, Fraction], *scalars: Scalar) -> list[Scalar] | N
 
 
 def allowed(values: Mapping[str, Fraction], where: Where) -> bool:
-    """Whether the values certainly satisfy the hypotheses about them.
-
-    >>> where = Where({"x": Range()})
-    >>> allowed({"x": Fraction(1)}, where.given((where.name("x"), ">", 2)))
-    False
-    """
+    """Whether the values certainly satisfy the hypotheses about them."""
     return all(
         certain(left, comparison, right, values)
         for left, comparison, right in where.all_hypotheses()

@@ -57,12 +57,7 @@ class Cleared:
     comparison: Comparison
 
     def __str__(self) -> str:
-        """With as few minus signs as possible: what is negative goes to the other side.
-
-        >>> from headwright.check.scalars import parameter
-        >>> str(Cleared(parameter("x") - parameter("n") + 2, ">="))
-        'x >= n - 2'
-        """
+        """With as few minus signs as possible: what is negative goes to the other side."""
         left: Terms = {}
         right: Terms = {}
         for monomial, coefficient in self.value.over.items():
@@ -82,13 +77,7 @@ class Cleared:
 
 
 def without_known_factors(value: Scalar, comparison: Comparison) -> Cleared:
-    """value compared with 0, without the factors that are certainly positive or negative.
-
-    >>> from headwright.check.scalars import POSITIVE, parameter
-    >>> x = parameter("x", POSITIVE)
-    >>> str(without_known_factors(x**2 - x, ">="))
-    'x >= 1'
-    """
+    """value compared with 0, without the factors that are certainly positive or negative."""
     if value == 0:
         return Cleared(value, comparison)
     coefficient, parts = factored(value)
@@ -258,13 +247,7 @@ def _exponential(gap: Scalar, comparison: Comparison, monomial: Monomial) -> Ite
 
 
 def solved(gap: Scalar, comparison: Comparison, name: str, where: Where = ANYTHING) -> tuple[Comparison, Scalar] | None:
-    """gap compared with 0, solved for a name that enters as itself; None where it does not.
-
-    >>> from headwright.check.scalars import POSITIVE, parameter
-    >>> x, y = parameter("x"), parameter("y", POSITIVE)
-    >>> solved(y - 2 * x, ">=", "x")
-    ('<=', <y/2>)
-    """
+    """gap compared with 0, solved for a name that enters as itself; None where it does not."""
     found = linear(gap, name)
     if found is None or found[0] == 0:
         return None
@@ -291,13 +274,7 @@ STAND_IN = Symbol("exponential")
 
 
 def isolated(gap: Scalar, comparison: Comparison, name: str, where: Where) -> tuple[Comparison, Scalar] | None:
-    """gap compared with 0 as a bound on a name that enters as itself, as an exponential, or as its inverse.
-
-    >>> from headwright.check.scalars import POSITIVE, parameter
-    >>> x, y = parameter("x", POSITIVE), parameter("y", POSITIVE)
-    >>> isolated(exp(x / 2) - y, ">=", "x", Where({"x": POSITIVE, "y": POSITIVE}))
-    ('>=', <2 ln(y)>)
-    """
+    """gap compared with 0 as a bound on a name that enters as itself, as an exponential, or as its inverse."""
     own, y = where.name(name), parameter(STAND_IN, POSITIVE)
     known = replace(where, ranges={**where.ranges, STAND_IN: POSITIVE})
     found = solved(gap, comparison, name, where)

@@ -23,23 +23,6 @@ def test_both_cases_of_a_length_share_one_threshold() -> None:
     assert "q_1 = lambda (u), q_2 = lambda (k_2) works from lambda >= 2 ln((n - 1)/epsilon);" in said
 
 
-def test_a_query_longer_than_need_be_is_told_the_shortest() -> None:
-    said = check("averaging-two-bounded", r"q = \ln(n/\epsilon)(k_1 + k_2)").suggestion or ""
-    assert "the shortest query that works has length 5.54" in said
-    assert said.endswith("(proven) and turns away from the other keys (-0.876 each); this one has 6.513")
-
-
-def test_the_length_of_a_query_with_a_free_factor_is_told_for_the_smallest_one() -> None:
-    said = check("averaging-two", r"q = \lambda(k_a + k_b)").suggestion or ""
-    assert said.endswith("this one has 6.197 with the smallest lambda that works")
-
-
-def test_under_noise_no_query_is_called_the_shortest() -> None:
-    said = check("averaging-gaussian", r"q = \ln(n/\epsilon)(\mu_a + \mu_b)").suggestion or ""
-    assert "shortest" not in said
-    assert "every query that works is longer than 5.542 (proven); this one has 6.513" in said
-
-
 @pytest.mark.parametrize(
     ("exercise", "answer"),
     [
@@ -81,14 +64,11 @@ def test_the_picture_shows_the_weight_against_n() -> None:
     assert curve.levels["wanted"] == pytest.approx(1 / 2.1)
 
 
-def test_probabilities_are_exact_in_the_limit_and_at_one_length() -> None:
+def test_probabilities_are_exact_in_the_limit() -> None:
     told = check("two-heads-scaled", r"q_1 = \lambda\mu_a, q_2 = \lambda\mu_b").probability
     assert told is not None
     assert told["limit"] == "0.92135"  # the normal distribution function at sqrt 2
     assert told["limit_given"] == "1"
-    low, high = told["probability"]
-    assert low - 1e-15 <= 0.786057453886242 <= high + 1e-15
-    assert high - low < 1e-12
 
 
 def test_one_head_spreads_as_much_as_can_be() -> None:

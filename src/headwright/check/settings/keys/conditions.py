@@ -31,9 +31,9 @@ from headwright.check.settings.keys.scene import (
     UndeterminedError,
     is_place,
 )
+from headwright.formula import tree as t
 from headwright.formula.reading.statements import for_every
 from headwright.formula.show import plain
-from headwright.formula.tree import Exists, Logic, Name, Node, Quantified, Relation, mapped, speaks_of, walk
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Bound:
     name: str
     sign: str
     value: Scalar
-    link: Relation
+    link: t.Relation
 
 
 @dataclass(frozen=True)
 class Doubt:
     """A condition that cannot always be met, or of which that is not known."""
 
-    link: Relation
+    link: t.Relation
     decision: Decision
     said: Said
 
@@ -61,7 +61,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     bounds: list[tuple[Bound, Said]] = []
     for said in conditions:
         link = said.node
-        if not isinstance(link, Relation) or is_place(link, decider.scene):
+        if not isinstance(link, t.Relation) or is_place(link, decider.scene):
             continue
         try:
             after = decider.under(link)
@@ -97,13 +97,13 @@ def _own(value: Scalar, scene: Scene) -> set[str]:
     return set(value.names()) - set(scene.ranges)
 
 
-def _bound(scene: Scene, link: Relation) -> Bound:
+def _bound(scene: Scene, link: t.Relation) -> Bound:
     """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
     gap = reader.scalar(left) - reader.scalar(right)
     own = sorted(_own(gap, scene), reverse=True)
-    alone = [full_name(term) for term in link.terms if isinstance(term, Name) and full_name(term) in own]
+    alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
     for name in (*alone, *own):
         found = isolated(gap, checked(sign), name, Where({**scene.ranges, **{x: scene.range_of(x) for x in own}}))
         if found is not None and all(other < name for other in _own(found[1], scene)):
@@ -187,7 +187,7 @@ def assuming(
             left.append(said)
             continue
         left += [replace(said, node=one) for one in _without_scores(plainly.node)]
-        left += [said] if isinstance(said.node, Logic) and said.node.word == "implies" else []
+        left += [said] if isinstance(said.node, t.Logic) and said.node.word == "implies" else []
         left_out = _left_out(plainly.node, decider)
         for relation in relations:
             if left_out:
@@ -200,31 +200,33 @@ def assuming(
     for said in written:
         doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
-        raise MisfitError("no scores were found that meet this condition", Name("q"))
+        raise MisfitError("no scores were found that meet this condition", t.Name("q"))
     return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
 
 
-def in_scores(node: Node, scene: Scene) -> Node:
+def in_scores(node: t.Node, scene: Scene) -> t.Node:
     """A statement with scores in place of the names that are defined by them: min_i (k_j - k_i)^T q for Delta."""
 
-    def written(part: Node, depth: int = 0) -> Node:
-        defined = scene.definitions.get(full_name(part)) if isinstance(part, Name) else None
-        if defined is not None and depth < DEEPEST and speaks_of(written(defined, depth + 1), "q"):
+    def written(part: t.Node, depth: int = 0) -> t.Node:
+        defined = scene.definitions.get(full_name(part)) if isinstance(part, t.Name) else None
+        if defined is not None and depth < DEEPEST and t.speaks_of(written(defined, depth + 1), "q"):
             return written(defined, depth + 1)
-        return mapped(part, lambda one: written(one, depth))
+        return t.mapped(part, lambda one: written(one, depth))
 
-    def each(part: Node) -> Node:
-        if isinstance(part, Relation) and len(part.terms) == 2:
+    def each(part: t.Node) -> t.Node:
+        if isinstance(part, t.Relation) and len(part.terms) == 2:
             return for_every(part)
-        return mapped(part, each)
+        return t.mapped(part, each)
 
     found = written(node)
     return node if found == node else each(found)
 
 
-def _holds_anyway(decider: Decider, relation: Relation) -> bool:
+def _holds_anyway(decider: Decider, relation: t.Relation) -> bool:
     """An equation that is true whatever the scores are is no condition."""
-    letters = {part.index.base for part in walk(relation) if isinstance(part, Name) and isinstance(part.index, Name)}
+    letters = {
+        part.index.base for part in t.walk(relation) if isinstance(part, t.Name) and isinstance(part.index, t.Name)
+    }
     reader = Reader(decider.scene, dict.fromkeys(letters - set(decider.scene.classes.named), MEMBER))
     try:
         left, right = (reader.value(term) for term in relation.terms)
@@ -233,13 +235,13 @@ def _holds_anyway(decider: Decider, relation: Relation) -> bool:
     return relation.comparisons == ("=",) and left == right
 
 
-def _check_understood(node: Node) -> None:
+def _check_understood(node: t.Node) -> None:
     """What speaks of scores in another way, 'for some i', is no condition that can be relied on, and no claim."""
     spoken = [
-        part for part in walk(node) if isinstance(part, Exists) or (isinstance(part, Logic) and part.word == "or")
+        part for part in t.walk(node) if isinstance(part, t.Exists) or (isinstance(part, t.Logic) and part.word == "or")
     ]
     for part in spoken:
-        if any(_score_relations(one) for one in walk(part) if isinstance(one, Relation)):
+        if any(_score_relations(one) for one in t.walk(part) if isinstance(one, t.Relation)):
             raise MisfitError("this condition on scores is not understood", part, fix="say it for all i \\ne j")
 
 
@@ -248,15 +250,15 @@ def _follows(said: Said) -> bool:
     return said.follows
 
 
-def _without_scores(node: Node) -> Iterator[Relation]:
+def _without_scores(node: t.Node) -> Iterator[t.Relation]:
     """The links of a condition that speak of no scores, and so are claims: x >= ln(n/delta) >= ln(1/delta)."""
-    body = node.body if isinstance(node, Quantified) else node
-    for link in comparisons(body) if isinstance(body, Relation) and len(body.terms) > 2 else ():
-        if not any(isinstance(part, Name) and part.base in ("k", "q") for part in walk(link)):
+    body = node.body if isinstance(node, t.Quantified) else node
+    for link in comparisons(body) if isinstance(body, t.Relation) and len(body.terms) > 2 else ():
+        if not any(isinstance(part, t.Name) and part.base in ("k", "q") for part in t.walk(link)):
             yield link
 
 
-def states_condition(node: Node) -> bool:
+def states_condition(node: t.Node) -> bool:
     """Whether a statement is a condition on scores."""
     return bool(_score_relations(node))
 
@@ -265,8 +267,8 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
     """'k_i^T q >> k_j^T q for all j != i' names the key i that the exercise names j: the letters are exchanged."""
     named = decider.scene.classes.named
     for said in claims:
-        for part in walk(said.node):
-            conditions = part.conditions if isinstance(part, Quantified) else ()
+        for part in t.walk(said.node):
+            conditions = part.conditions if isinstance(part, t.Quantified) else ()
             for mine, yours in apart(conditions, decider.scene):
                 if mine in named and len(named) == 1 and yours.isalpha() and _score_relations(said.node):
                     swap = {mine: yours, yours: mine}
@@ -274,14 +276,14 @@ def _with_the_exercises_letters(claims: tuple[Said, ...], decider: Decider) -> t
     return claims
 
 
-def _left_out(node: Node, decider: Decider) -> list[str]:
+def _left_out(node: t.Node, decider: Decider) -> list[str]:
     """The keys, besides the one to be copied, that a condition does not speak of."""
     found: list[str] = []
-    for part in walk(node) if isinstance(node, Logic | Quantified) else ():
-        conditions = part.conditions if isinstance(part, Quantified) else ()
+    for part in t.walk(node) if isinstance(node, t.Logic | t.Quantified) else ():
+        conditions = part.conditions if isinstance(part, t.Quantified) else ()
         for condition in conditions:
-            fine = isinstance(condition, Name) or (
-                isinstance(condition, Relation) and about_indices(condition, decider.scene)
+            fine = isinstance(condition, t.Name) or (
+                isinstance(condition, t.Relation) and about_indices(condition, decider.scene)
             )
             # 'i = 1, ..., n' would hold of i = j too, where nothing sets that aside
             fine = fine or (is_every_key(condition) and bool(apart(conditions, decider.scene)))
@@ -295,20 +297,20 @@ def _left_out(node: Node, decider: Decider) -> list[str]:
 OF_ITSELF = "for all keys, it is said of the key itself too: no scores meet that"
 
 
-def _of_the_named_key(said: Said, decider: Decider) -> Iterator[Relation]:
+def _of_the_named_key(said: Said, decider: Decider) -> Iterator[t.Relation]:
     """'k_j^T q > k_i^T q + 1 for all i' is said for i = j too: the relations that no scores meet then."""
     scene = decider.scene
-    for part in [one for one in walk(said.node) if isinstance(one, Quantified)]:
-        letters = [one.base for one in part.conditions if isinstance(one, Name)]
+    for part in [one for one in t.walk(said.node) if isinstance(one, t.Quantified)]:
+        letters = [one.base for one in part.conditions if isinstance(one, t.Name)]
         different = {letter for pair in apart(part.conditions, scene) for letter in pair}
         for letter in letters:
             for relation in _score_relations(part.body) if letter not in different else ():
                 there = renamed(relation, {letter: scene.classes.named[0]})
-                if isinstance(there, Relation) and there != relation and _never_met(there, decider):
+                if isinstance(there, t.Relation) and there != relation and _never_met(there, decider):
                     yield relation
 
 
-def _never_met(relation: Relation, decider: Decider) -> bool:
+def _never_met(relation: t.Relation, decider: Decider) -> bool:
     """Whether it is proved that no scores meet a relation, beside all that is assumed."""
     (a, b), (sign,) = relation.terms, relation.comparisons
     reader = Reader(decider.scene, {})
@@ -337,20 +339,20 @@ def _can_be_met(decider: Decider) -> bool:
     return True
 
 
-def _score_relations(node: object) -> list[Relation]:
+def _score_relations(node: object) -> list[t.Relation]:
     match node:
-        case Logic("and", items):
+        case t.Logic("and", items):
             return [relation for item in items for relation in _score_relations(item)]
-        case Logic("implies", (condition, conclusion)) if speaks_of(conclusion, "alpha", "c"):
+        case t.Logic("implies", (condition, conclusion)) if t.speaks_of(conclusion, "alpha", "c"):
             return _score_relations(condition)
-        case Quantified(body, _):
+        case t.Quantified(body, _):
             return _score_relations(body)
-        case Relation(terms, signs):
-            names = {n.base for n in walk(node) if isinstance(n, Name)}
+        case t.Relation(terms, signs):
+            names = {n.base for n in t.walk(node) if isinstance(n, t.Name)}
             if {"c", "alpha", "v"} & names or not {"k", "q"} <= names:
                 return []
             pairs = zip(terms[:-1], signs, terms[1:], strict=True)
-            found = [Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
+            found = [t.Relation((a, b), (sign,), span=node.span) for a, sign, b in pairs]
             apart_from = list(_without_scores(node))
             return [one for one in found if not any(one.terms == other.terms for other in apart_from)]
         case _:

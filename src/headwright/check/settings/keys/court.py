@@ -33,7 +33,6 @@ from headwright.check.settings.keys.scene import (
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Name, Relation, walk
 
 
 def described(finding: Finding) -> str:
@@ -132,7 +131,7 @@ def _names(value: object) -> frozenset[str]:
 def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
     """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
     scene = finding.scene
-    spoken = any(isinstance(n, Name) and n.base in ("alpha", "c") for n in walk(finding.link))
+    spoken = any(isinstance(n, t.Name) and n.base in ("alpha", "c") for n in t.walk(finding.link))
     if not spoken or free or len(scene.queries) > 1:
         return ""
     try:
@@ -177,7 +176,7 @@ class KeysSetting:
     setting: Keys
     whole = False
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
         return noisy or opening(self.exercise, self.setting).gives(name)
@@ -214,7 +213,7 @@ class KeysSetting:
                 directions = [*self.setting.directions, *(f"{letter}_i" for letter in self.setting.also)]
                 raise MisfitError(
                     f"{head} depends on {' and '.join(sorted(spoken & random))}, which is random",
-                    Name(head),
+                    t.Name(head),
                     fix=f"use the directions instead: {', '.join(directions)}",
                 )
 
@@ -233,8 +232,8 @@ class KeysCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One part for every case of a claim."""
         decider = self.decider
-        spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
-        if any(isinstance(part, Call) and part.function == "P" for part in spoken):
+        spoken = t.walk(claim.node) if claim.role == "goal" and isinstance(claim.node, t.Relation) else ()
+        if any(isinstance(part, t.Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
         findings = [one for plainly in _each(claim, decider.scene) for one in decider.findings(plainly)]
         if not findings:

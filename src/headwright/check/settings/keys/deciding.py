@@ -83,15 +83,15 @@ from headwright.check.settings.keys.scene import (
 from headwright.check.settings.matrices.known import names_in
 from headwright.check.settings.tending import Way, way
 from headwright.errors import InputError
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Call, Comparison, Logic, Name, Node, Number, Quantified, Relation, walk
 
 
-def bounded(scene: Scene, link: Relation) -> Mapping[str, Range]:
+def bounded(scene: Scene, link: t.Relation) -> Mapping[str, Range]:
     """What is known of such names once a comparison is told: lambda < 0 makes lambda negative, not positive."""
     (left, right), (sign,) = link.terms, link.comparisons
     for one, other, turned in ((left, right, sign), (right, left, MIRRORED[checked(sign)])):
-        if not isinstance(one, Name) or scene.gives(one) or full_name(one) in scene.definitions:
+        if not isinstance(one, t.Name) or scene.gives(one) or full_name(one) in scene.definitions:
             continue
         value, name = number_of(other), full_name(one)
         if value is not None:
@@ -146,7 +146,7 @@ MOST_TRIED = 200
 
 
 def decide_vectors(
-    scene: Scene, link: Relation, sides: tuple[Value, Value], where: Where, tending: Tending
+    scene: Scene, link: t.Relation, sides: tuple[Value, Value], where: Where, tending: Tending
 ) -> Decision:
     """Decide a comparison of two vectors, coordinate by coordinate.
 
@@ -159,7 +159,7 @@ def decide_vectors(
     return found
 
 
-def coordinates(scene: Scene, link: Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
+def coordinates(scene: Scene, link: t.Relation, left: Value, right: Value) -> dict[str, tuple[Scalar, Scalar]]:
     """The coordinates of two vectors that are compared, each by what it is called."""
     a, b = _vector(left, right, link), _vector(right, left, link)
     if a.space != b.space:
@@ -173,7 +173,7 @@ def coordinates(scene: Scene, link: Relation, left: Value, right: Value) -> dict
     return pairs
 
 
-def _vector(value: Value, other: Value, link: Relation) -> Vec:
+def _vector(value: Value, other: Value, link: t.Relation) -> Vec:
     if isinstance(value, Vec):
         return value
     if value == ZERO and isinstance(other, Vec):
@@ -238,7 +238,7 @@ class Assumed:
         return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
 
 
-def _check_common(reader: Reader, relation: Relation) -> None:
+def _check_common(reader: Reader, relation: t.Relation) -> None:
     """What holds for all other scores holds for their common score, if it bounds them from one side only."""
     left, right = (reader.scalar(term) for term in relation.terms)
     gap, name = left - right, score_name(MEMBER)
@@ -282,7 +282,7 @@ def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene:
 class Finding:
     """One comparison of a statement and what was found about it, in the scene where it was decided."""
 
-    link: Relation
+    link: t.Relation
     decision: Decision
     scene: Scene
     vanishing: frozenset[str] = frozenset()  # names that go to 0
@@ -299,10 +299,10 @@ class Decider:
     """Decides statements in a scene under hypotheses; free names go to infinity unless the answer bounds them."""
 
     scene: Scene
-    hypotheses: tuple[Relation, ...] = ()
+    hypotheses: tuple[t.Relation, ...] = ()
     bounded: frozenset[str] = frozenset()  # free names with a stated range
     solved: tuple[Hypothesis, ...] = ()  # hypotheses that are scalars already
-    assumed: tuple[Relation, ...] = ()  # conditions on scores: on that of every other key
+    assumed: tuple[t.Relation, ...] = ()  # conditions on scores: on that of every other key
     growing: frozenset[str] = frozenset()  # names that are said to go to infinity
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
@@ -310,22 +310,22 @@ class Decider:
     read: tuple[str, ...] = ()  # how 'much larger' was read
     moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
-    def under(self, *conditions: Node) -> Decider:
+    def under(self, *conditions: t.Node) -> Decider:
         """The same under further conditions."""
         here = self
         for condition in conditions:
             here = here._under(condition)
         return here
 
-    def _under(self, condition: Node) -> Decider:
+    def _under(self, condition: t.Node) -> Decider:
         match condition:
-            case Logic("and", items):
+            case t.Logic("and", items):
                 return self.under(*items)
-            case Quantified(Relation() as body, conditions) if self.scene.setting.are == "any":
-                if not all(isinstance(one, Relation) and about_indices(one, self.scene) for one in conditions):
+            case t.Quantified(t.Relation() as body, conditions) if self.scene.setting.are == "any":
+                if not all(isinstance(one, t.Relation) and about_indices(one, self.scene) for one in conditions):
                     raise MisfitError("this condition is not understood", condition)
                 return reduce(Decider.assume, comparisons(body), self)
-            case Relation():
+            case t.Relation():
                 here = self
                 for link in comparisons(condition):
                     others = set(free_indices(link, self.scene))
@@ -334,12 +334,12 @@ class Decider:
                     elif not about_indices(link, self.scene):
                         here = here._told(link)
                 return here
-            case Name():
+            case t.Name():
                 return self  # 'for all n'
             case _:
                 raise MisfitError("this condition is not understood", condition)
 
-    def _told(self, link: Relation) -> Decider:
+    def _told(self, link: t.Relation) -> Decider:
         """The same under one further comparison."""
         sign = link.comparisons[0]
         if is_vanishing_noise(link, self.scene):
@@ -349,15 +349,15 @@ class Decider:
             return self._tending(found)
         if sign == "~":
             raise MisfitError("how near is not said: a condition must be exact", link, fix="write =, < or >")
-        names = [node for node in walk(link) if isinstance(node, Name)]
+        names = [node for node in t.walk(link) if isinstance(node, t.Name)]
         own = {full_name(name) for name in names if not self.scene.gives(name)}
         scene = replace(self.scene, own=bounded(self.scene, link))
         match link:
-            case Relation((Name() as name, Number(value)), ("=",)) if full_name(name) in scene.random:
+            case t.Relation((t.Name() as name, t.Number(value)), ("=",)) if full_name(name) in scene.random:
                 scene = scene.knowing(**{full_name(name): number(value)})
         return replace(self, scene=scene, hypotheses=(*self.hypotheses, link), bounded=self.bounded | own)
 
-    def assume(self, relation: Relation) -> Decider:
+    def assume(self, relation: t.Relation) -> Decider:
         """The same under a condition on the scores of all other keys."""
         (a, b), (sign,) = relation.terms, relation.comparisons
         others = set(free_indices(relation, self.scene))
@@ -380,24 +380,24 @@ class Decider:
     def _tending(self, found: Way) -> Decider:
         """The same with a name that goes somewhere."""
         if found.name in (self.vanishing if found.to == "infinity" else self.growing):
-            raise MisfitError(f"{found.name} is said to go to 0 and to infinity", Name(found.name))
+            raise MisfitError(f"{found.name} is said to go to 0 and to infinity", t.Name(found.name))
         if found.to == "infinity":
             return replace(self, growing=self.growing | {found.name})
         if found.to == "0":
             return replace(self, vanishing=self.vanishing | {found.name})
         if found.name in self.scene.own:
-            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", Name(found.name))
+            raise MisfitError(f"{found.name} is said to be bounded and to go to -infinity", t.Name(found.name))
         minus = parameter(Symbol("minus", found.name, f"-{found.name}"), POSITIVE)
         return replace(self, scene=self.scene.knowing(**{found.name: -minus}))
 
-    def _still(self, name: Name) -> bool:
+    def _still(self, name: t.Name) -> bool:
         """Whether the exercise gives a name, and it does not go to infinity."""
         known = self.scene.exercise.parameters.get(full_name(name))
         return self.scene.gives(name) and (known is None or not known.large)
 
-    def _read(self, node: Node, known: Range) -> Scalar:
+    def _read(self, node: t.Node, known: Range) -> Scalar:
         """A formula, where names of the answer's own lie in that range."""
-        names = [full_name(name) for name in walk(node) if isinstance(name, Name) and not self.scene.gives(name)]
+        names = [full_name(name) for name in t.walk(node) if isinstance(name, t.Name) and not self.scene.gives(name)]
         return Reader(replace(self.scene, own={**self.scene.own, **dict.fromkeys(names, known)}), {}).scalar(node)
 
     def findings(self, claim: Claim) -> Iterator[Finding]:
@@ -429,12 +429,12 @@ class Decider:
         """
         if not {"~", "->"} & set(claim.link.comparisons):
             return frozenset()
-        links = [part for one in claim.under for part in walk(one) if isinstance(part, Relation)]
+        links = [part for one in claim.under for part in t.walk(one) if isinstance(part, t.Relation)]
         going = [(one, one.terms[0]) for one in links if one.comparisons == ("->",)]
         sent = {
             VARIANCE if is_vanishing_noise(one, self.scene) else full_name(name)
             for one, name in going
-            if isinstance(name, Name)
+            if isinstance(name, t.Name)
         }
         return frozenset(sent if "->" in claim.link.comparisons else sent - {VARIANCE})
 
@@ -508,12 +508,12 @@ class Decider:
                 here = given_as(left, sign, right, score_name(index), index, scene).told(here)
         return here
 
-    def _near_the_means(self, link: Relation, decision: Decision) -> Decision:
+    def _near_the_means(self, link: t.Relation, decision: Decision) -> Decision:
         """Where keys are noisy, an inequality must be strict at their means, or hold for all keys."""
         sign = link.comparisons[0]
         if decision.word not in ("proved", "holds") or sign not in ("<=", ">=") or not shaken(link, self.scene):
             return decision
-        found = self._decided(Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
+        found = self._decided(t.Relation(link.terms, (">" if sign == ">=" else "<",), span=link.span))
         if found is None or found.word == "proved":
             return decision if found is None else found
         anywhere = with_any_keys(link, self.scene)
@@ -523,7 +523,7 @@ class Decider:
                 return replace(always, reason="it holds for all keys")
         return self._tipped(link) or (found if decision.word == found.word == "holds" else Decision("undecided", TIED))
 
-    def _tipped(self, link: Relation) -> Decision | None:
+    def _tipped(self, link: t.Relation) -> Decision | None:
         """Refuted where both sides are equal at the means, and their difference has a slope as a key moves."""
         try:
             gap, slopes = self._gap(self.scene, link), list(self._slopes(link))
@@ -539,32 +539,32 @@ class Decider:
                 return Decision("refuted", TIPPED, values=values, tie=True) if any(steep) else None
         return None
 
-    def _slopes(self, link: Relation) -> Iterator[Scalar]:
+    def _slopes(self, link: t.Relation) -> Iterator[Scalar]:
         for scene in stepping(self.scene):
             try:
                 yield derivative(self._gap(scene, link), STEP).put({STEP: 0})
             except InputError:
                 continue  # it has none
 
-    def _gap(self, scene: Scene, link: Relation) -> Scalar:
+    def _gap(self, scene: Scene, link: t.Relation) -> Scalar:
         reader = Reader(scene, {})
         return reader.scalar(link.terms[0]) - reader.scalar(link.terms[1])
 
-    def _cautious(self, link: Relation, decision: Decision) -> Decision:
+    def _cautious(self, link: t.Relation, decision: Decision) -> Decision:
         """Where a tolerance is tied to a bounded name, 'about' is about its going to 0: nothing fixed refutes it."""
         if decision.word != "refuted" or link.comparisons[0] not in ("~", "->"):
             return decision
-        spoken: list[Relation | Hypothesis] = [*self.hypotheses, *self.solved]
+        spoken: list[t.Relation | Hypothesis] = [*self.hypotheses, *self.solved]
         names = [_names_of(one, self.scene) for one in spoken]
         if any(one & set(self.scene.small) and one - set(self.scene.ranges) for one in names):
             return Decision("undecided", "the limit could not be found")
         return decision
 
-    def _decided(self, link: Relation) -> Decision | None:
+    def _decided(self, link: t.Relation) -> Decision | None:
         """The decision in one case; None where the hypotheses exclude the case."""
         (left, right), (sign,) = link.terms, link.comparisons
         reader = Reader(self.scene, {})
-        if isinstance(left, Call) and left.function == "P":
+        if isinstance(left, t.Call) and left.function == "P":
             return decide_event(self, left, sign, right)
         if speaks_of_moments(link) or speaks_of_variance(link, self.scene):
             return self._moments(link)
@@ -592,14 +592,14 @@ class Decider:
             return self._relative(a, sign, b, where, large)
         return decide(a, sign, b, where, tending)
 
-    def _moments(self, link: Relation) -> Decision | None:
+    def _moments(self, link: t.Relation) -> Decision | None:
         """What is said of means, variances and covariances: of weights as queries grow, else exactly."""
         (left, right), (sign,) = link.terms, link.comparisons
-        moving = [part for part in walk(left) if isinstance(part, Name) and part.base in ("alpha", "c")]
-        weighed = isinstance(left, Call) and bool(moving) and not speaks_of_moments(right)
+        moving = [part for part in t.walk(left) if isinstance(part, t.Name) and part.base in ("alpha", "c")]
+        weighed = isinstance(left, t.Call) and bool(moving) and not speaks_of_moments(right)
         if self.sent - {VARIANCE} and not (weighed and self.scene.setting.scales):
             return Decision("undecided", ORDER)  # the noise may vanish before, or after
-        if isinstance(left, Call) and weighed:
+        if isinstance(left, t.Call) and weighed:
             return self._as_noise_vanishes(link, left) or decide_moment(self, left, sign, right)
         given = self.given(Reader(self.scene, {}))
         if given is None:
@@ -607,25 +607,25 @@ class Decider:
         where, _ = self.where([], given)
         return decide_exactly(self.scene, link, given, where)
 
-    def _as_noise_vanishes(self, link: Relation, moment: Call) -> Decision | None:
+    def _as_noise_vanishes(self, link: t.Relation, moment: t.Call) -> Decision | None:
         """Weights are bounded and continuous in the keys: where only noise is random, their moments have limits.
 
         As the noise vanishes, the mean tends to what the weight is at the means of the keys, and the variance to 0.
         """
         setting, sign = self.scene.setting, link.comparisons[0]
         (what,) = moment.arguments if len(moment.arguments) == 1 else (moment,)
-        plainly = is_output(what) or (isinstance(what, Name) and what.base == "alpha")
+        plainly = is_output(what) or (isinstance(what, t.Name) and what.base == "alpha")
         if setting.noise != "vanishing" or setting.scales or sign not in ("~", "->") or not plainly:
             return None
         if moment.function == "Var":
-            what = Number(Fraction(0))
-        return self._decided(Relation((what, link.terms[1]), link.comparisons, span=link.span))
+            what = t.Number(Fraction(0))
+        return self._decided(t.Relation((what, link.terms[1]), link.comparisons, span=link.span))
 
     def _tends(self, large: tuple[str, ...], small: tuple[str, ...]) -> Tending:
         vanishing = self.vanishing & self.sent if self.moving == "sent" else self.vanishing
         return Tending(large, vanishing, small, frozenset(self.scene.exercise.parameters))
 
-    def _leaves_to_chance(self, link: Relation) -> bool:
+    def _leaves_to_chance(self, link: t.Relation) -> bool:
         """c ~ x, where a length is random and nothing is said of it: that is meant but for cases of probability 0."""
         random = [scale.name for scale in self.scene.setting.scales.values() if scale.normal is not None]
         if not random or link.comparisons[0] not in ("~", "->") or not is_output(link.terms[0]):
@@ -633,9 +633,9 @@ class Decider:
         spoken = {name for one in self.hypotheses for name in _names_of(one, self.scene)} | set(self.scene.fixed)
         return not spoken & set(random) and not speaks_of_output(link.terms[1])
 
-    def _almost_surely(self, link: Relation) -> Decision:
+    def _almost_surely(self, link: t.Relation) -> Decision:
         asked = self.under(*(parsed(source) for source in self.scene.setting.given))
-        found = decide_event(asked, Call("P", (link,)), "->", Number(Fraction(1)))
+        found = decide_event(asked, t.Call("P", (link,)), "->", t.Number(Fraction(1)))
         if found.word == "refuted" and found.left is not None:
             return Decision("refuted", f"{plain(link)} with probability {shown(found.left)} only")
         return found
@@ -651,7 +651,7 @@ class Decider:
         fixed: set[str] = set().union(*held)
         return tuple(name for name in self.scene.small if name not in fixed)
 
-    def _relative(self, a: Scalar, sign: Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
+    def _relative(self, a: Scalar, sign: t.Comparison, b: Scalar, where: Where, large: tuple[str, ...]) -> Decision:
         """Scores of the others that the condition does not bind: they may grow along with what is large."""
         for name in large:
             along: dict[str, Scalar] = {SCORE: where.name(SCORE) + 2 * where.name(name)}
@@ -665,7 +665,7 @@ class Decider:
         return Decision("undecided", "how large is large enough depends on the other scores")
 
     def _uniformly(
-        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: Comparison, where: Where, tending: Tending
+        self, pairs: Mapping[str, tuple[Scalar, Scalar]], sign: t.Comparison, where: Where, tending: Tending
     ) -> Decision:
         """Limits where only scores are known: what conditions leave open may depend on what moves.
 
@@ -702,7 +702,7 @@ class Decider:
     def _along(
         self,
         pairs: Mapping[str, tuple[Scalar, Scalar]],
-        sign: Comparison,
+        sign: t.Comparison,
         where: Where,
         tending: Tending,
         moving: Sequence[Scalar],
@@ -717,7 +717,7 @@ class Decider:
                 return _elsewhere(found)
         return Decision("undecided", "how near it is depends on the other scores")
 
-    def _separated(self, link: Relation, a: Scalar, sign: Comparison, b: Scalar, where: Where) -> Decision:
+    def _separated(self, link: t.Relation, a: Scalar, sign: t.Comparison, b: Scalar, where: Where) -> Decision:
         turned = bent(self.scene)
         if turned is not None and BENT not in self.scene.ranges:
             scene, known = turned
@@ -775,18 +775,18 @@ def rounding(atom: Function) -> Iterator[Hypothesis]:
     yield from ((exp(value), above, exp(over)), (exp(value), below, exp(under)))
 
 
-def _from_some_value(condition: Node) -> Iterator[str]:
+def _from_some_value(condition: t.Node) -> Iterator[str]:
     """'as soon as lambda >= ln n': from there on, and not only for the large ones that lambda may be said to be."""
     match condition:
-        case Relation((Name() as name, bound), (">" | ">=",)) | Relation((bound, Name() as name), ("<" | "<=",)) if (
-            bound != Number(Fraction(0))
-        ):
+        case t.Relation((t.Name() as name, bound), (">" | ">=",)) | t.Relation(
+            (bound, t.Name() as name), ("<" | "<=",)
+        ) if bound != t.Number(Fraction(0)):
             yield full_name(name)
 
 
-def _names_of(condition: Relation | Hypothesis, scene: Scene) -> set[str]:
+def _names_of(condition: t.Relation | Hypothesis, scene: Scene) -> set[str]:
     """All names in a condition, in definitions too."""
-    if not isinstance(condition, Relation):
+    if not isinstance(condition, t.Relation):
         return set(condition[0].names() | condition[2].names())
     reader = Reader(scene, {})
     return set().union(*(reader.scalar(term).names() for term in condition.terms))

@@ -15,71 +15,52 @@ from itertools import product
 from headwright.check.answer import MisfitError, full_name, label
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import Scene, among, say_which
-from headwright.formula.tree import (
-    BigCall,
-    BigSum,
-    Bond,
-    Call,
-    Listing,
-    Logic,
-    Name,
-    Negative,
-    Node,
-    Norm,
-    Number,
-    Quantified,
-    Relation,
-    Sum,
-    mapped,
-    speaks_of,
-    walk,
-    with_index,
-)
+from headwright.formula import tree as t
 
 MOST_INDICES = 3  # that range over all keys in one statement
 
 
-def about_indices(link: Relation, scene: Scene) -> bool:
+def about_indices(link: t.Relation, scene: Scene) -> bool:
     """i != j says which keys are meant, nothing about numbers."""
     if link.comparisons != ("!=",):
         return False
     return all(_is_index(term, scene) for term in link.terms)
 
 
-def _is_index(term: Node, scene: Scene) -> bool:
-    if isinstance(term, Number):
+def _is_index(term: t.Node, scene: Scene) -> bool:
+    if isinstance(term, t.Number):
         return label(term) in scene.classes.singles
-    if not isinstance(term, Name) or term.index is not None:
+    if not isinstance(term, t.Name) or term.index is not None:
         return False
     return label(term) in scene.classes.singles or not scene.gives(term)  # of three keys one is c, as the output is
 
 
-def free_indices(link: Node, scene: Scene) -> list[str]:
+def free_indices(link: t.Node, scene: Scene) -> list[str]:
     """The indices of keys in a comparison that are neither named nor bound by a sum."""
     letters = ("k", "v", "alpha", *scene.setting.also)
-    known = {node.index for node in walk(link) if isinstance(node, BigSum | BigCall)} | set(scene.classes.singles)
+    known = {node.index for node in t.walk(link) if isinstance(node, t.BigSum | t.BigCall)} | set(scene.classes.singles)
     indices = [
         label(_last(node.index))
-        for node in walk(link)
-        if isinstance(node, Name) and node.base in letters and node.index is not None
+        for node in t.walk(link)
+        if isinstance(node, t.Name) and node.base in letters and node.index is not None
     ]
     return list(dict.fromkeys(index for index in indices if index.isalpha() and index not in known))
 
 
-def _last(index: Node) -> Node:
-    return index.items[-1] if isinstance(index, Listing) else index
+def _last(index: t.Node) -> t.Node:
+    return index.items[-1] if isinstance(index, t.Listing) else index
 
 
-def apart(under: Sequence[Node], scene: Scene) -> list[tuple[str, str]]:
+def apart(under: Sequence[t.Node], scene: Scene) -> list[tuple[str, str]]:
     """The pairs of indices that are said to be different."""
     return [(label(link.terms[0]), label(link.terms[1])) for link in _relations(under) if about_indices(link, scene)]
 
 
-def _relations(under: Sequence[Node]) -> Iterator[Relation]:
+def _relations(under: Sequence[t.Node]) -> Iterator[t.Relation]:
     for node in under:
-        if isinstance(node, Relation) and len(node.terms) == 2:
+        if isinstance(node, t.Relation) and len(node.terms) == 2:
             yield node
-        elif isinstance(node, Logic) and node.word == "and":
+        elif isinstance(node, t.Logic) and node.word == "and":
             yield from _relations(node.items)
 
 
@@ -87,7 +68,7 @@ def _relations(under: Sequence[Node]) -> Iterator[Relation]:
 class Meant:
     """A comparison with its indices, each for a key of one class."""
 
-    link: Relation
+    link: t.Relation
     homes: Mapping[str, str]
     orders: tuple[Order, ...] = ()  # what is the case where a largest or smallest is replaced by one of those
     absent: tuple[str, ...] = ()  # classes without members then
@@ -97,12 +78,12 @@ class Meant:
 class Order:
     """That one formula is at least another; with an index, for all other keys of the class of that index."""
 
-    more: Node
-    less: Node
+    more: t.Node
+    less: t.Node
     index: str = ""
 
 
-def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Meant]:
+def meant(link: t.Relation, under: Sequence[t.Node], scene: Scene) -> Iterator[Meant]:
     """The comparison for every kind of key that its indices may stand for."""
     for one, chosen in _renamed_for(link, under, scene):
         letters = free_indices(one, scene)
@@ -114,25 +95,27 @@ def meant(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[Meant
             yield Meant(one, dict(zip(letters, homes, strict=True)))
 
 
-def _homes(letter: str, under: Sequence[Node], scene: Scene) -> tuple[str, ...]:
+def _homes(letter: str, under: Sequence[t.Node], scene: Scene) -> tuple[str, ...]:
     """The classes from which the key with this index may be."""
     found, first = scene.classes.many, scene.setting.first
     if first is None:
         return found
     about = [one for one in under if places_keys(one, [letter])]
-    if not about and Name(letter) not in under:
-        raise MisfitError("which keys are meant is not said", Name(letter), fix=say_which(letter, first.size))
+    if not about and t.Name(letter) not in under:
+        raise MisfitError("which keys are meant is not said", t.Name(letter), fix=say_which(letter, first.size))
     for one in about:
-        if not (isinstance(one, Relation) and about_indices(one, scene)):
+        if not (isinstance(one, t.Relation) and about_indices(one, scene)):
             found = tuple(home for home in found if home in among(one, letter, first.size))
     return found
 
 
-def _renamed_for(link: Relation, under: Sequence[Node], scene: Scene) -> Iterator[tuple[Relation, Mapping[str, str]]]:
+def _renamed_for(
+    link: t.Relation, under: Sequence[t.Node], scene: Scene
+) -> Iterator[tuple[t.Relation, Mapping[str, str]]]:
     """The comparison with names of keys, or other indices, in place of indices that range over them; and which."""
     letters = free_indices(link, scene)
     different = [*apart(under, scene), *(pair for one in under for pair in _counted(one, letters, scene))]
-    spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, Name)}
+    spoken = {index for pair in different for index in pair} | {n.base for n in under if isinstance(n, t.Name)}
     spoken |= {letter for letter in letters if any(places_keys(one, [letter]) for one in under)}
     ranging = [index for index in letters if index in spoken]
     if len(ranging) > MOST_INDICES:
@@ -147,60 +130,60 @@ def _renamed_for(link: Relation, under: Sequence[Node], scene: Scene) -> Iterato
         if any(which in chosen and chosen[which] != which for which in choice):
             continue  # a letter that stands for another, which stands for a third: told already
         moved = renamed(link, {index: which for index, which in chosen.items() if index != which})
-        if isinstance(moved, Relation):
+        if isinstance(moved, t.Relation):
             yield moved, chosen
 
 
-def places_keys(condition: Node, letters: Sequence[str]) -> bool:
+def places_keys(condition: t.Node, letters: Sequence[str]) -> bool:
     """Whether a condition is about an index, so that it says which keys are meant: i >= 3."""
-    terms = condition.terms if isinstance(condition, Relation) else ()
-    return any(isinstance(term, Name) and term.index is None and term.base in letters for term in terms)
+    terms = condition.terms if isinstance(condition, t.Relation) else ()
+    return any(isinstance(term, t.Name) and term.index is None and term.base in letters for term in terms)
 
 
-def _counted(condition: Node, letters: Sequence[str], scene: Scene) -> list[tuple[str, str]]:
+def _counted(condition: t.Node, letters: Sequence[str], scene: Scene) -> list[tuple[str, str]]:
     """'i >= 3' where keys are numbered: i is none of those before; anything else of that kind is not understood."""
-    if not places_keys(condition, letters) or not isinstance(condition, Relation) or about_indices(condition, scene):
+    if not places_keys(condition, letters) or not isinstance(condition, t.Relation) or about_indices(condition, scene):
         return []
     if is_every_key(condition) or scene.setting.first is not None:
         return []
     match condition:
-        case Relation((Name(letter), Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
+        case t.Relation((t.Name(letter), t.Number(first)), (">=" | ">" as sign,)) if first.denominator == 1:
             before = [str(place) for place in range(1, int(first) + (sign == ">"))]
             if scene.classes.named[: len(before)] == tuple(before):
                 return [(letter, which) for which in before]
     raise MisfitError("which keys are meant is not understood", condition, fix="write i \\ne a, b")
 
 
-def is_every_key(condition: Node) -> bool:
+def is_every_key(condition: t.Node) -> bool:
     """i = 1, ..., n: all of them."""
     match condition:
-        case Relation((Number(first), Name(), Name("n", None, 0)), ("<=", "<=")):
+        case t.Relation((t.Number(first), t.Name(), t.Name("n", None, 0)), ("<=", "<=")):
             return first == 1
         case _:
             return False
 
 
-def renamed(node: Node, mapping: Mapping[str, str]) -> Node:
+def renamed(node: t.Node, mapping: Mapping[str, str]) -> t.Node:
     """The same with other keys in place of indices."""
     if not mapping:
         return node
-    if isinstance(node, BigSum | BigCall) and node.index in mapping:
+    if isinstance(node, t.BigSum | t.BigCall) and node.index in mapping:
         mapping = {index: which for index, which in mapping.items() if index != node.index}
-    if isinstance(node, Name) and node.index is not None:
-        return Name(node.base, _moved(node.index, mapping), node.primes, span=node.span)
-    return mapped(node, lambda part: renamed(part, mapping))
+    if isinstance(node, t.Name) and node.index is not None:
+        return t.Name(node.base, _moved(node.index, mapping), node.primes, span=node.span)
+    return t.mapped(node, lambda part: renamed(part, mapping))
 
 
-def _moved(index: Node, mapping: Mapping[str, str]) -> Node:
-    if isinstance(index, Listing):
-        return Listing(tuple(_moved(item, mapping) for item in index.items), span=index.span)
+def _moved(index: t.Node, mapping: Mapping[str, str]) -> t.Node:
+    if isinstance(index, t.Listing):
+        return t.Listing(tuple(_moved(item, mapping) for item in index.items), span=index.span)
     which = mapping.get(label(index))
     if which is None:
         return index
-    return Number(Fraction(which), span=index.span) if which.isdigit() else Name(which, span=index.span)
+    return t.Number(Fraction(which), span=index.span) if which.isdigit() else t.Name(which, span=index.span)
 
 
-Extreme = BigCall | Call
+Extreme = t.BigCall | t.Call
 
 
 def extremes(one: Meant, scene: Scene) -> Iterator[Meant]:
@@ -209,82 +192,82 @@ def extremes(one: Meant, scene: Scene) -> Iterator[Meant]:
     Where there is no such key, nothing is said.
     """
     link = _with_extremes(one.link, scene)
-    found = [part for part in walk(link) if _is_extreme(part) and not any(map(_is_extreme, _below(part)))]
+    found = [part for part in t.walk(link) if _is_extreme(part) and not any(map(_is_extreme, _below(part)))]
     if not found:
         yield one
         return
     big = found[0]
-    bound = {part.index for part in walk(link) if isinstance(part, BigSum) and big in walk(part.body)}
-    if speaks_of(big, *bound):
+    bound = {part.index for part in t.walk(link) if isinstance(part, t.BigSum) and big in t.walk(part.body)}
+    if t.speaks_of(big, *bound):
         raise MisfitError("a largest or smallest inside a sum is not understood", big)
     for case in _attained(big, one, scene):
         moved = _replaced(link, big, case.value)
-        if isinstance(moved, Relation):
+        if isinstance(moved, t.Relation):
             homes = {**one.homes, **case.homes}
             there = Meant(moved, homes, (*one.orders, *case.orders), (*one.absent, *case.absent))
             yield from extremes(there, scene)
 
 
-def _is_extreme(node: Node) -> bool:
-    return (isinstance(node, BigCall) and node.word in ("max", "min")) or (
-        isinstance(node, Call) and node.function in ("max", "min") and len(node.arguments) > 1
+def _is_extreme(node: t.Node) -> bool:
+    return (isinstance(node, t.BigCall) and node.word in ("max", "min")) or (
+        isinstance(node, t.Call) and node.function in ("max", "min") and len(node.arguments) > 1
     )
 
 
-def _below(node: Node) -> Iterator[Node]:
+def _below(node: t.Node) -> Iterator[t.Node]:
     for child in node.children():
-        yield from walk(child)
+        yield from t.walk(child)
 
 
-def _replaced(node: Node, part: Node, value: Node) -> Node:
-    return value if node == part else mapped(node, lambda one: _replaced(one, part, value))
+def _replaced(node: t.Node, part: t.Node, value: t.Node) -> t.Node:
+    return value if node == part else t.mapped(node, lambda one: _replaced(one, part, value))
 
 
-def _with_extremes(link: Relation, scene: Scene) -> Relation:
+def _with_extremes(link: t.Relation, scene: Scene) -> t.Relation:
     """With what is defined by a largest or smallest in place of its name."""
 
-    def spoken(node: Node, depth: int = 0) -> bool:
-        names = [full_name(part) for part in walk(node) if isinstance(part, Name)] if depth < DEEPEST else []
+    def spoken(node: t.Node, depth: int = 0) -> bool:
+        names = [full_name(part) for part in t.walk(node) if isinstance(part, t.Name)] if depth < DEEPEST else []
         inner = [scene.definitions[name] for name in names if name in scene.definitions]
-        return any(map(_is_extreme, walk(node))) or any(spoken(value, depth + 1) for value in inner)
+        return any(map(_is_extreme, t.walk(node))) or any(spoken(value, depth + 1) for value in inner)
 
-    def written(node: Node, depth: int = 0) -> Node:
-        defined = scene.definitions.get(full_name(node)) if isinstance(node, Name) else None
+    def written(node: t.Node, depth: int = 0) -> t.Node:
+        defined = scene.definitions.get(full_name(node)) if isinstance(node, t.Name) else None
         if defined is not None and depth < DEEPEST and spoken(defined):
             return written(defined, depth + 1)
-        return mapped(node, lambda part: written(part, depth))
+        return t.mapped(node, lambda part: written(part, depth))
 
     found = written(link)
-    return found if isinstance(found, Relation) else link
+    return found if isinstance(found, t.Relation) else link
 
 
 @dataclass(frozen=True)
 class _Attained:
     """A largest or smallest, where one key attains it."""
 
-    value: Node
+    value: t.Node
     orders: tuple[Order, ...]
     homes: Mapping[str, str] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
 
 
-def _attained(big: Node, one: Meant, scene: Scene) -> Iterator[_Attained]:
-    if isinstance(big, Call):
+def _attained(big: t.Node, one: Meant, scene: Scene) -> Iterator[_Attained]:
+    if isinstance(big, t.Call):
         for value in big.arguments:
             yield _Attained(value, tuple(_order(big.function, value, other) for other in big.arguments))
         return
-    if not isinstance(big, BigCall):
+    if not isinstance(big, t.BigCall):
         return
     for index, home in one.homes.items():
         scene = scene.picking(index, home)
-    as_sum = BigSum(big.index, big.body, big.lower, big.upper, big.conditions, span=big.span)
+    as_sum = t.BigSum(big.index, big.body, big.lower, big.upper, big.conditions, span=big.span)
     members = Reader(scene, {}).members(as_sum)
     classes = [which for which in members if which in scene.classes.many]
     for present in product((True, False), repeat=len(classes)):
         there = [home for home, is_there in zip(classes, present, strict=True) if is_there]
         tops = {f"{TOP}{len(one.homes) + place}": home for place, home in enumerate(there)}
-        values = {which: with_index(big.body, big.index, _index(which)) for which in members if which not in classes}
-        values |= {top: with_index(big.body, big.index, Name(top)) for top in tops}
+        values = {which: t.with_index(big.body, big.index, _index(which)) for which in members if which not in classes}
+        values |= {top: t.with_index(big.body, big.index, t.Name(top)) for top in tops}
         alike = scene.setting.are == "orthonormal"
         inside = () if alike else tuple(_order(big.word, values[top], big.body, big.index) for top in tops)
         absent = tuple(home for home in classes if home not in there)
@@ -297,78 +280,82 @@ TOP = "top"  # the key with the largest or smallest score of its class
 DEEPEST = 20  # definitions inside definitions
 
 
-def _order(word: str, value: Node, other: Node, index: str = "") -> Order:
+def _order(word: str, value: t.Node, other: t.Node, index: str = "") -> Order:
     if word == "max" or not index:
         return Order(value, other, index) if word == "max" else Order(other, value)
-    return Order(Negative(value), Negative(other), index)
+    return Order(t.Negative(value), t.Negative(other), index)
 
 
-def _index(which: str) -> Node:
-    return Number(Fraction(which)) if which.isdigit() else Name(which)
+def _index(which: str) -> t.Node:
+    return t.Number(Fraction(which)) if which.isdigit() else t.Name(which)
 
 
-def spelt(node: Node, scene: Scene) -> Node:
+def spelt(node: t.Node, scene: Scene) -> t.Node:
     """The same without sets of indices: i <= m for 'i in S', and m for |S|, where the exercise calls the first m so.
 
     Where the answer says that S = {a, b}, a sum over S is one over these.
     """
     first = scene.setting.first
     match node:
-        case Bond("in", left, Name("n", None, 0)):
-            return Relation((Number(Fraction(1)), left, Name("n")), ("<=", "<="), span=node.span)
-        case Bond("in", left, Name(called)) if first is not None and called == first.set:
-            return Relation((left, Name(first.size)), ("<=",), span=node.span)
-        case Logic("not", (Bond("in", left, Name(called)),)) if first is not None and called == first.set:
-            return Relation((left, Name(first.size)), (">",), span=node.span)
-        case Norm(Name(called)) if first is not None and called == first.set:
-            return Name(first.size)
-        case Norm(Name() as name) if (items := _set(name, scene)) is not None:
-            return Number(Fraction(len(items)), span=node.span)
-        case BigSum(conditions=conditions) | BigCall(conditions=conditions) if conditions:
+        case t.Bond("in", left, t.Name("n", None, 0)):
+            return t.Relation((t.Number(Fraction(1)), left, t.Name("n")), ("<=", "<="), span=node.span)
+        case t.Bond("in", left, t.Name(called)) if first is not None and called == first.set:
+            return t.Relation((left, t.Name(first.size)), ("<=",), span=node.span)
+        case t.Logic("not", (t.Bond("in", left, t.Name(called)),)) if first is not None and called == first.set:
+            return t.Relation((left, t.Name(first.size)), (">",), span=node.span)
+        case t.Norm(t.Name(called)) if first is not None and called == first.set:
+            return t.Name(first.size)
+        case t.Norm(t.Name() as name) if (items := _set(name, scene)) is not None:
+            return t.Number(Fraction(len(items)), span=node.span)
+        case t.BigSum(conditions=conditions) | t.BigCall(conditions=conditions) if conditions:
             listed, kept = _listed(conditions, node.index, scene)
             body = spelt(node.body, scene)
             if listed is None:
                 return replace(node, body=body, conditions=kept)
             if not kept:
-                terms = tuple(with_index(body, node.index, item) for item in listed)
+                terms = tuple(t.with_index(body, node.index, item) for item in listed)
                 return (
-                    Sum(terms, span=node.span) if isinstance(node, BigSum) else Call(node.word, terms, span=node.span)
+                    t.Sum(terms, span=node.span)
+                    if isinstance(node, t.BigSum)
+                    else t.Call(node.word, terms, span=node.span)
                 )
-        case Quantified(body, conditions):
+        case t.Quantified(body, conditions):
             return _for_each(spelt(body, scene), conditions, scene)
-    return mapped(node, lambda part: spelt(part, scene))
+    return t.mapped(node, lambda part: spelt(part, scene))
 
 
-def _set(name: Node, scene: Scene) -> tuple[Node, ...] | None:
+def _set(name: t.Node, scene: Scene) -> tuple[t.Node, ...] | None:
     """The indices in a set that the answer lists."""
-    defined = scene.definitions.get(full_name(name)) if isinstance(name, Name) else None
-    return defined.items if isinstance(defined, Listing) else None
+    defined = scene.definitions.get(full_name(name)) if isinstance(name, t.Name) else None
+    return defined.items if isinstance(defined, t.Listing) else None
 
 
-def _listed(conditions: Sequence[Node], index: str, scene: Scene) -> tuple[tuple[Node, ...] | None, tuple[Node, ...]]:
+def _listed(
+    conditions: Sequence[t.Node], index: str, scene: Scene
+) -> tuple[tuple[t.Node, ...] | None, tuple[t.Node, ...]]:
     """The indices that are listed for a letter, and the other conditions."""
-    found: tuple[Node, ...] | None = None
-    kept: list[Node] = []
+    found: tuple[t.Node, ...] | None = None
+    kept: list[t.Node] = []
     for one in conditions:
         match one:
-            case Bond("in", Name(letter), right) if letter == index and (items := _set(right, scene)) is not None:
+            case t.Bond("in", t.Name(letter), right) if letter == index and (items := _set(right, scene)) is not None:
                 found = items
-            case Logic("not", (Bond("in", Name(letter) as name, right),)) if (
+            case t.Logic("not", (t.Bond("in", t.Name(letter) as name, right),)) if (
                 letter == index and (items := _set(right, scene)) is not None
             ):
-                kept += [Relation((name, item), ("!=",), span=one.span) for item in items]
+                kept += [t.Relation((name, item), ("!=",), span=one.span) for item in items]
             case _:
                 kept.append(spelt(one, scene))
     return found, tuple(kept)
 
 
-def _for_each(body: Node, conditions: Sequence[Node], scene: Scene) -> Node:
+def _for_each(body: t.Node, conditions: Sequence[t.Node], scene: Scene) -> t.Node:
     """A statement for all that its conditions leave: one for each of the indices that are listed."""
-    bonds = [part for one in conditions for part in walk(one) if isinstance(part, Bond) and part.word == "in"]
-    for letter in dict.fromkeys(bond.left.base for bond in bonds if isinstance(bond.left, Name)):
+    bonds = [part for one in conditions for part in t.walk(one) if isinstance(part, t.Bond) and part.word == "in"]
+    for letter in dict.fromkeys(bond.left.base for bond in bonds if isinstance(bond.left, t.Name)):
         listed, conditions = _listed(conditions, letter, scene)
         if listed is not None:
-            each = [_for_each(with_index(body, letter, item), conditions, scene) for item in listed]
-            return Logic("and", tuple(each), span=body.span)
+            each = [_for_each(t.with_index(body, letter, item), conditions, scene) for item in listed]
+            return t.Logic("and", tuple(each), span=body.span)
     kept = tuple(spelt(one, scene) for one in conditions)
-    return Quantified(body, kept, span=body.span) if kept else body
+    return t.Quantified(body, kept, span=body.span) if kept else body
