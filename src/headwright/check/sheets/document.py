@@ -6,7 +6,6 @@ A section that fits two exercises about as well, or none, is reported and counte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,11 @@ from headwright.check.sheets.matching import Match, Matcher, defined
 from headwright.check.sheets.outline import DIGIT, Line, Section, outline, paragraphs, spoken
 from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
 from headwright.errors import InputError
+from headwright.formula import FormulaError
+from headwright.formula.parse import Macro, expanded
 from headwright.formula.parse import macros as macros_of
 
-MOST_ANSWERS, MOST_ASKED, DEEPEST, LONGEST = 500, 8, 4, 2**21
+MOST_ANSWERS, MOST_ASKED = 500, 8
 NOTHING = (
     "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
     "between $ signs"
@@ -62,7 +63,9 @@ def parse_document(
     matcher = Matcher(exercises)
     preamble, begins, body = text.partition("\\begin{document}")
     macros = preamble if latex and begins else ""
-    text = f"{preamble}{begins}{_expanded(body, macros)}" if macros else text
+    if macros:
+        commands = macros_of(macros)
+        text = preamble + begins + "\n".join(_expanded(line, commands) for line in body.split("\n"))
     sections = outline(text, latex=latex, named=matcher.named)
     form: Form = "latex" if latex else "markdown"
     if exercise is not None and not any(each.named == exercise for each in sections):
@@ -88,25 +91,12 @@ def parse_document(
     return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes))
 
 
-def _expanded(text: str, preamble: str) -> str:
-    """A text with the commands of its preamble put in; lines stay where they are."""
-    found = macros_of(preamble)
-    for _ in range(DEEPEST):  # commands may use one another
-        before = text
-        for name, macro in found.items():
-            pattern = rf"\\{name}(?![A-Za-z])" + r"\s*\{([^{}\n]*)\}" * macro.arguments
-            parts = re.split(r"#([1-9])", macro.body.replace("\n", " "))
-            fits = all(int(place) <= macro.arguments for place in parts[1::2])
-            text = re.sub(pattern, lambda use, p=parts: _put(use, p), text) if fits else text  # type: ignore[misc]
-            if len(text) > LONGEST:
-                return before
-        if text == before:
-            break
-    return text
-
-
-def _put(use: re.Match[str], parts: Sequence[str]) -> str:
-    return "".join(use[int(part)] if at % 2 else part for at, part in enumerate(parts))
+def _expanded(line: str, commands: Mapping[str, Macro]) -> str:
+    """A line with the commands of the preamble put in."""
+    try:
+        return expanded(line, commands).text
+    except FormulaError:  # one that is defined by itself, or grows without bound
+        return line
 
 
 def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
