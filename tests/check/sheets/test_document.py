@@ -227,7 +227,7 @@ def test_commands_of_the_preamble_are_put_in_before_sections_are_matched() -> No
     text = (
         "\\newcommand{\\kk}[1]{\\mathbf{k}_{#1}}\n\\newcommand{\\qq}{\\vec}\n\\def\\loop{\\loop\\loop}\n\\begin{document}\n"
         "\\section{Averages}\nThe keys are orthonormal. Find the average of two values.\n\n"
-        "\\textbf{Solution.} $q = \\lambda(\\kk{a} + \\kk{b})$ and \\loop\n\\end{document}\n"
+        "\\textbf{Solution.} $q = \\lambda(\\kk{a} + \\kk{b})$\n\\loop\n\\end{document}\n"
     )
     (answer,) = _read(text, latex=True).answers
     assert (answer.exercise_id, answer.line) == ("averaging-two", 8)
