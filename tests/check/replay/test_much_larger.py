@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from headwright.check.reading.written import Written
+
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.reading.written import Written
 
 
 def test_a_weight_that_is_much_larger_than_the_others_is_not_refuted() -> None:

@@ -7,16 +7,16 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
+from headwright.check.reading.written import Formula
+from headwright.check.sorting import of_formulas, read_answer
 
 from headwright.check import check
 from headwright.check.answer import Answer, Said
 from headwright.check.decision import Decision, Example
 from headwright.check.exercise import load_exercises
 from headwright.check.judging import Claim, Judged, judged
-from headwright.check.reading.written import Formula
 from headwright.check.replay import looked_at_twice
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, holds, unit
-from headwright.check.sorting import of_formulas, read_answer
 from headwright.formula import parse
 from headwright.formula.tree import Relation
 

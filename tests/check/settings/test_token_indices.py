@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from headwright.check.reading.written import Written
 
 from headwright.check.checker import check_answer
 from headwright.check.exercise import load_exercises
-from headwright.check.reading.written import Written
 
 OBJECTS = (
     "Set $V = (1/\\beta^2)(u_b u_b^\\top - u_c u_c^\\top)$, $K = I$ "
