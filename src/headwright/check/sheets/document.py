@@ -164,6 +164,8 @@ def _joined(matcher: Matcher, group: list[_Found]) -> list[_Found]:
 def _carried(each: _Found, before: Sequence[_Found], exercise: Exercise) -> tuple[list[Line], str]:
     """The lines of an answer, with paragraphs of the answer before it that define what it uses; and a word on them."""
     missing = exercise.missing(defined(_text(each.lines), exercise.answer))
+    if each.sections[0].named:  # an answer sheet: each section answers by itself
+        return each.lines, ""
     for other in reversed(before if missing else ()):
         if other.sections[0].above is not each.sections[0].above:
             continue
