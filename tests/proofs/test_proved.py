@@ -18,8 +18,8 @@ from headwright import copy, design
 from headwright.errors import InputError
 from headwright.rocq import proved
 from headwright.trusted.verify import verify
-from tests.certificates.truth import number
-from tests.certificates.truth_of_queries import is_true
+from tests.referee.numbers import number
+from tests.referee.queries import judge
 
 CORPUS = Path(__file__).parents[1] / "certificates"
 WORDS = {
@@ -182,10 +182,10 @@ def _float(x: str) -> float:
 
 @needs_program
 @pytest.mark.parametrize("path", sorted((CORPUS / "accept").glob("*.json")), ids=lambda path: path.stem)
-def test_what_is_accepted_of_mutants_is_true(path: Path) -> None:
+def test_what_is_accepted_of_mutants_judge(path: Path).word != "false" -> None:
     text = path.read_text()
     if proved.verify(text).word == "not covered":
         pytest.skip("random keys are not covered")
     found = {name: (proved.verify(mutant, seconds=10).word, mutant) for name, mutant in mutants(text)}
     accepted = [name for name, (word, _) in found.items() if word == "verified"]
-    assert [name for name in accepted if not is_true(json.loads(found[name][1])["statement"])] == []
+    assert [name for name in accepted if not judge(json.loads(found[name][1])["statement"]).word != "false"] == []
