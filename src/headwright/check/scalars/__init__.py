@@ -1,6 +1,6 @@
 """Exact numbers made of parameters, exponentials, logarithms and roots, and proofs about them."""
 
-from headwright.check.scalars.instances import Instance, counterexample, smallest
+from headwright.check.scalars.instances import Instance, counterexample
 from headwright.check.scalars.large import Eventually, eventually, limit, never
 from headwright.check.scalars.numbers import POSITIVE, REAL, Range, TooBig
 from headwright.check.scalars.proving import Proof, prove
@@ -23,5 +23,5 @@ from headwright.check.scalars.where import COMPARISONS, Comparison, Hypothesis, 
 __all__ = [
     "COMPARISONS", "POSITIVE", "REAL", "Comparison", "Eventually", "Hypothesis", "Instance", "Proof", "Range",
     "Scalar", "Thing", "TooBig", "Where", "absolute", "cos", "counterexample", "derivative", "eventually", "exp",
-    "limit", "ln", "never", "number", "parameter", "pi", "prove", "sin", "smallest", "sqrt",
+    "limit", "ln", "never", "number", "parameter", "pi", "prove", "sin", "sqrt",
 ]  # fmt: skip

@@ -234,14 +234,7 @@ Limit = Scalar | Literal["infinity", "-infinity"]
 
 
 def limit(value: Scalar | Number, where: Where, large: Sequence[str]) -> Limit | None:
-    """What the number tends to as the large names grow beyond all bounds (each by itself); None: not known.
-
-    >>> from headwright.check.scalars import POSITIVE, Range, exp, parameter
-    >>> n, x = parameter("n"), parameter("lambda")
-    >>> where = Where({"n": Range(2, integer=True), "lambda": POSITIVE})
-    >>> limit(exp(x) / (2 * exp(x) + n - 2), where, ("lambda",))
-    <1/2>
-    """
+    """What the number tends to as the large names grow beyond all bounds (each by itself); None: not known."""
     value = where.settled(value)
     large = grown(large, where)
     sign = sign_by(still(where, large))
@@ -442,13 +435,7 @@ def eventually(
 
 
 def never(left: Scalar | Number, comparison: str, right: Scalar | Number, where: Where, large: Sequence[str]) -> bool:
-    """Whether it is proved that the comparison fails for all large enough values of the large names.
-
-    >>> from headwright.check.scalars import POSITIVE, exp, parameter
-    >>> x = parameter("x")
-    >>> never(exp(-x), ">=", 1 / x, Where({"x": POSITIVE}), ("x",))
-    True
-    """
+    """Whether it is proved that the comparison fails for all large enough values of the large names."""
     comparison = checked(comparison)
     left, right = where.settled(left), where.settled(right)
     if left == right:

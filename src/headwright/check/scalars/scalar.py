@@ -73,11 +73,7 @@ class Atom:
 
 
 class Parameter(Atom):
-    """A name with the numeric range it was declared with.
-
-    >>> Parameter("x")
-    x[]
-    """
+    """A name with the numeric range it was declared with."""
 
     __slots__ = ("name", "range")
 
@@ -205,13 +201,7 @@ Number = int | Fraction
 
 
 class Scalar:
-    """An exact number; made by number(), parameter() and the operators, never changed.
-
-    >>> from headwright.check.scalars import exp, ln, parameter, Range
-    >>> n = parameter("n", Range(2, integer=True))
-    >>> exp(ln(n) / 2) ** 2 == n
-    True
-    """
+    """An exact number; made by number(), parameter() and the operators, never changed."""
 
     def __init__(self, over: Terms, under: Terms) -> None:
         """Of terms that are in normal form already; use the operators instead."""
@@ -313,21 +303,11 @@ class Scalar:
         yield from dict.fromkeys(atom for atom, _ in powers_in((*self.over, *self.under)))
 
     def names(self) -> frozenset[str]:
-        """The parameters that occur.
-
-        >>> from headwright.check.scalars import parameter, exp
-        >>> sorted(exp(parameter("x") / parameter("y")).names())
-        ['x', 'y']
-        """
+        """The parameters that occur."""
         return frozenset(atom.name for atom in self.atoms() if isinstance(atom, Parameter))
 
     def put(self, values: Mapping[str, Scalar | Number]) -> Scalar:
-        """The same number with scalars in place of names.
-
-        >>> from headwright.check.scalars import parameter
-        >>> (parameter("x") / 2).put({"x": 6}) == 3, exp(parameter("x")).put({"x": ln(2) / 2}) ** 2 == 2
-        (True, True)
-        """
+        """The same number with scalars in place of names."""
         if not self.names() & values.keys():
             return self
         instead = _Substitution({name: scalar(value) for name, value in values.items()})
@@ -335,12 +315,7 @@ class Scalar:
         return upper if self.whole else upper / instead.terms(self.under)
 
     def value(self, values: Mapping[str, arb | Number] | None = None, *, bits: int = 128) -> arb:
-        """A ball that certainly contains the number (not finite where it is undefined, or could be).
-
-        >>> from headwright.check.scalars import ln
-        >>> print(ln(number(2)).value().str(5, radius=False))
-        0.69315
-        """
+        """A ball that certainly contains the number (not finite where it is undefined, or could be)."""
         with precision(bits):
             return _Evaluation(values or {}).scalar(self)
 
@@ -392,12 +367,7 @@ def inverse(value: Scalar) -> Scalar:
 
 
 def interval(value: Scalar) -> Interval:
-    """Where the number certainly lies.
-
-    >>> from headwright.check.scalars import parameter, Range
-    >>> interval(parameter("n", Range(2)) - 1).positive
-    True
-    """
+    """Where the number certainly lies."""
     upper = interval_of_terms(value.over)
     return upper if value.whole else upper * interval_of_terms(value.under).inverse()
 
@@ -502,14 +472,7 @@ class _Ring:
 
 
 def divided_by_common(over: Terms, under: Terms) -> tuple[Terms, Terms]:
-    """Both, divided by their greatest common factor (powers of single atoms aside).
-
-    >>> from headwright.check.scalars.scalar import Parameter
-    >>> x, one = ((Parameter("x"), Fraction(1)),), Fraction(1)
-    >>> square = ((Parameter("x"), Fraction(2)),)
-    >>> divided_by_common({square: one, (): -one}, {x: one, (): one}) == ({x: one, (): -one}, {(): one})
-    True
-    """
+    """Both, divided by their greatest common factor (powers of single atoms aside)."""
     if len(over) == 1:
         return over, under
     ring = _Ring(over, under)
@@ -527,11 +490,6 @@ def factors(terms: Terms) -> list[tuple[Terms, int]] | None:
     """The sum as a product of powers of sums; None where it has no factors or is too long to look.
 
     The first entry is the part with one term (a rational and powers of atoms).
-
-    >>> from headwright.check.scalars.scalar import Parameter
-    >>> x, one = ((Parameter("x"), Fraction(1)),), Fraction(1)
-    >>> [(len(part), power) for part, power in factors({((Parameter("x"), Fraction(2)),): one, x: 2 * one, (): one})]
-    [(1, 1), (2, 2)]
     """
     ring = _Ring(terms)
     if not ring.quick(LARGEST_FACTORED, LARGEST_FACTORED, terms):
@@ -692,12 +650,7 @@ class Signed:
 
 
 def factored(value: Scalar) -> tuple[Fraction, list[Factor]]:
-    """The number as a rational times powers.
-
-    >>> from headwright.check.scalars import parameter
-    >>> factored(parameter("x") * 6)
-    (Fraction(6, 1), [Factor(base=<x>, exponent=Fraction(1, 1), atom=x[])])
-    """
+    """The number as a rational times powers."""
     coefficient, found = _taken_apart(value.over)
     below, lower = _taken_apart(value.under)
     return coefficient / below, found + [Factor(part.base, -part.exponent, part.atom) for part in lower]
@@ -760,11 +713,7 @@ FACTORED = 80  # binary digits of numbers that are factored completely
 
 
 def parameter(name: str, known: Range = REAL) -> Scalar:
-    """A name as a scalar; its range, where given, is used to simplify.
-
-    >>> sqrt(parameter("x", Range(0)) ** 2), sqrt(parameter("x") ** 2)
-    (<x>, <|x|>)
-    """
+    """A name as a scalar; its range, where given, is used to simplify."""
     return of_atom(Parameter(name, known))
 
 
@@ -779,12 +728,7 @@ def of_atom(atom: Atom, exponent: Fraction = Fraction(1)) -> Scalar:
 
 
 def exp(value: Scalar | Number) -> Scalar:
-    """e ** value.
-
-    >>> n = parameter("n", Range(2))
-    >>> exp(2 * ln(n)) == n**2
-    True
-    """
+    """e ** value."""
     value = scalar(value)
     below: Monomial = UNIT
     if not value.whole:
@@ -813,12 +757,7 @@ def _is_short(number: Fraction) -> bool:
 
 
 def ln(value: Scalar | Number) -> Scalar:
-    """The natural logarithm.
-
-    >>> n, eps = parameter("n", Range(2)), parameter("eps", Range(0, 1, True, True))
-    >>> ln(n / eps) == ln(n) - ln(eps)
-    True
-    """
+    """The natural logarithm."""
     value = scalar(value)
     if interval(value).not_positive:
         raise InputError(f"ln({value}) was asked for, expected the logarithm of a number above 0")
@@ -869,11 +808,7 @@ def _primes(value: Fraction) -> list[tuple[int, int]]:
 
 
 def power(value: Scalar, exponent: Fraction) -> Scalar:
-    """value ** exponent; a broken exponent wants a value that is not negative.
-
-    >>> power(number(8), Fraction(1, 2)) == 2 * sqrt(2)
-    True
-    """
+    """value ** exponent; a broken exponent wants a value that is not negative."""
     if exponent.denominator == 1:
         return _whole_power(value, exponent.numerator)
     if value == 0:
@@ -934,21 +869,12 @@ def _power_of_absolute(base: Scalar, exponent: Fraction) -> Scalar:
 
 
 def sqrt(value: Scalar | Number) -> Scalar:
-    """The square root.
-
-    >>> x = parameter("x", Range(0))
-    >>> sqrt(4 * x) ** 2 == 4 * x
-    True
-    """
+    """The square root."""
     return power(scalar(value), Fraction(1, 2))
 
 
 def absolute(value: Scalar | Number) -> Scalar:
-    """|value|.
-
-    >>> absolute(ln(number(Fraction(1, 2)))) == ln(2)
-    True
-    """
+    """|value|."""
     value = scalar(value)
     place = interval(value)
     if place.not_negative:
@@ -971,12 +897,7 @@ def rebuilt(monomial: Monomial) -> Scalar:
 
 
 def sin(value: Scalar | Number) -> Scalar:
-    """The sine; 0 at 0, odd, otherwise kept as it is.
-
-    >>> from headwright.check.scalars import parameter
-    >>> sin(0) == 0, sin(-parameter("x")) == -sin(parameter("x"))
-    (True, True)
-    """
+    """The sine; 0 at 0, odd, otherwise kept as it is."""
     value = scalar(value)
     if value == 0:
         return number(0)
@@ -992,11 +913,7 @@ def cos(value: Scalar | Number) -> Scalar:
 
 
 def ceil(value: Scalar | Number) -> Scalar:
-    """The smallest whole number that is not below it.
-
-    >>> ceil(number(Fraction(5, 2))) == 3
-    True
-    """
+    """The smallest whole number that is not below it."""
     value = scalar(value)
     return of_atom(Function("ceil", value)) if value.rational is None else number(math.ceil(value.rational))
 
@@ -1060,12 +977,7 @@ class _Substitution:
 
 
 def derivative(value: Scalar, name: str) -> Scalar:
-    """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0.
-
-    >>> from headwright.check.scalars import parameter
-    >>> derivative(exp(2 * parameter("x")), "x"), derivative(1 / (parameter("x") + 1), "x")
-    (<2 e^(2 x)>, <-1/(x + 1)^2>)
-    """
+    """The derivative by a name, for all values where it is defined: that of |x| is not where x is 0."""
     over = _terms_derivative(value.over, name)
     if value.whole:
         return over

@@ -127,12 +127,7 @@ LARGEST = 10**6  # number inside one
 
 
 def with_logs_together(terms: Terms) -> Terms:
-    """The same sum, for writing only: logarithms with the same factor in front have become one.
-
-    >>> from headwright.check.scalars import Range, ln, parameter
-    >>> len(with_logs_together(ln(parameter("x", Range(1)) * 6).over))
-    1
-    """
+    """The same sum, for writing only: logarithms with the same factor in front have become one."""
     groups: dict[Monomial, list[tuple[Monomial, Function, Fraction]]] = {}
     for monomial, coefficient in terms.items():
         logs = [(atom, exponent) for atom, exponent in monomial if isinstance(atom, Function) and atom.kind == "ln"]

@@ -15,10 +15,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Final, NoReturn
 
+from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS, FormulaError
 from headwright.formula.reading import spellings
 from headwright.formula.reading.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES, UNREAD
-from headwright.formula.tree import Span
 
 _NAMED = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -74,7 +74,7 @@ class Word:
 
     kind: str
     text: str
-    span: Span
+    span: t.Span
     spaced: bool = False
 
     def is_sign(self, signs: str) -> bool:
@@ -83,11 +83,7 @@ class Word:
 
 
 def words(source: str, names: Collection[str] = ()) -> list[Word]:
-    r"""All words of the source, in order, ending with one of the kind 'end'.
-
-    >>> [word.text for word in words(r"q = \lambda(k_a + k_b)")]
-    ['q', '=', 'lambda', '(', 'k', '_', 'a', '+', 'k', '_', 'b', '(', '']
-    """
+    r"""All words of the source, in order, ending with one of the kind 'end'."""
     lexer = _Lexer(source, names)
     while lexer.at < len(source):
         lexer.step()
@@ -112,7 +108,7 @@ class _Lexer:
     def add(self, kind: str, text: str, length: int) -> None:
         """A word that is written in the next `length` characters."""
         start = self.at if self.begin is None else self.begin
-        self.found.append(Word(kind, text, Span(start, self.at + length), self.spaced))
+        self.found.append(Word(kind, text, t.Span(start, self.at + length), self.spaced))
         self.begin = None
         self.at += length
         self.spaced = False
@@ -125,7 +121,7 @@ class _Lexer:
     def fail(self, message: str, length: int, fix: str = "", *, start: int | None = None) -> NoReturn:
         """Say what is wrong with the next characters."""
         begin = self.at if start is None else start
-        raise FormulaError(message, self.source, Span(begin, begin + length), fix=fix)
+        raise FormulaError(message, self.source, t.Span(begin, begin + length), fix=fix)
 
     def last(self) -> tuple[str, str]:
         """Kind and spelling of the word before."""
@@ -148,7 +144,7 @@ class _Lexer:
         elif at in self.ghosts:
             self.at += 1
             if c == "}" and self.found and self.found[-1].span.stop == at:
-                self.found[-1] = replace(self.found[-1], span=Span(self.found[-1].span.start, at + 1))
+                self.found[-1] = replace(self.found[-1], span=t.Span(self.found[-1].span.start, at + 1))
         elif c.isspace() or c in _INVISIBLE or c == "$":
             self.skip(1)
         elif c == "%":
@@ -190,7 +186,7 @@ class _Lexer:
         elif named in self.glued and not self.source.startswith("_", self.at + len(named)):
             base, index = self.glued[named].split("_")
             self.add("name", base, len(base))
-            self.found.append(Word("sign", "_", Span(self.at, self.at)))
+            self.found.append(Word("sign", "_", t.Span(self.at, self.at)))
             self.add("number" if index.isdigit() else "name", index, len(index))
         elif run == "E" and self.source.startswith(("[", "("), self.at + 1):
             self.add("function", "E", 1)
@@ -232,9 +228,10 @@ class _Lexer:
     def running(self, run: str) -> None:
         """Letters side by side: a name each, unless they look like a word."""
         after = self.source[self.at + len(run) : self.at + len(run) + 1]
-        if self.is_after("^") and run[0] == "T":  # x^Ty: the rest is read on its own
-            self.add("name", "T", 1)
-        elif self.is_after("_") and (after == "_" or self.is_given(run[0])):  # u_bu_b is u_b u_b, R_tq is R_t q
+        alone = self.is_after("^") and (run[0] == "T" or "\\" in self.source)  # x^Ty; in LaTeX x^nk is x^n k
+        if alone or (
+            self.is_after("_") and (after == "_" or self.is_given(run[0]))
+        ):  # u_bu_b is u_b u_b, R_tq is R_t q
             self.add("name", run[0], 1)
         elif self.is_after("_", "{") and len(run) > 2 and after == "}":
             self.add("name", run, len(run))
@@ -273,7 +270,7 @@ class _Lexer:
         start = self.at - length
         if self.last() == ("open", "("):
             self.ghosts.add(self.parentheses.get(self.found.pop().span.stop - 1, -1))
-        self.found.append(Word("reason", "since", Span(start, self.at), True))
+        self.found.append(Word("reason", "since", t.Span(start, self.at), True))
         self.spaced = True
 
     # Commands
@@ -431,7 +428,7 @@ class _Lexer:
             self.skip(inside.index(word))
             self.single(name, word)
             if self.found and self.found[-1].span.start > start:
-                self.found[-1] = replace(self.found[-1], span=Span(start, stop))
+                self.found[-1] = replace(self.found[-1], span=t.Span(start, stop))
             self.at = stop
         else:
             self.ghosts.add(stop - 1)
@@ -539,7 +536,7 @@ class _Lexer:
         """½, in brackets of its own."""
         if self.last()[0] == "number":
             self.fail("a number before a fraction can mean a sum or a product", 1, "write + or * between them")
-        place = Span(self.at, self.at + 1)
+        place = t.Span(self.at, self.at + 1)
         for kind, text in (("open", "("), ("number", over), ("sign", "/"), ("number", under), ("close", "(")):
             self.found.append(Word(kind, text, place, self.spaced and kind == "open"))
         self.at += 1
@@ -653,7 +650,7 @@ def _lines(found: list[Word], pairs: dict[int, int]) -> list[Word]:
         if word.kind != "soft":
             kept.append(word)
         elif place > until and not hard and kept and _breaks(found, place + 1, pairs, kept[-1]):
-            kept.append(Word("line", "line", Span(word.span.start, word.span.start)))
+            kept.append(Word("line", "line", t.Span(word.span.start, word.span.start)))
     return kept
 
 

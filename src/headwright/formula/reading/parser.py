@@ -330,7 +330,8 @@ class Parser:
         while not found or (self.aside is None and self.sees("+", "-")):
             sign = self.take() if self.sees("+", "-") else None
             node = self.term()
-            found.append(_signed(sign, node) if sign else node)
+            again = isinstance(node, t.Dots) and found and isinstance(found[-1], t.Negative)  # - x_1 - ... - x_n
+            found.append(_signed(sign, node) if sign and not again else node)
         return found
 
     def term(self) -> t.Node:

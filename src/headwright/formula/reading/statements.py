@@ -365,6 +365,12 @@ def _bounded(left: t.Node, sign: str, right: t.Node) -> tuple[t.Node, list[t.Nod
     return None
 
 
+def for_every(link: t.Relation) -> t.Node:
+    """x > max_i y_i as x > y_i for all i; anything else as it stands."""
+    found = _bounded(link.terms[0], link.comparisons[0], link.terms[1])
+    return link if found is None else t.Quantified(found[0], tuple(found[1]), span=link.span)
+
+
 def _positive(term: t.Node) -> t.Node:
     return term.body if isinstance(term, t.Negative) else term
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,14 +10,14 @@ from typing import Any
 from headwright.check.answer import Answer, MisfitError, Said, full_name
 from headwright.check.decision import EMPTY, Decision
 from headwright.check.exercise import Exercise, Keys, parsed
-from headwright.check.judging import Claim, Judged, at, contrasted, judged, plain_number, shown
-from headwright.check.reading.discourse import Read
+from headwright.check.judging import Claim, Judged, at, claims, contrasted, judged, plain_number, shown
 from headwright.check.scalars import Scalar
 from headwright.check.scalars.numbers import Symbol, shown_name
 from headwright.check.settings.keys.advice import advice
 from headwright.check.settings.keys.chance import shaken
 from headwright.check.settings.keys.conditions import assuming, stated
 from headwright.check.settings.keys.deciding import Decider, Finding
+from headwright.check.settings.keys.indices import spelt
 from headwright.check.settings.keys.laws import drawn_as_moments, speaks_of_moments, variance_named
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
@@ -31,8 +31,8 @@ from headwright.check.settings.keys.scene import (
     score_name,
 )
 from headwright.check.verdict import Verdict
+from headwright.formula import tree as t
 from headwright.formula.show import plain
-from headwright.formula.tree import Bond, Call, Logic, Name, Node, Norm, Relation, mapped, walk
 
 
 def described(finding: Finding) -> str:
@@ -131,7 +131,7 @@ def _names(value: object) -> frozenset[str]:
 def _others(finding: Finding, values: Mapping[str, Fraction], free: list[str]) -> str:
     """': the other eight keys share 66% of the weight', where a pattern is spoken of and all is known."""
     scene = finding.scene
-    spoken = any(isinstance(n, Name) and n.base in ("alpha", "c") for n in walk(finding.link))
+    spoken = any(isinstance(n, t.Name) and n.base in ("alpha", "c") for n in t.walk(finding.link))
     if not spoken or free or len(scene.queries) > 1:
         return ""
     try:
@@ -163,31 +163,6 @@ def argument(scene: Scene) -> str:
     return "; ".join(said)
 
 
-def without_sets(found: Read, exercise: Exercise) -> Read:
-    """The same with i <= m for 'i in S', and m for |S|, where the exercise calls the first m indices S."""
-    first = None if exercise.keys is None else exercise.keys.first
-    if first is None or not first.set:
-        return found
-    called, size = Name(first.set), Name(first.size)
-
-    def spelt(node: Node) -> Node:
-        match node:
-            case Bond("in", left, right) if right == called:
-                return Relation((left, size), ("<=",), span=node.span)
-            case Logic("not", (Bond("in", left, right),)) if right == called:
-                return Relation((left, size), (">",), span=node.span)
-            case Norm(body) if body == called:
-                return size
-            case _:
-                return mapped(node, spelt)
-
-    statements = []
-    for one in found.statements:
-        under, perhaps = (tuple(map(spelt, nodes)) for nodes in (one.under, one.perhaps))
-        statements.append(replace(one, node=one.node and spelt(one.node), under=under, perhaps=perhaps))
-    return replace(found, statements=tuple(statements))
-
-
 COUNTED = 1e6  # keys that are told by their number
 NO_CASE = "it speaks of no case that can occur"
 CONTINUOUS = "the pattern is continuous in the keys: as the noise vanishes, the probability of all this tends to 1"
@@ -201,7 +176,7 @@ class KeysSetting:
     setting: Keys
     whole = False
 
-    def gives(self, name: Name) -> bool:
+    def gives(self, name: t.Name) -> bool:
         """Whether the exercise gives this name."""
         noisy = self.setting.noise == "vanishing" and full_name(name) == VARIANCE
         return noisy or opening(self.exercise, self.setting).gives(name)
@@ -212,11 +187,11 @@ class KeysSetting:
         if self.setting.noise == "vanishing":
             scene = scene.defining(variance_named((said.node for said in answer.claims), scene))
         self._check_fair(scene)
-        decider, doubts = stated(Decider(scene), answer.conditions)
-        claims = tuple(replace(said, node=drawn_as_moments(said.node)) for said in answer.claims)
+        decider, doubts = stated(Decider(scene), [_spelt(said, scene) for said in answer.conditions])
+        claims = tuple(_spelt(replace(said, node=drawn_as_moments(said.node)), scene) for said in answer.claims)
         readings: tuple[str, ...] = ()
         if self.exercise.condition:
-            decider, claims, readings, more = assuming(decider, claims, terse=answer.terse)
+            decider, claims, readings, more = assuming(decider, claims)
             doubts += more
         conditions = tuple(
             judged(Claim(one.link, "condition", one.said), one.decision, one.decision.reason) for one in doubts
@@ -226,7 +201,8 @@ class KeysSetting:
     def _scene(self, answer: Answer) -> Scene:
         given = {name: parsed(source) for name, source in self.exercise.definitions.items()}
         own = {name: said.node for name, said in answer.definitions.items()}
-        return opening(self.exercise, self.setting).defining({**given, **own})
+        scene = opening(self.exercise, self.setting).defining({**given, **own})
+        return scene.defining({name: spelt(node, scene) for name, node in own.items()})
 
     def _check_fair(self, scene: Scene) -> None:
         """A query is chosen before chance decides on the lengths: it must not depend on them."""
@@ -237,7 +213,7 @@ class KeysSetting:
                 directions = [*self.setting.directions, *(f"{letter}_i" for letter in self.setting.also)]
                 raise MisfitError(
                     f"{head} depends on {' and '.join(sorted(spoken & random))}, which is random",
-                    Name(head),
+                    t.Name(head),
                     fix=f"use the directions instead: {', '.join(directions)}",
                 )
 
@@ -256,10 +232,10 @@ class KeysCourt:
     def decide(self, claim: Claim) -> list[Judged]:
         """One part for every case of a claim."""
         decider = self.decider
-        spoken = walk(claim.node) if claim.role == "goal" and isinstance(claim.node, Relation) else ()
-        if any(isinstance(part, Call) and part.function == "P" for part in spoken):
+        spoken = t.walk(claim.node) if claim.role == "goal" and isinstance(claim.node, t.Relation) else ()
+        if any(isinstance(part, t.Call) and part.function == "P" for part in spoken):
             decider = decider.under(*(parsed(source) for source in self.setting.given))
-        findings = list(decider.findings(claim))
+        findings = [one for plainly in _each(claim, decider.scene) for one in decider.findings(plainly)]
         if not findings:
             return [judged(claim, Decision("undecided", NO_CASE), NO_CASE)]
         if any(one.decision.word == "proved" for one in findings):  # of keys that there are none of, nothing is said
@@ -268,7 +244,7 @@ class KeysCourt:
 
     def advised(self, verdict: Verdict, judgements: Sequence[Judged]) -> Verdict:
         """With thresholds, probabilities and pictures."""
-        if verdict.word == "no answer" and self.exercise.asks_in_vain(self.decider.scene.definitions, condition=False):
+        if verdict.word == "missing":
             return verdict
         more: dict[str, Any] = advice(self.exercise, self.decider, judgements)
         readings = list(self.readings)
@@ -277,6 +253,21 @@ class KeysCourt:
         before = argument(self.decider.scene) if verdict.word == "proved" else ""
         reason = "; ".join(said for said in (before, verdict.reason, *readings) if said)
         return replace(verdict, reason=reason, **more)
+
+
+def _spelt(said: Said, scene: Scene) -> Said:
+    return replace(said, node=spelt(said.node, scene))
+
+
+def _each(claim: Claim, scene: Scene) -> Iterator[Claim]:
+    """The claim without sets of indices: one for each index of a set that is listed."""
+    node = t.said_under(claim.link, claim.under)
+    plainly = spelt(node, scene)
+    if plainly == node:
+        yield claim
+        return
+    for one in claims(plainly, claim.role, claim.said):
+        yield replace(one, negated=claim.negated)
 
 
 def _judged(finding: Finding, claim: Claim) -> Judged:
