@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick test test-all bench fuzz mutants clean
+.PHONY: help demo proof lab site lint quick test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -80,6 +80,10 @@ test: lint $(VENV)/models.stamp  ## everything but the slow tests; ends with pyt
 
 test-all: lint $(VENV)/more-models.stamp  ## everything
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+attack: $(VENV)/models.stamp  ## try to get false certificates accepted: 20,000 mutants of each kind (an hour on two cores)
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.referee --resume out/attack.jsonl --out out/attack.txt
 
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
 	@$(BIN)/python -m bench

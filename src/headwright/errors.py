@@ -26,6 +26,16 @@ class FullyMaskedError(InputError):
     """
 
 
+class ContradictionError(HeadwrightError):
+    """A witness or an instance contradicts what was proved: an error of Headwright's own, exit code 4.
+
+    Nothing may be printed as proved. It is no InputError, so that nothing takes it for a refusal.
+
+    >>> issubclass(ContradictionError, InputError)
+    False
+    """
+
+
 def install_line(extra: str) -> str:
     """How to get the libraries of an extra. No registry has Headwright, so it is a line for a clone of it.
 
