@@ -56,12 +56,13 @@ def test_each_part_has_its_own_verdict(exercise: str, text: str, words: list[str
         ("energy", r"$\|A\|_F^2 = \|U S V^\top\|_F^2 = \|S\|_F^2 = \sum_i \sigma_i^2$", "proved"),
         ("energy", r"$\|A\|_F^2 = \sum_i \sigma_i^2$", "missing"),  # it restates what is to be shown
         ("energy", r"$\|A\|_F^2 = \operatorname{tr}(A)^2 = \sum_i \sigma_i^2$", "refuted"),
-        ("energy", r"$\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(V \Sigma^2 V^\top) = \sum_i \sigma_i^2$ "
-         r"with $A = U \Sigma V^\top$", "proved"),
+        ("energy", r"$\|A\|_F^2 = \operatorname{tr}(A^\top A) = \operatorname{tr}(V \Sigma^2 V^\top) "
+         r"= \sum_i \sigma_i^2$ with $A = U \Sigma V^\top$", "proved"),
         ("permutation", r"$PQ = QP$, $Z_p = PZ$", "refuted"),
         ("permutation", r"$Z_p = PZ$", "missing"),
         ("kth-singular-value", r"Suppose it were false. Then $\sigma_k^2 > \|A\|_F^2/k$. Contradiction.", "undecided"),
-        ("kth-singular-value", r"$\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_k^2$. Remark: $\sigma_d = 1$.", "proved"),
+        ("kth-singular-value", r"$\|A\|_F^2 \ge \sum_{i \le k} \sigma_i^2 \ge k \sigma_k^2$. Also $\sigma_d = 1$.",
+         "proved"),
     ],
 )  # fmt: skip
 def test_a_derivation_is_a_path_of_true_steps(exercise: str, text: str, word: str) -> None:

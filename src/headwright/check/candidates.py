@@ -16,7 +16,7 @@ from headwright.check.answer import Said, about_parameters, comparisons, full_na
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.names import Names, names_on_the_left, tends
 from headwright.check.settings.keys.conditions import states_condition
-from headwright.check.text import Statement, is_index
+from headwright.check.text import Statement
 from headwright.formula import tree as t
 
 QUOTED, WORDED, NEUTRAL, NAMED = 0, 1, 2, 3  # ranks of candidates
@@ -336,9 +336,9 @@ class _Sorter:
             elif one.role != "condition":
                 contents.by_case.append(made)
         for part in under:
-            if isinstance(part, t.Relation) and any(self.names.chosen(part)):
-                if not any(other.text == one.text and said.node == part for said, other in contents.bounds):
-                    self._bound(one, part)
+            known = any(other.text == one.text and said.node == part for said, other in contents.bounds)
+            if isinstance(part, t.Relation) and any(self.names.chosen(part)) and not known:
+                self._bound(one, part)
         if len(terms) > 2:  # q = a = b: q is a, and that a = b is a claim
             rest = t.Relation(terms[1:], link.comparisons[1:], span=link.span)
             self._claim(one, rest, under)
@@ -509,6 +509,3 @@ def _is_sign(node: t.Node) -> bool:
             return value == 0
         case _:
             return False
-
-
-__all__ = ["Candidate", "Claimed", "Contents", "Definition", "candidates", "is_index", "relevant", "sorted_out"]

@@ -15,9 +15,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwright.check.answer import Answer, MisfitError, given_numbers
-from headwright.check.candidates import Claimed, Contents, candidates, sorted_out
-from headwright.check.exercise import Exercise, parsed
+from headwright.check.answer import Answer, MisfitError, full_name, given_numbers
+from headwright.check.candidates import Contents, candidates, sorted_out
+from headwright.check.exercise import Exercise
 from headwright.check.goals import (
     Tried,
     blank_part,
@@ -96,12 +96,12 @@ class _Checked:
             tried = [try_candidate(exercise, one, contents, self.opened, self.described) for one in found_here]
             asked += object_parts(exercise, contents, tried)
         if exercise.condition:
-            parts, tried = condition_parts(exercise, contents, self.opened, said)
+            parts, tried = condition_parts(contents, self.opened, said)
             asked += parts
         if tried:
             line = asked[0].line
             chosen = next((one for one in tried if one.line == line and one.answer is not None), None)
-        base = chosen.answer if chosen is not None and chosen.answer is not None else reading(exercise, {}, contents)
+        base = chosen.answer if chosen is not None and chosen.answer is not None else reading({}, contents)
         full = base if exercise.condition and chosen is not None else replace(base, claims=said)
         try:
             bench = self.opened(full)
@@ -117,7 +117,7 @@ class _Checked:
             asked += self._claimed(found, bench)
         if not asked:
             asked = [Asked("answer", "undecided", 0, "", found[0].reason if found else "nothing was read")]
-        formulas = self._formulas(found, tried, chosen)
+        formulas = self._formulas(found, tried)
         word = overall(asked)
         verdict = Verdict(word, _headline(asked, tried), tuple(asked), formulas)
         judged: Sequence[Judged] = chosen.judged if chosen is not None else ()
@@ -145,21 +145,18 @@ class _Checked:
 
     def _elsewhere(self, one: Finding) -> bool:
         """Whether a claim is about a given name that was defined anew."""
-        named = set(self.exercise.redefines)
-        for part in one.claimed.under:
-            if isinstance(part, t.Relation) and isinstance(part.terms[0], t.Name):
-                if self.exercise.tokens is not None and _full(part.terms[0]) in named and one.status != "false":
-                    return True
-        return False
+        given = self.exercise.redefines if self.exercise.tokens is not None and one.status != "false" else ()
+        changed = [part.terms[0] for part in one.claimed.under if isinstance(part, t.Relation)]
+        return any(isinstance(name, t.Name) and full_name(name) in given for name in changed)
 
     def _spoken(self) -> frozenset[str]:
         """The names of the answer's own of which it says something."""
         contents = self.contents
         nodes = [one.value for one in (*contents.own, *contents.asked)] + [said.node for said, _ in contents.bounds]
         nodes += [one.node for one, _ in contents.conditions]
-        return frozenset(_full(name) for node in nodes for name in t.every_name(node))
+        return frozenset(full_name(name) for node in nodes for name in t.every_name(node))
 
-    def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried], chosen: Tried | None) -> tuple[Formula, ...]:
+    def _formulas(self, found: Sequence[Finding], tried: Sequence[Tried]) -> tuple[Formula, ...]:
         """Every formula with its status, in order."""
         contents = self.contents
         listed: list[tuple[int, Formula]] = []
@@ -169,18 +166,16 @@ class _Checked:
 
         for each in found:
             add(each.claimed.statement, each.formula)
-        by_line = {one.line: one for one in tried}
+        words = {one.line: one.word for one in tried}
         for definition in contents.asked:
             one = definition.statement
-            if definition.rank == 0 and one.kind == "turned":
-                continue
-            known = by_line.get(one.line)
-            status = {"proved": "true"}.get(known.word, "open") if known is not None else "open"
-            add(one, Formula(one.line, one.text, "true" if status == "true" else "open", "definition", False))
+            if definition.rank > 0 or one.kind != "turned":
+                proven: Status = "true" if words.get(one.line) == "proved" else "open"
+                add(one, Formula(one.line, one.text, proven, "definition", False))
         for definition in (*contents.own, *contents.by_case):
             one = definition.statement
             add(one, Formula(one.line, one.text, "true", "definition", False))
-        for said, one in contents.bounds:
+        for _, one in contents.bounds:
             if one.role != "size":
                 add(one, Formula(one.line, one.text, "true", "condition", False))
         for definition in contents.examples:
@@ -192,8 +187,8 @@ class _Checked:
             add(one, Formula(one.line, one.text, "true", "given", False))
         for claimed, _ in contents.conditions:
             one = claimed.statement
-            word = next((each.word for each in tried if each.line == one.line), "undecided")
-            status: Status = "quoted" if one.kind == "turned" else "true" if word == "proved" else "open"
+            status: Status = "quoted" if one.kind == "turned" else "open"
+            status = "true" if words.get(one.line) == "proved" and status == "open" else status
             add(one, Formula(one.line, one.text, status, "condition", False))
         for one in contents.unread:
             reason = "" if one.problem is None else str(one.problem)
@@ -210,18 +205,12 @@ class _Checked:
 _WORSE = {"false": 0, "open": 1, "quoted": 2, "true": 3}
 
 
-def _full(name: t.Name) -> str:
-    from headwright.check.answer import full_name
-
-    return full_name(name)
-
-
 def _headline(asked: Sequence[Asked], tried: Sequence[Tried]) -> str:
     """The reason of the part that decides."""
     parts = [one for one in asked if not one.optional] or list(asked)
     for word in ("refuted", "missing", "undecided", "proved"):
         chosen = next((one for one in parts if one.word == word), None)
-        if chosen is not None and (word != "missing" or all(one.word == "missing" for one in parts) or True):
+        if chosen is not None:
             used = [each.decision.used for one in tried for each in one.judged] if word == "proved" else []
             by = by_what(*sorted({one for one in used if one})) if used else ""
             return f"{chosen.reason}{by}"
@@ -262,6 +251,3 @@ def _in_their_names(verdict: Verdict) -> Verdict:
     curve = None if verdict.curve is None else replace(verdict.curve, words=plainly(verdict.curve.words))
     told = {name: plainly(getattr(verdict, name)) for name in ("reason", "threshold", "suggestion", "hint")}
     return replace(verdict, asked=asked, formulas=formulas, curve=curve, **told)
-
-
-_ = (Claimed, parsed)

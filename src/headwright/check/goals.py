@@ -9,6 +9,7 @@ derivation  true steps that lead from one side to the other, none of which is wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -44,6 +45,7 @@ from headwright.formula.show import latex, plain
 from headwright.formula.tree import (
     Call,
     Comparison,
+    Listing,
     Logic,
     Name,
     Node,
@@ -101,15 +103,15 @@ def try_candidate(
     line, shown = candidate.statements[0].line, _shown(candidate)
     values = [one.value for _, found in candidate.cases for one in found.values()]
     own = {one.name for one in contents.own}
-    words = (full_names(*values) & described) - own - set(exercise.answer)
-    if words and exercise.matrices is not None and not words <= set(exercise.matrices.shapes):
-        return Tried("undecided", f"{min(words)} is described in words", line, shown, candidate.rank)
+    vague = (full_names(*values) & described) - own - set(exercise.answer)
+    if vague and exercise.matrices is not None and not vague <= set(exercise.matrices.shapes):
+        return Tried("undecided", f"{min(vague)} is described in words", line, shown, candidate.rank)
     judged: list[Judged] = []
     words: list[Word] = []
     answer: Answer | None = None
     reason, counterexample = "", None
     for case, definitions in candidate.cases:
-        answer = reading(exercise, definitions, contents)
+        answer = reading(definitions, contents)
         try:
             bench = opened(answer)
             doubts = [one for one in bench.court.conditions if one.decision.word != "proved"]
@@ -129,11 +131,27 @@ def try_candidate(
         left = _uncovered(exercise, candidate, bench)
         if left:
             word, reason = "undecided", left
-    first = reading(exercise, candidate.cases[-1][1], contents)
+    bounds = _unread_bound(values, contents) if word == "proved" else None
+    if bounds is not None:
+        word, reason = "undecided", f"line {bounds.line} was not read, and may bound a name in it"
+    first = reading(candidate.cases[-1][1], contents)
     return Tried(word, reason, line, shown, candidate.rank, counterexample, tuple(judged), first)
 
 
-def reading(exercise: Exercise, definitions: Mapping[str, Definition], contents: Contents) -> Answer:
+_FIRST_NAME = re.compile(r"\s*\\?([A-Za-z]+)\s*(?![\s_^'({[A-Za-z])")
+
+
+def _unread_bound(values: Sequence[Node], contents: Contents) -> Statement | None:
+    """A formula that cannot be read and begins with a name of the object's: it may say how that is chosen."""
+    used = full_names(*values)
+    for one in contents.unread:
+        found = _FIRST_NAME.match(one.text)
+        if found is not None and found[1] in used:
+            return one
+    return None
+
+
+def reading(definitions: Mapping[str, Definition], contents: Contents) -> Answer:
     """The answer under one choice of what was asked for."""
     named = {one.name: one.said for one in contents.own}
     named |= {name: one.said for name, one in definitions.items()}
@@ -269,18 +287,16 @@ def _indirectly(name: str, contents: Contents) -> Claimed | None:
                 mine = full_names(side) - {"e", "pi"}
                 if mine == {name} and name not in full_names(other) and side != other:
                     return one
-    for one in contents.unread:
-        if one.text.lstrip("\\ {$").startswith(name.split("_")[0]) and "=" in one.text:
-            return Claimed(one, Name(name))
+    for unread in contents.unread:
+        if unread.text.lstrip("\\ {$").startswith(name.split("_")[0]) and "=" in unread.text:
+            return Claimed(unread, Name(name))
     return None
 
 
 # Conditions.
 
 
-def condition_parts(
-    exercise: Exercise, contents: Contents, opened: Open, claims: tuple[Said, ...]
-) -> tuple[list[Asked], list[Tried]]:
+def condition_parts(contents: Contents, opened: Open, claims: tuple[Said, ...]) -> tuple[list[Asked], list[Tried]]:
     """A condition on scores under which the goals hold."""
     tried: list[Tried] = []
     seen: list[Node] = []
@@ -296,7 +312,7 @@ def condition_parts(
             tried.append(Tried("undecided", reason, statement.line, latex(one.node), rank))
             continue
         condition = Said(one.node, statement.text, statement.line)
-        base = reading(exercise, {}, contents)
+        base = reading({}, contents)
         answer = replace(base, claims=(condition,))
         try:
             bench = opened(answer)
@@ -313,9 +329,9 @@ def condition_parts(
     if tried:
         return [best(tried, "condition")], tried
     if contents.conditions:
-        one = contents.conditions[-1][0].statement
-        reason = f"line {one.line} may be the answer: it is only quoted"
-        return [Asked("condition", "undecided", one.line, one.text, reason)], []
+        last = contents.conditions[-1][0].statement
+        reason = f"line {last.line} may be the answer: it is only quoted"
+        return [Asked("condition", "undecided", last.line, last.text, reason)], []
     reason = "no formula states a condition on the scores: write one on k_j^T q and k_i^T q"
     return [Asked("condition", "missing", 0, "", reason)], []
 
@@ -340,7 +356,7 @@ def blank_part(
         link = _filling(exercise, blank, one)
         if link is not None and (blank.case is None or _covers(one, parsed(blank.case))):
             rank = NEUTRAL if one.claimed.statement.kind == "neutral" or one.claimed.statement.display else NEUTRAL - 1
-            filled.append((rank, one, _says(exercise, bench, one, link)))
+            filled.append((rank, one, _says(exercise, bench, one)))
     told = [(rank, one) for rank, one, says in filled if one.status == "false" or says]
     if not told:
         why = "this would be true in any case" if filled else f"no formula says what {plain(parsed(blank.of[0]))} is"
@@ -390,7 +406,7 @@ def _filling(exercise: Exercise, blank: Blank, one: Finding) -> Relation | None:
         body = unquantified(body)
         if not isinstance(body, Relation):
             continue
-        spread = [link for link in comparisons(body)] if len(body.terms) == 2 else []
+        spread = list(comparisons(body)) if len(body.terms) == 2 else []
         for chain in [body, *spread]:
             for side, others in ((chain.terms[0], chain.terms[1:]), (chain.terms[-1], chain.terms[-2::-1])):
                 if side not in shapes and not any(_listed(side, shape) for shape in shapes):
@@ -414,8 +430,6 @@ def _filled(exercise: Exercise, blank: Blank, one: Finding) -> bool:
 
 
 def _listed(side: Node, shape: Node) -> bool:
-    from headwright.formula.tree import Listing
-
     return isinstance(side, Listing) and shape in side.items
 
 
@@ -446,7 +460,7 @@ def _covers(one: Finding, case: Node) -> bool:
     return True
 
 
-def _says(exercise: Exercise, bench: Bench, one: Finding, link: Relation) -> bool:
+def _says(exercise: Exercise, bench: Bench, one: Finding) -> bool:
     """Whether a true formula would be false were the question idle."""
     if not one.judged or exercise.condition:
         return True
@@ -691,7 +705,3 @@ def _steps(node: Node) -> Iterator[Relation]:
                 yield from _steps(item)
         case Quantified(body, conditions) if all(isinstance(part, Name) for part in conditions):
             yield from _steps(body)  # under a condition, it leads from one side to the other in some cases only
-
-
-__all__ = ["Tried", "best", "blank_part", "condition_parts", "derivation_part", "object_parts", "proves", "reading",
-           "statement_part", "try_candidate"]  # fmt: skip

@@ -63,8 +63,9 @@ class Bench:
     def opened(cls, exercise: Exercise, setting: Setting, answer: Answer, seed: int) -> Bench:
         """The court under this reading."""
         court = setting.opened(answer)
-        replayed = replace(answer, claims=tuple(one for one in answer.claims if not one.follows))
-        return cls(exercise, setting, replayed, court, seed)
+        scores = {name: said.node for name, said in answer.definitions.items() if t.speaks_of(said.node, "q")}
+        claims = [replace(one, node=_in_scores(one.node, scores)) for one in answer.claims if not one.follows]
+        return cls(exercise, setting, replace(answer, claims=tuple(claims)), court, seed)
 
     def decided(self, asked: Iterable[Claim]) -> list[Judged]:
         """Claims decided, and replayed."""
@@ -111,6 +112,13 @@ class Bench:
         """What the exercise asks of the object."""
         asked = [claim for source in self.exercise.goals for claim in self.claims(parsed(source), "goal")]
         return self.decided(replace(claim, under=(*claim.under, *under)) for claim in asked)
+
+
+def _in_scores(node: t.Node, scores: Mapping[str, t.Node]) -> t.Node:
+    """A condition with scores in place of the names that are defined by them."""
+    for name, value in scores.items():
+        node = t.put(node, name, value)
+    return node
 
 
 def _in_an_instance(one: Judged) -> bool:

@@ -231,7 +231,8 @@ def _two_places(statements: Sequence[Statement], exercise: Exercise) -> dict[str
     nodes = [node for one in statements for node in (one.node, *one.under, *one.earlier) if node is not None]
     rows = {setting.rows, *(other for other, given in exercise.also.items() if given == setting.rows)}
     places = {full_name(n.index) for n in t.every_name(*nodes) if n.base in rows and isinstance(n.index, t.Name)}
-    set_to = {full_name(name) for one in statements if isinstance(one.node, t.Relation) and one.role == "claim" and not one.under
+    set_to = {full_name(name) for one in statements
+              if isinstance(one.node, t.Relation) and one.role == "claim" and not one.under
               for link in comparisons(one.node) if link.comparisons == ("=",)
               for name in link.terms if isinstance(name, t.Name)}  # fmt: skip
     bound = {part.index for node in nodes for part in t.walk(node) if isinstance(part, t.BigSum | t.BigCall)}

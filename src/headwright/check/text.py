@@ -143,7 +143,8 @@ def _trail(tokens: Sequence[Token], at: int) -> list[str]:
 
 _AS_ONE = {
     ("as", "long", "as"): "if", ("as", "soon", "as"): "if", ("in", "the", "event"): "if", ("in", "case"): "if",
-    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the", ("its", "only"): "its",
+    ("on", "the", "event"): "if", ("provided", "that"): "if", ("such", "that"): "with", ("the", "only"): "the",
+    ("its", "only"): "its",
     ("so", "long", "as"): "if", ("if", "and", "only", "if"): "iff", ("for", "which"): "with", ("that", "is"): "i.e.",
 }  # fmt: skip
 
@@ -258,7 +259,8 @@ _SIGNS = {
     "is": "=", "are": "=", "equals": "=", "is equal to": "=", "becomes": "=", "is at most": r"\le",
     "is at least": r"\ge", "is less than": "<", "is smaller than": "<", "is below": "<", "is larger than": ">",
     "is greater than": ">", "is above": ">", "is much larger than": r"\gg", "is about": r"\approx",
-    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to", "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
+    "is close to": r"\approx", "implies": r"\implies", "implies that": r"\implies", "tends to": r"\to",
+    "goes to": r"\to", "approaches": r"\to", "converges to": r"\to", "tend to": r"\to",
 }  # fmt: skip
 _NOT_SUBJECTS = frozenset(
     ("of", "in", "for", "to", "from", "by", "on", "at", "between", "than", "with", "against", "over", "key", "token",
@@ -267,12 +269,15 @@ _NOT_SUBJECTS = frozenset(
 
 
 _COMPARED = re.compile(
-    r"(?:is|are|must be|should be|has to be|have to be) (?:(?P<much>much|significantly|far|considerably|substantially|a lot) )?"
+    r"(?:is|are|must be|should be|has to be|have to be) (?:(?P<much>much|significantly|far|considerably|a lot) )?"
     r"(?:(?P<more>larger|greater|bigger|higher)|(?P<less>smaller|less|lower)) than(?P<rest>(?: \w+)*)"
-    r"|(?:is|must be|should be|has to be) (?:very |very much )?(?P<large>large) (?:relative to|compared (?:to|with))(?P<also>(?: \w+)*)"
+    r"|(?:is|must be|should be|has to be) (?:very )?(?P<large>large) (?:relative to|compared (?:to|with))"
+    r"(?P<also>(?: \w+)*)"
 )
-_SCORES = frozenset(("dot", "product", "products", "score", "scores", "inner", "scalar", "all", "any", "every", "each", "the",
-                     "that", "those", "other", "others", "remaining", "of", "ones"))  # fmt: skip
+_SCORES = frozenset(
+    ("dot", "product", "products", "score", "scores", "inner", "scalar", "all", "any", "every", "each", "the", "that",
+     "those", "other", "others", "remaining", "of", "ones")
+)  # fmt: skip
 
 
 def _sign(phrase: str) -> str | None:
@@ -326,8 +331,8 @@ _FILL = frozenset(
     ("the", "other", "others", "remaining", "index", "indices", "number", "numbers", "integer", "integers", "fixed",
      "constant", "scalar", "real", "positive", "value", "values", "sufficiently", "enough", "parameter", "two", "three",
      "factor", "that", "of", "choice", "arbitrary", "different", "large", "big", "huge", "small", "tiny", "and", "very",
-     "arbitrarily", "non-negative", "dot", "product", "inner", "score", "scores", "weight", "weights", "query", "vector",
-     "matrix", "ratio", "norm", "length", "temperature", "sum", *_EVERY, *_SOME)
+     "arbitrarily", "non-negative", "dot", "product", "inner", "score", "scores", "weight", "weights", "query",
+     "vector", "matrix", "ratio", "norm", "length", "temperature", "sum", *_EVERY, *_SOME)
 )  # fmt: skip
 _THINGS = frozenset(
     ("key", "keys", "token", "tokens", "head", "heads", "values", "value", "cases", "positions", "queries", "others")
@@ -335,8 +340,8 @@ _THINGS = frozenset(
 _CHOOSING = frozenset(("we", "i", "one", "you", "take", "took", "choose", "chose", "set", "put", "let", "use", "used"))
 _HARMLESS = frozenset(
     ("this", "these", "such", "choice", "choices", "reason", "same", "instance", "example", "our", "my", "general",
-     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives", "first", "second", "third",
-     "head", "token", "part", "term", "pair", "take", "choose", "set")
+     "now", "here", "definition", "it", "its", "we", "have", "get", "obtain", "find", "gives", "first", "second",
+     "third", "head", "token", "part", "term", "pair", "take", "choose", "set")
 )  # fmt: skip
 _LARGE, _SMALL = frozenset(("large", "big", "huge")), frozenset(("small", "tiny"))
 _LETS = frozenset(
@@ -537,15 +542,16 @@ class _Heard:
         """'If the key is too short, ...': a condition in words binds what follows."""
         words = [word for word in clause.words if word not in ("and", "but", "so", "then", "also")]
         formulas = any(one.kind in ("formula", "term") for one in self.tokens[clause.start : clause.stop])
-        if words and not formulas and words[0] in ("for", "if", "when", "whenever", "unless", "once"):
-            if not set(words[1:]) <= _HARMLESS | _FILL:
-                self.doubt = " ".join(words[:8])
-                self.reader.clouded = True
-                then = [at for at in range(clause.stop, len(self.tokens)) if self.tokens[at].text == "then"]
-                first = next((at for at in range(clause.stop, len(self.tokens)) if self._is_formula(at)), None)
-                if then and first is not None and first < then[0]:  # 'if one score is the largest, F, then ...'
-                    self.meant = range(first, then[0])
-                    self.doubt = ""
+        if formulas or words[:1] not in (["for"], ["if"], ["when"], ["whenever"], ["unless"], ["once"]):
+            return
+        if not set(words[1:]) <= _HARMLESS | _FILL:
+            self.doubt = " ".join(words[:8])
+            self.reader.clouded = True
+            then = [at for at in range(clause.stop, len(self.tokens)) if self.tokens[at].text == "then"]
+            first = next((at for at in range(clause.stop, len(self.tokens)) if self._is_formula(at)), None)
+            if then and first is not None and first < then[0]:  # 'if one score is the largest, F, then ...'
+                self.meant = range(first, then[0])
+                self.doubt = ""
 
     def _is_formula(self, at: int) -> bool:
         return self.tokens[at].kind == "formula"
@@ -761,8 +767,8 @@ class _Heard:
             every = bool(_EVERY & set(lead))
             others = bool({"other", "others", "remaining"} & set(lead))
             for name in names if bound.some or every or others else ():
-                node = t.Relation((name, OTHERS), ("!=",), span=name.span) if others else name
-                self._bind(node, bound.some and not others, at, "for")
+                bound_to: t.Node = t.Relation((name, OTHERS), ("!=",), span=name.span) if others else name
+                self._bind(bound_to, bound.some and not others, at, "for")
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""
