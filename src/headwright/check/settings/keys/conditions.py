@@ -32,7 +32,7 @@ from headwright.check.settings.keys.scene import (
     is_place,
 )
 from headwright.formula import tree as t
-from headwright.formula.reading.statements import for_every
+from headwright.formula.statements import for_every
 from headwright.formula.show import plain
 
 
