@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from headwright.check.reading.written import Formula
-from headwright.check.sorting import of_formulas, read_answer
 
 from headwright.check.answer import Answer, Said, full_name
 from headwright.check.decision import Decision, Example
@@ -16,10 +14,7 @@ from headwright.check.exercise import load_exercises
 from headwright.check.judging import Claim, Judged, judged
 from headwright.check.replay import looked_at_twice
 from headwright.check.replay.worlds import IntegersWorld, KeysWorld, holds, unit
-<<<<<<< HEAD
 from headwright.errors import ContradictionError
-=======
->>>>>>> w-check
 from headwright.formula import parse
 from headwright.formula.tree import Relation
 from tests.check.settings.bench import check
