@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof lab site lint quick test test-all bench fuzz mutants clean
+.PHONY: help demo proof lab site lint quick test test-all attack bench fuzz mutants clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -40,15 +40,19 @@ $(VENV)/more-models.stamp: $(VENV)/models.stamp
 demo: $(VENV)/core.stamp  ## a tour of what Headwright does; pictures and files go to out/
 	@$(BIN)/headwright tour --out out
 
-# Debian: apt-get install coq libcoq-coquelicot libcoq-interval
-ROCQ := coq libcoq-coquelicot libcoq-interval
-proof:  ## let Rocq's kernel accept the theorems, and print what they rest on
-	@command -v coqc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  apt-get install -qq -y --no-install-recommends $(ROCQ) >/dev/null; } || \
-	  { echo "There is no coqc here: on Debian, apt-get install $(ROCQ)"; exit 1; }
+# Debian: apt-get install $(ROCQ) $(OCAML)
+ROCQ  := coq libcoq-coquelicot libcoq-interval
+OCAML := ocaml-findlib libcoq-core-ocaml-dev libzarith-ocaml-dev libsha-ocaml-dev
+proof:  ## let Rocq's kernel accept the theorems, print what they rest on, and build and try the checker that they prove
+	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null && ocamlfind query -qe coq-core.kernel zarith sha >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get install -qq -y --no-install-recommends $(ROCQ) $(OCAML) >/dev/null; } || \
+	  { echo "There is no coqc or no OCaml here: on Debian, apt-get install $(ROCQ) $(OCAML)"; exit 1; }
 	@[ -d "$$(coqc -where)/user-contrib/Interval" ] || \
 	  { echo "coqc is here, but not the library Interval: on Debian, apt-get install $(ROCQ)"; exit 1; }
 	@sh proofs/assumed.sh
+	@sh proofs/program/build.sh
+	@sh proofs/program/try.sh
 	@if [ -f out/certificate.json ] && [ -x $(BIN)/headwright ]; then \
 	  $(BIN)/headwright verify out/certificate.json --rocq out/certificate.v && \
 	  coqc -Q proofs Headwright out/certificate.v && echo "out/certificate.v: accepted"; fi
@@ -77,6 +81,10 @@ test: lint $(VENV)/models.stamp  ## everything but the slow tests; ends with pyt
 test-all: lint $(VENV)/more-models.stamp  ## everything
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
+attack: $(VENV)/models.stamp  ## try to get false certificates accepted: 20,000 mutants of each kind (an hour on two cores)
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.referee --resume out/attack.jsonl --out out/attack.txt
+
 bench: $(VENV)/test.stamp $(VENV)/bench.stamp  ## measure against the peers, side by side, as ratios with peak memory
 	@$(BIN)/python -m bench
 
@@ -88,4 +96,4 @@ mutants: $(VENV)/test.stamp $(VENV)/mutants.stamp  ## change the checker in ever
 	@$(BIN)/mutmut results
 
 clean:  ## remove what the targets made
-	@rm -rf $(VENV) out mutants
+	@rm -rf $(VENV) out mutants proofs/build

@@ -30,11 +30,25 @@ def _rows() -> list[Contender]:
         ours = f"design, {at}"
         rows.append(Contender(ours, "design", size, repeats=1))
         rows.append(
-            Contender(f"design --fast, {at}", "design", {**size, "fast": True}, repeats=1, peer_of=ours, kind="ours")
+            Contender(
+                f"design --checker float, {at}",
+                "design",
+                {**size, "checker": "float"},
+                repeats=1,
+                peer_of=ours,
+                kind="ours",
+            )
         )
         rows.append(Contender(f"verify, {at}", "verify", size, repeats=1, peer_of=ours, kind="ours"))
         rows.append(
-            Contender(f"verify --fast, {at}", "verify", {**size, "fast": True}, repeats=1, peer_of=ours, kind="ours")
+            Contender(
+                f"verify --checker float, {at}",
+                "verify",
+                {**size, "checker": "float"},
+                repeats=1,
+                peer_of=ours,
+                kind="ours",
+            )
         )
     certain = "design, 2e4 x 64, certain"
     for name, world in WORLDS.items():
@@ -49,15 +63,15 @@ def _rows() -> list[Contender]:
 CONTENDERS = _rows()
 
 
-def design(n: int, d: int, *, fast: bool = False, world: str = "") -> Callable[[], str]:
+def design(n: int, d: int, *, checker: str = "exact", world: str = "") -> Callable[[], str]:
     folder, order = _order(n, d, world)
-    return lambda: _run(folder, "design", *order, *(["--fast"] if fast else []))
+    return lambda: _run(folder, "design", *order, "--checker", checker)
 
 
-def verify(n: int, d: int, *, fast: bool = False) -> Callable[[], str]:
+def verify(n: int, d: int, *, checker: str = "exact") -> Callable[[], str]:
     folder, order = _order(n, d)
-    _run(folder, "design", *order, "--fast")
-    return lambda: _run(folder, "verify", "c.json", "--keys", "K.npy", *(["--fast"] if fast else []))
+    _run(folder, "design", *order, "--checker", "float")
+    return lambda: _run(folder, "verify", "c.json", "--keys", "K.npy", "--checker", checker)
 
 
 def _order(n: int, d: int, world: str = "") -> tuple[Path, list[str]]:

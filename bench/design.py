@@ -47,11 +47,18 @@ def _rows() -> list[Contender]:
         if n <= 100_000 and d == 64:
             rows.append(
                 Contender(
-                    f"verify, trusted, {at}", "check", {**size, "quick": False}, repeats=1, peer_of=ours, kind="ours"
+                    f"verify --checker exact, {at}",
+                    "check",
+                    {**size, "quick": False},
+                    repeats=1,
+                    peer_of=ours,
+                    kind="ours",
                 )
             )
-        rows.append(Contender(f"verify --fast, {at}", "check", {**size, "quick": True}, peer_of=ours, kind="ours"))
-    certain = "verify --fast, 1e+06 x 64"
+        rows.append(
+            Contender(f"verify --checker float, {at}", "check", {**size, "quick": True}, peer_of=ours, kind="ours")
+        )
+    certain = "verify --checker float, 1e+06 x 64"
     rows += [
         Contender(f"the same, {world} on all keys", "check_in_world", {"world": world}, peer_of=certain, kind="ours")
         for world in WORLDS

@@ -2,7 +2,7 @@
 
 A wish is decided if the verdict is not 'undecided'. It is decided wrongly if the referee, a general solver, disagrees:
 it finds a query where design says 'impossible', or none where design says 'designed', or a shorter one; for random
-keys, if a design holds less often in a sample than was proven. Every verdict is verified by the trusted checker.
+keys, if a design holds less often in a sample than was proven. Every verdict is verified by both checkers.
 """
 
 from __future__ import annotations

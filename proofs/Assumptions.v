@@ -1,6 +1,6 @@
 (** What the theorems rest on: printed when this file is built, and held against a list in the tests. *)
 
-From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest Whole.
+From Headwright Require Import Attention Certificate Worlds Heads Texts Rounding Order Exercise Numbers Bounding Checking Shortest Whole Checker.
 
 Print Assumptions gibbs.
 Print Assumptions granted_by_the_others.
@@ -22,5 +22,6 @@ Print Assumptions around_scores.
 
 (** What certificates use, all at once: to look through the libraries of intervals takes a while. *)
 Definition checked :=
-  (granted_correct, granted_alone_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct).
+  (granted_correct, granted_alone_correct, none_shorter_correct, impossible_correct, together_longer_correct, together_impossible_correct, kept_correct, none_smaller_correct, no_matrix_correct,
+   check_sound).
 Print Assumptions checked.

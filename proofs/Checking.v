@@ -57,6 +57,23 @@ Proof.
   nra.
 Qed.
 
+(** The number of what each of n keys may be, in one pass: 0 where none is named. *)
+Fixpoint padded (n : nat) (which : list nat) : list nat :=
+  match n, which with
+  | O, _ => []
+  | S n, [] => 0%nat :: padded n []
+  | S n, w :: which => w :: padded n which
+  end.
+
+Lemma length_padded n which : length (padded n which) = n.
+Proof. revert which. induction n as [|n IH]; intros [|w which]; simpl; try rewrite IH; reflexivity. Qed.
+
+Lemma nth_padded n which i : (i < n)%nat -> nth i (padded n which) 0%nat = nth i which 0%nat.
+Proof.
+  revert which i. induction n as [|n IH]; intros [|w which] [|i] Hi; simpl; try lia; try reflexivity; [|apply IH; lia].
+  rewrite IH by lia. destruct i; reflexivity.
+Qed.
+
 (** Certain keys are those of the tables. *)
 Lemma certain_keys d n e tables k : one_around d n tables (rooms e 1 certain []) k <-> one_of d n tables k.
 Proof.
@@ -190,11 +207,11 @@ Section Statement.
   (** The lowest and the highest score of each key but for that, over D = g sd f e; and how far it may be off. *)
   Definition seen (q : list Z) (rows : list (list Z)) : list (Z * Z * I.type) :=
     let reaches := map (reach q) spreads in
-    map (fun '(i, r) =>
-      let s := spread_at i in
+    map (fun '(w, r) =>
+      let s := nth w spreads nowhere in
       let m := (sn * dot_Z q r)%Z in
-      (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), nth (nth i which 0%nat) reaches (reach q nowhere))%Z)
-      (combine (seq 0 n) rows).
+      (Z.min (low s * m) (high s * m), Z.max (low s * m) (high s * m), nth w reaches (reach q nowhere))%Z)
+      (combine (padded n which) rows).
 
   (** What competes with target a at worst. *)
   Definition against (q : list Z) (rows : list (list Z)) (a : nat) : I.type :=
@@ -251,7 +268,7 @@ Section Statement.
   Qed.
 
   Lemma length_seen q rows : length rows = n -> length (seen q rows) = n.
-  Proof. intros L. unfold seen. rewrite map_length, combine_length, seq_length, L. apply Nat.min_id. Qed.
+  Proof. intros L. unfold seen. rewrite map_length, combine_length, length_padded, L. apply Nat.min_id. Qed.
 
   Lemma nth_seen q rows i : length rows = n -> (i < n)%nat ->
     nth i (seen q rows) (0%Z, 0%Z, I.zero) =
@@ -260,9 +277,9 @@ Section Statement.
        reach q (spread_at i))%Z.
   Proof.
     intros L Hi. unfold seen.
-    set (F := fun '(i, r) => _).
-    rewrite (nth_indep _ (0%Z, 0%Z, I.zero) (F (0%nat, []))) by (rewrite map_length, combine_length, seq_length, L, Nat.min_id; exact Hi).
-    rewrite map_nth, combine_nth by (rewrite seq_length; symmetry; exact L). rewrite seq_nth by exact Hi. unfold F. simpl.
+    set (F := fun '(w, r) => _).
+    rewrite (nth_indep _ (0%Z, 0%Z, I.zero) (F (0%nat, []))) by (rewrite map_length, combine_length, length_padded, L, Nat.min_id; exact Hi).
+    rewrite map_nth, combine_nth by (rewrite length_padded; symmetry; exact L). rewrite nth_padded by exact Hi. unfold F. simpl.
     rewrite map_nth. reflexivity.
   Qed.
 

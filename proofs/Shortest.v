@@ -37,9 +37,9 @@ Section Shortest.
     (dot_Z (shift m) (shift m) * (g * g) <=? ball s * (e * r) * (ball s * (e * r)))%Z && (dot_Z (turn m) (turn m) <=? r * r)%Z.
 
   Definition stand_fits (one : nat * stand) : bool :=
-    let '(i, (c, j)) := one in
-    let s := spread_at spreads which i in
-    Nat.ltb j (length moves) && Nat.eqb (of (nth j moves unmoved)) (nth i which 0%nat) &&
+    let '(w, (c, j)) := one in
+    let s := nth w spreads nowhere in
+    Nat.ltb j (length moves) && Nat.eqb (of (nth j moves unmoved)) w &&
     (low s * r <=? c * g)%Z && (c * g <=? high s * r)%Z.
 
   Definition placed (rows : list (list Z)) (l : list stand) : list (list Z) :=
@@ -47,7 +47,7 @@ Section Shortest.
     map (fun '(x, (c, j)) => plus_Z (times_Z c x) (nth j shifts [])) (combine rows l).
 
   Definition standing (l : list stand) : bool :=
-    (0 <? r)%Z && forallb move_fits moves && Nat.eqb (length l) n && forallb stand_fits (combine (seq 0 n) l).
+    (0 <? r)%Z && forallb move_fits moves && Nat.eqb (length l) n && forallb stand_fits (combine (padded n which) l).
 
   Lemma move_parts m : 0 < IZR r -> In m moves -> forallb move_fits moves = true ->
     length (moved m) = d /\ norm d (row (e * r) (shift m)) <= IZR (ball (nth (of m) spreads nowhere)) / IZR g
@@ -104,14 +104,14 @@ Section Shortest.
     split; [unfold placed; rewrite map_length, combine_length, LR, L; apply Nat.min_id|].
     exists (table e rows). split; [apply in_map, R|]. intros i Hi.
     rewrite forallb_forall in F.
-    assert (X := F (i, nth i l (0%Z, 0%nat))). clear F.
-    assert (IN : In (i, nth i l (0%Z, 0%nat)) (combine (seq 0 n) l)).
-    { assert (N : nth i (combine (seq 0 n) l) (0%nat, (0%Z, 0%nat)) = (i, nth i l (0%Z, 0%nat))).
-      { rewrite combine_nth by (rewrite seq_length; congruence). rewrite seq_nth by exact Hi. reflexivity. }
-      rewrite <- N. apply nth_In. rewrite combine_length, seq_length, L, Nat.min_id. exact Hi. }
+    assert (X := F (nth i which 0%nat, nth i l (0%Z, 0%nat))). clear F.
+    assert (IN : In (nth i which 0%nat, nth i l (0%Z, 0%nat)) (combine (padded n which) l)).
+    { assert (N : nth i (combine (padded n which) l) (0%nat, (0%Z, 0%nat)) = (nth i which 0%nat, nth i l (0%Z, 0%nat))).
+      { rewrite combine_nth by (rewrite length_padded; congruence). rewrite nth_padded by exact Hi. reflexivity. }
+      rewrite <- N. apply nth_In. rewrite combine_length, length_padded, L, Nat.min_id. exact Hi. }
     apply X in IN. clear X. assert (PR := placed_row rows l i LR L Hi).
     destruct (nth i l (0%Z, 0%nat)) as [c j]. simpl in PR. unfold stand_fits in IN. cbv zeta in IN.
-    rewrite !andb_true_iff in IN. destruct IN as [[[J O] A] B].
+    fold (spread_at spreads which i) in IN. rewrite !andb_true_iff in IN. destruct IN as [[[J O] A] B].
     apply Nat.ltb_lt in J. apply Nat.eqb_eq in O. apply Z.leb_le, IZR_le in A. apply Z.leb_le, IZR_le in B. rewrite !mult_IZR in A, B.
     set (m := nth j moves unmoved) in *.
     assert (IM : In m moves) by (apply nth_In, J).
@@ -219,7 +219,7 @@ Section Shortest.
 
   Definition among_fits (one : nat * list Z) : bool :=
     Nat.ltb (fst one) (length wish) && sound d (e * r) 1 D (together_of one) &&
-    forallb (fun i => outside_and in_among (target wish (fst one)) i || (nth i (snd one) 0 =? 0)%Z) (seq 0 n).
+    forallb (fun '(i, z) => (z =? 0)%Z || outside_and in_among (target wish (fst one)) i) (combine (seq 0 n) (snd one)).
 
   Definition together_fits : bool :=
     Nat.ltb scene (length scenarios) && standing places && Nat.ltb 0 (length among) && different chosen && forallb among_fits among.
@@ -262,7 +262,14 @@ Section Shortest.
       /\ forall i, (i < n)%nat -> outside_and in_among (target wish (fst one)) i = false -> nth i (snd one) 0%Z = 0%Z).
     { intros one O. apply F in O. unfold among_fits in O. rewrite !andb_true_iff in O. destruct O as [[O1 O2] O3].
       split; [apply Nat.ltb_lt, O1 | split; [exact O2|]]. intros i Hi O. rewrite forallb_forall in O3.
-      assert (X := O3 i). rewrite orb_true_iff, O in X. destruct X as [X|X]; [apply in_seq; lia | discriminate | apply Z.eqb_eq, X]. }
+      destruct (sound_parts _ _ _ _ _ O2) as (_ & _ & _ & _ & _ & _ & _ & LS & _). simpl in LS. rewrite L in LS.
+      assert (X := O3 (nth i (combine (seq 0 n) (snd one)) (0%nat, 0%Z))).
+      rewrite combine_nth in X by (rewrite seq_length; congruence). rewrite seq_nth in X by exact Hi. change (0 + i)%nat with i in X.
+      rewrite orb_true_iff, O in X.
+      destruct X as [X|X]; [|apply Z.eqb_eq, X | discriminate].
+      assert (N : nth i (combine (seq 0 n) (snd one)) (0%nat, 0%Z) = (i, nth i (snd one) 0%Z))
+        by (rewrite combine_nth by (rewrite seq_length; congruence); rewrite seq_nth by exact Hi; reflexivity).
+      rewrite <- N. apply nth_In. rewrite combine_length, seq_length, LS, Nat.min_id. exact Hi. }
     assert (LT : forall i, In i chosen -> (i < n)%nat).
     { intros i Hi. apply in_map_iff in Hi. destruct Hi as ([a w] & <- & I). destruct (FI _ I) as (B & _). simpl in B.
       destruct (sense_wish _ _ _ _ _ _ _ _ sense _ B) as (? & ? & _ & X & _). exact X. }

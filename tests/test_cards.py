@@ -32,7 +32,7 @@ def test_a_design_shows_its_length_and_bound_rounded_outwards_and_not_its_keys()
     found = design(keys, copy(3))
     shown = html_of(found)
     assert "300 in R^20" in shown
-    assert "verified by the trusted checker" in shown
+    assert "verified by the exact and floating-point checkers" in shown
     assert f"{keys[0, 0]:.4f}" not in shown
 
 

@@ -28,7 +28,8 @@ TELLS = {
     "weights": "rules to whole heads",
     "audit": "what trained heads do",
     "design": "wish, query, certificate",
-    "fast": "the second checker",
+    "verification": "two checkers must agree",
+    "fast": "the floating-point checker",
     "pictures": "results as charts",
     "layer": "self-attention, order",
     "positions": "which coincide",
@@ -43,7 +44,7 @@ TELLS = {
     "workers": "workers of a cluster",
     "cards": "results in notebooks",
     "errors": "what can go wrong",
-    "trusted": "the checker: read this",
+    "trusted": "the exact checker",
     "verb": "packages one can call",
     "theme": "colours and type, once",
 }

@@ -13,7 +13,7 @@ from .layer import Defect, Layer, equivariance_defect, permute, random_layer
 from .lowrank import LowRank, spectral_norm_upper_bound, truncate
 from .noise import Noise, Simulation, World, read_world, simulate
 from .positions import Alibi, Learned, Precision, Rotary, Scheme, Sinusoidal, closest_pair, separation
-from .trusted.verify import verify
+from .verification import verify
 
 __version__: str
 __all__ = [

@@ -9,7 +9,8 @@ from headwright.theme import EITHER
 
 KINDS = {
     "designed": "good", "proved": "good", "holds": "open", "undecided": "open", "refuted": "bad", "impossible": "bad",
-    "no answer": "bad", "unreadable": "bad",
+    "no answer": "bad", "unreadable": "bad", "verified": "good", "rejected": "bad", "not confirmed": "open",
+    "internal error": "bad",
 }  # fmt: skip
 MOST_LETTERS = 700  # of a sentence
 MOST_FACTS = 8

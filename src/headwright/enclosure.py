@@ -9,6 +9,10 @@ from fractions import Fraction
 
 from flint import arb
 
+from headwright.errors import ContradictionError
+
+TOLERANCE = 1e-6  # by which an instance may miss what was proved, relatively where numbers are above 1
+
 
 @dataclass(frozen=True)
 class Enclosure:
@@ -48,6 +52,22 @@ class Enclosure:
     def clipped(self, low: float, high: float) -> Enclosure:
         """The same, for a quantity that lies between low and high by its nature."""
         return Enclosure(max(self.lower, low), min(self.upper, high))
+
+
+def held_to(
+    found: float, what: str, *, least: float = -math.inf, most: float = math.inf, tolerance: float | None = None
+) -> None:
+    """Nothing, if a number that was found on an instance lies within what was proved; else a ContradictionError.
+
+    >>> held_to(0.5, "the weight", least=0.5000001)
+    >>> held_to(0.4, "the weight", least=0.5)
+    Traceback (most recent call last):
+    headwright.errors.ContradictionError: the weight: at least 0.5 was proved, and an instance gives 0.4
+    """
+    for bound, beyond, side in ((least, least - found, "at least"), (most, found - most, "at most")):
+        allowed = TOLERANCE * max(1.0, abs(bound)) if tolerance is None else tolerance
+        if math.isfinite(bound) and not beyond <= allowed:  # nor if it is no number
+            raise ContradictionError(f"{what}: {side} {bound:.6g} was proved, and an instance gives {found:.6g}")
 
 
 def shown_above(number: float, digits: int = 6) -> str:

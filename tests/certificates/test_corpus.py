@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 
 from headwright import fast
 from headwright.trusted.verify import verify
-from tests.certificates.truth_of_queries import is_true
+from tests.referee.queries import judge
 
 FOLDER = Path(__file__).parent
 WORDS = {"accept": "verified", "reject": "rejected", "malformed": "unreadable"}
-CHECKERS: dict[str, Callable[[str], Any]] = {"trusted": verify, "fast": fast.verify}
+CHECKERS: dict[str, Callable[[str], Any]] = {"exact": verify, "float": fast.verify}
+ALONE: dict[str, tuple[str, str]] = {}  # accepted certificates that one checker cannot accept: which one, and why
+
+
+def _verdict(path: Path, checker: str) -> str:
+    if ALONE.get(path.stem, ("", ""))[0] == checker:
+        return "rejected"
+    return WORDS[path.parent.name]
 
 
 def _files(kind: str) -> list[Path]:
@@ -32,8 +39,13 @@ def _files(kind: str) -> list[Path]:
 )
 def test_corpus_gets_its_verdict_from_both_checkers(path: Path, checker: str) -> None:
     verdict = CHECKERS[checker](path.read_text())
-    assert verdict.word == WORDS[path.parent.name], verdict.words
+    assert verdict.word == _verdict(path, checker), verdict.words
     assert "stopped" not in verdict.words
+
+
+def _contradict(exact: Any, floats: Any) -> bool:
+    """One accepts what the other proves false."""
+    return (exact.word == "verified" and floats.excluded) or (floats.word == "verified" and exact.excluded)
 
 
 def test_corpus_is_there() -> None:
@@ -42,7 +54,7 @@ def test_corpus_is_there() -> None:
 
 @pytest.mark.parametrize("path", _files("accept"), ids=lambda path: path.stem)
 def test_what_is_accepted_is_true(path: Path) -> None:
-    assert is_true(json.loads(path.read_text())["statement"])
+    assert judge(json.loads(path.read_text())["statement"]).word != "false"
 
 
 def _places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -64,7 +76,7 @@ def _set(document: Any, path: tuple[Any, ...], value: Any) -> None:
 
 
 @pytest.mark.parametrize("path", _files("accept"), ids=lambda path: path.stem)
-def test_whatever_is_changed_the_checkers_accept_only_truth_and_fast_no_more_than_trusted(path: Path) -> None:
+def test_whatever_is_changed_both_checkers_accept_only_truth(path: Path) -> None:
     """Each place in turn: sign flipped, nudged, replaced by nonsense."""
     original = json.loads(path.read_text())
     places = [(place, value) for place, value in _places(original) if "rows" not in place]
@@ -74,13 +86,14 @@ def test_whatever_is_changed_the_checkers_accept_only_truth_and_fast_no_more_tha
             document = copy.deepcopy(original)
             _set(document, place, changed)
             text = json.dumps(document)
-            slow, quick = verify(text).word, fast.verify(text).word
-            assert quick != "verified" or slow == "verified", (place, changed)
-            tried, accepted = tried + 1, accepted + (slow == "verified")
-            if slow == "verified" and place[0] == "statement":
+            exact, floats = verify(text), fast.verify(text)
+            assert (exact.word == "unreadable") == (floats.word == "unreadable"), (place, changed)
+            assert not _contradict(exact, floats), (place, changed)
+            some = "verified" in (exact.word, floats.word)
+            tried, accepted = tried + 1, accepted + some
+            if some and place[0] == "statement":
                 assert changed == value or place[1] not in ("claim", "keys"), (place, changed)
-                known = place[1] in ("none_shorter", "queries")  # the search for others has been made
-                assert is_true(document["statement"], draws=500, search=known), (place, changed)
+                assert judge(document["statement"]).word != "false", (place, changed)
     assert 3 * accepted < 2 * tried  # most changes are noticed; harmless ones (evidence, a weaker claim) are not
 
 
@@ -113,7 +126,6 @@ def test_dropping_any_name_makes_a_document_unreadable(name: str) -> None:
     assert verify(json.dumps(original)).word == "verified"
 
 
-ASKED = ("claim", "heads", "keys", "scale", "wish", "world", "confidence")
 ODD = [
     "0", "-0", "1", "-1", "2", "1/2", "1e999", "1e-999", "0x1p+1023", "0x1p-1074", "1/3", "0x1/0x3", "0.99", "5000",
     "*", "keys", "pairs", "designed", "impossible", "longer", 0, 1, 2, 5, True, False, None, [], [0], ["1"], ["0", "1"],
@@ -126,7 +138,6 @@ ODD = [
 def test_any_leaves_replaced_by_odd_ones_leave_only_truth_accepted(data: st.DataObject) -> None:
     """Up to four places at once, with values that are near a border, or that stood elsewhere in the document."""
     document: Any = json.loads(data.draw(st.sampled_from(_files("accept"))).read_text())
-    original = copy.deepcopy([document["statement"][name] for name in ASKED])
     places = [(place, value) for place, value in _places(document) if "rows" not in place]
     others = [value for _, value in places]
     for _ in range(data.draw(st.integers(1, 4))):
@@ -136,8 +147,9 @@ def test_any_leaves_replaced_by_odd_ones_leave_only_truth_accepted(data: st.Data
         except (TypeError, KeyError, IndexError):  # an earlier change took the place away
             continue
     text = json.dumps(document)
-    slow, quick = verify(text), fast.verify(text)
-    assert quick.word != "verified" or slow.word == "verified"
-    assert "stopped" not in slow.words
-    if slow.word == "verified":
-        assert is_true(document["statement"], search=[document["statement"][name] for name in ASKED] == original)
+    exact, floats = verify(text), fast.verify(text)
+    assert (exact.word == "unreadable") == (floats.word == "unreadable")
+    assert not _contradict(exact, floats)
+    assert "stopped" not in exact.words + floats.words
+    if "verified" in (exact.word, floats.word):
+        assert judge(document["statement"]).word != "false"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright import fast
 from headwright.trusted.verify import verify
 from tests.certificates.test_corpus import _changes, _places, _set
-from tests.certificates.truth import is_true, number
+from tests.referee.heads import judge
+from tests.referee.numbers import number
 
 FOLDER = Path(__file__).parent
 WORDS = {"head-accept": "verified", "head-reject": "rejected", "head-malformed": "unreadable"}
@@ -33,15 +33,6 @@ def test_corpus_gets_its_verdict(path: Path) -> None:
     assert verdict.word == WORDS[path.parent.name], verdict.words
     assert verdict.words.isprintable()
     assert "the checker stopped" not in verdict.words
-
-
-@pytest.mark.parametrize(
-    ("name", "word"), [("head-accept/two-heads", "verified"), ("head-reject/tolerance-lowered", "rejected")]
-)
-def test_the_fast_checker_leaves_heads_to_the_trusted_one_and_says_so(name: str, word: str) -> None:
-    text = (FOLDER / f"{name}.json").read_text()
-    quick, slow = fast.verify(text), verify(text)
-    assert (quick.word, quick.words, quick.checker) == (word, slow.words, "trusted")
 
 
 def test_corpus_is_there() -> None:
@@ -68,7 +59,7 @@ def test_whatever_is_changed_only_truth_is_accepted(name: str) -> None:
             tried += 1
             if verify(json.dumps(document)).word == "verified":
                 accepted += 1
-                assert is_true(document["statement"], worlds=2), (place, changed)
+                assert judge(document["statement"]).word != "false", (place, changed)
                 if (
                     place[1] == "bounds" and place[0] == "statement"
                 ):  # the floors are as they were, and the bounds are nearly the best there are
@@ -113,12 +104,5 @@ def test_any_leaves_replaced_by_odd_ones_leave_only_truth_accepted(data: st.Data
         place, value = data.draw(st.sampled_from(places))
         pool = [*ODD, *others, *_changes(value)]
         _set(document, place, data.draw(st.sampled_from(pool)))
-    if verify(json.dumps(document)).word == "verified" and not _beyond_the_judge(document["statement"]):
-        assert is_true(document["statement"])
-
-
-def _beyond_the_judge(statement: Any) -> bool:
-    """The judge looks for smaller heads, or for any, by optimising in floats: tokens must not be of absurd size."""
-    searches = statement["claim"] == "no heads" or statement.get("bounds")
-    tokens = (x for X in statement.get("sequences", []) for row in X for x in row)
-    return bool(searches) and any(abs(number(x)) > 10**100 for x in tokens)
+    if verify(json.dumps(document)).word == "verified":
+        assert judge(document["statement"]).word != "false"

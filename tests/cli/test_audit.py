@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -114,3 +119,21 @@ def test_a_cache_folder_that_cannot_be_made_is_said_and_refuses_nothing(
     assert ran.code == 0
     assert len(ran.json["heads"]) == 4
     assert "finished parts cannot be kept there (Not a directory), so this audit cannot be resumed" in ran.err
+
+
+@pytest.mark.parametrize("what", [("--tokens", "12000"), ("--every-text", "200")])
+def test_an_interruption_says_how_many_parts_are_kept_and_how_to_go_on(what: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "headwright", "audit", MODEL, *what, "--json"]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be ignored where the tests run
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    while len(list(Path("cache").rglob("[!.]*.npz"))) < 3:
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    out, said = running.communicate(timeout=60)
+    count = len(list(Path("cache").rglob("[!.]*.npz")))
+    assert (running.returncode, out) == (130, "")
+    assert f"interrupted; {count} finished parts are kept, and the same command with --resume goes on" in said

@@ -142,6 +142,8 @@ def test_a_terminal_gets_lines_that_are_broken_between_words() -> None:
 
 
 def test_a_terminal_gets_the_next_step_as_one_line_to_be_copied() -> None:
-    lines = _on_a_terminal(60, "design", "--keys", "my keys.npy", "--copy", "3", "--fast", "--out", "a b.json")
+    lines = _on_a_terminal(
+        60, "design", "--keys", "my keys.npy", "--copy", "3", "--checker", "float", "--out", "a b.json"
+    )
     (step,) = [line for line in lines if " verify 'a b.json'" in line]
     assert step.endswith("--keys 'my keys.npy'")

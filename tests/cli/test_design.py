@@ -33,7 +33,7 @@ def test_design_writes_a_certificate_that_verifies(headwright: Headwright) -> No
     assert found.json["norm_lower_bound"] <= found.json["norm"]
     assert found.json["gap"] < 1e-9
     assert len(found.json["queries"]) == 1
-    for more in ((), ("--fast",)):
+    for more in ((), ("--checker", "exact"), ("--checker", "float")):
         checked = headwright("verify", "c.json", "--json", *more)
         assert checked.code == 0
         assert checked.json["verdict"] == "verified"
@@ -43,10 +43,10 @@ def test_design_writes_a_certificate_that_verifies(headwright: Headwright) -> No
 def test_impossible_has_exit_1_and_says_what_is_possible(headwright: Headwright) -> None:
     found = headwright("design", "--keys", "P.npy", "--copy", "4", "--out", "c.json", "--plot", "p.svg")
     assert found.code == 1
-    assert "impossible: " in found.out
+    assert found.out.startswith("impossible (exact and floating-point checkers): ")
     assert "what is possible: eps = " in found.out
     assert headwright("verify", "c.json").code == 0
-    assert headwright("verify", "c.json", "--fast").code == 0
+    assert headwright("verify", "c.json", "--checker", "float").code == 0
     assert Path("p.svg").exists()
 
 
@@ -89,7 +89,7 @@ def test_large_keys_stay_outside_and_are_asked_for(headwright: Headwright) -> No
     assert "--keys" in alone.out
     assert headwright("verify", "c.json", "--keys", "big.npy").code == 0
     np.save("other.npy", np.load("big.npy") + 1)
-    for more in ((), ("--fast",)):
+    for more in ((), ("--checker", "exact"), ("--checker", "float")):
         other = headwright("verify", "c.json", "--keys", "other.npy", *more)
         assert other.code == 1
         assert "sha256" in other.out
@@ -102,7 +102,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
     document["statement"]["none_shorter"] = "1000"
     Path("t.json").write_text(json.dumps(document))
     Path("n.json").write_text("nonsense")
-    for more in ((), ("--fast",)):
+    for more in ((), ("--checker", "exact"), ("--checker", "float")):
         assert headwright("verify", "t.json", *more).code == 1
         assert headwright("verify", "n.json", *more).code == 2
 
@@ -131,6 +131,7 @@ def test_a_tampered_certificate_is_rejected_and_nonsense_unreadable(headwright: 
         (("design", "--keys", "missing.npy", "--copy", "0"), "there is no such file"),
         (("design", "--keys", "K.npy", "--copy", "0", "--world", "missing.toml"), "there is no such file"),
         (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "1"), "confidence is 1"),
+        (("design", "--keys", "K.npy", "--copy", "0", "--confidence", "0.9"), "every key is certain: leave it out"),
         (("design", "--keys", "K.npy", "--copy", "0", "--heads", "0"), "0 heads"),
         (("design", "--keys", "K.npy", "--copy", "0", "--out", "no/c.json"), "there is no folder no"),
         (("design", "--keys", "K.npy", "--copy", "0", "--out", "."), "is a folder, expected a file"),

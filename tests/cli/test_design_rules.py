@@ -77,7 +77,9 @@ def test_the_smallest_dimension_is_told_with_its_proof(headwright: Headwright) -
     assert (told["head_dim"], told["head_dim_lower_bound"]) == (2, 2)
     smaller = headwright("design", "--rules", "self.toml", "--head-dim", "1", "--out", "none.json")
     assert smaller.code == 1
-    assert smaller.out.startswith("impossible: there is no head of dimension 1, and there is one of dimension 2.")
+    assert smaller.out.startswith(
+        "impossible (exact checker): there is no head of dimension 1, and there is one of dimension 2."
+    )
     assert headwright("verify", "none.json").code == 0
     one = headwright("design", "--rules", "route.toml", "--minimise", "rank")
     assert "head dimension 1 (there is no smaller one)" in one.out
@@ -92,7 +94,7 @@ def test_bfloat16_says_what_the_certificate_is_about(headwright: Headwright) -> 
 
 def test_json_has_every_field_whatever_the_verdict(headwright: Headwright) -> None:
     names = {"verdict", "head_dim", "head_dim_lower_bound", "frobenius", "nuclear", "minimised", "lower_bound",
-             "outputs", "patterns", "assignment", "dtype", "heads", "certificate", "exported", "note",
+             "outputs", "patterns", "assignment", "dtype", "heads", "checkers", "certificate", "exported", "note",
              "words", "kinds"}  # fmt: skip
     for rules, *more in (("route",), ("twins",), ("open", *COARSE)):
         assert set(headwright("design", "--rules", f"{rules}.toml", *more, "--json").json) == names
@@ -138,7 +140,7 @@ def test_a_tampered_certificate_is_rejected(headwright: Headwright) -> None:
         (("--rules", "route.toml", "--head-dim", "0"), "head_dim is 0"),
         (("--rules", "route.toml", "--keys", "K.npy"), "--keys beside --rules"),
         (("--rules", "route.toml", "--copy", "1"), "--copy beside --rules"),
-        (("--rules", "route.toml", "--fast"), "--fast beside --rules"),
+        (("--rules", "route.toml", "--checker", "float"), "--checker beside --rules"),
         (("--rules", "route.toml", "--heads", "2"), "--heads beside --rules"),
         (("--rules", "route.toml", "--eps", "0.1"), "--eps beside --rules"),
         (("--rules", "route.toml", "--plot", "p.txt"), "has the suffix '.txt'"),

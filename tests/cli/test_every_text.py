@@ -17,7 +17,7 @@ def test_writes_a_certificate_that_verify_accepts(headwright: Headwright, tmp_pa
     assert "proved: at least 0.87" in ran.out
     ran = headwright("verify", str(path), "--model", "builtin:induction")
     assert ran.code == 0
-    assert ran.out.startswith("verified: in every text of 12 tokens")
+    assert ran.out.startswith("verified (every-text checker): in every text of 12 tokens")
 
 
 def test_pairs_have_a_certificate_that_verify_accepts(headwright: Headwright, tmp_path: Path) -> None:

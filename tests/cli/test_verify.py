@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from tests.cli.running import Headwright, Ran
+from tests.test_verification import only_exact
 
 CORPUS = Path(__file__).parents[1] / "certificates" / "head-accept"
-BOTH = [(), ("--fast",)]
+BOTH = [(), ("--checker", "exact"), ("--checker", "float")]
 FILES = {
     "sets.toml": '[[noise]]\nkey = 0\nscale = { between = [0.5, 1.5] }\n[[noise]]\nkey = "*"\nball = 0.1\n',
     "same-sets.toml": "[[noise]]\nkey = [1, 2, 3]\nball = 0.10\n[[noise]]\nkey = 0\nscale = { one_of = [1.5, 0.5] }\n",
@@ -80,7 +81,7 @@ def test_keys_of_any_suffix_verify_against_their_own_file(headwright: Headwright
             np.savez("T.npz", keys=numbers)
     assert headwright("design", "--keys", f"T.{suffix}", "--copy", "0", "--out", "c.json").code == 0
     assert headwright("verify", "c.json", "--keys", f"T.{suffix}").code == 0
-    assert headwright("verify", "c.json", "--keys", f"T.{suffix}", "--fast").code == 0
+    assert headwright("verify", "c.json", "--keys", f"T.{suffix}", "--checker", "float").code == 0
 
 
 @pytest.mark.parametrize("more", BOTH)
@@ -92,21 +93,60 @@ def test_keys_are_compared_although_the_certificate_holds_them(headwright: Headw
     assert other.out.startswith("rejected")
 
 
-def test_which_checker_decided_is_said(headwright: Headwright) -> None:
+def test_which_checkers_ran_is_said(headwright: Headwright) -> None:
     _design(headwright, "--copy", "1")
-    assert headwright("verify", "c.json", "--json").json["checker"] == "trusted"
-    assert headwright("verify", "c.json", "--json", "--fast").json["checker"] == "fast"
-    assert "verified (by the fast checker): " in headwright("verify", "c.json", "--fast").out
-    headwright("design", "--rules", "route.toml", "--out", "h.json")
-    assert headwright("verify", "h.json", "--json", "--fast").json["checker"] == "trusted"
+    for choice, names, words in (
+        ((), ["exact", "float"], "exact and floating-point checkers"),
+        (("--checker", "both"), ["exact", "float"], "exact and floating-point checkers"),
+        (("--checker", "exact"), ["exact"], "exact checker"),
+        (("--checker", "float"), ["float"], "floating-point checker"),
+    ):
+        assert headwright("verify", "c.json", "--json", *choice).json["checkers"] == names
+        assert headwright("verify", "c.json", *choice).out.startswith(f"verified ({words}): For these")
+        made = ("design", "--keys", "K.npy", "--copy", "1", *choice)
+        assert headwright(*made, "--json").json["checkers"] == names
+        assert headwright(*made).out.startswith(f"designed ({words}): For these")
 
 
-def test_design_says_which_checker_closed_it(headwright: Headwright) -> None:
-    quick = headwright("design", "--keys", "K.npy", "--copy", "1", "--fast")
-    assert quick.code == 0
-    assert quick.out.startswith("designed (by the fast checker): ")
-    assert headwright("design", "--keys", "K.npy", "--copy", "1", "--fast", "--json").json["checker"] == "fast"
-    assert headwright("design", "--keys", "K.npy", "--copy", "1", "--json").json["checker"] == "trusted"
+def test_whole_heads_have_one_checker(headwright: Headwright) -> None:
+    made = headwright("design", "--rules", "route.toml", "--out", "h.json")
+    assert made.out.startswith("designed (exact checker): For these")
+    assert headwright("design", "--rules", "route.toml", "--json").json["checkers"] == ["exact"]
+    assert headwright("verify", "h.json").out.startswith("verified (exact checker): For these")
+    assert headwright("verify", "h.json", "--json").json["checkers"] == ["exact"]
+    for choice in ("both", "float"):
+        ran = headwright("verify", "h.json", "--checker", choice)
+        assert (ran.code, "whole heads" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("verify", "c.json"), ("design", "--keys", "K.npy", "--copy", "1")])
+def test_a_checker_that_there_is_not_is_refused(headwright: Headwright, command: tuple[str, ...]) -> None:
+    _design(headwright, "--copy", "1")
+    for option, words in (
+        (("--fast",), "--fast is now --checker float"),
+        (("--checker", "fast"), "expected one of both, exact, float, proved"),
+    ):
+        ran = headwright(*command, *option)
+        assert (ran.code, ran.out) == (2, "")
+        assert words in ran.err
+
+
+def test_what_one_checker_alone_accepts_is_not_confirmed(headwright: Headwright) -> None:
+    text = json.dumps(only_exact())
+    Path("hair.json").write_text(text)
+    ran = headwright("verify", "hair.json")
+    assert ran.code == 3
+    assert ran.out.startswith("not confirmed (exact and floating-point checkers): the exact checker accepts it")
+    assert "the floating-point checker cannot accept it: key 0 is not certain to get a weight" in ran.out
+    assert headwright("verify", "hair.json", "--json").json["verdict"] == "not confirmed"
+    assert headwright("verify", "hair.json", "--checker", "exact").code == 0
+    assert headwright("verify", "hair.json", "--checker", "float").code == 1
+    shorter = json.loads(text)
+    shorter["statement"]["queries"] = [["4.5"]]
+    Path("short.json").write_text(json.dumps(shorter))
+    assert headwright("verify", "short.json").code == 1  # neither
+    Path("cut.json").write_text(text[:-1])
+    assert headwright("verify", "cut.json").code == 2
 
 
 AGREES = [
@@ -221,10 +261,11 @@ def test_a_checker_that_stops_is_a_bug_and_no_verdict(
     def broken(*arguments: Any) -> None:
         raise RuntimeError("of the library")
 
-    monkeypatch.setattr("hashlib.sha256", broken)
+    monkeypatch.setattr("headwright.trusted.certificate.whole", broken)
     ran = headwright("verify", "c.json", *more)
     assert ran.code == 4
-    assert "this is a bug" in ran.err
+    assert ran.out.startswith("internal error")
+    assert "please report it with the certificate, whose sha256 is " in ran.out
     assert "verified" not in ran.out
 
 
@@ -485,7 +526,7 @@ def test_a_bound_about_a_range_is_none_about_a_list(headwright: Headwright) -> N
 
 def test_what_does_not_fit_a_certificate_is_refused_by_name(headwright: Headwright) -> None:
     headwright("audit", "builtin:induction", "--every-text", "4", "--heads", "0", "--certificate", "texts.json")
-    for options in (("--copy", "0"), ("--keys", "K.npy"), ("--scale", "3"), ("--rocq", "c.v"), ("--fast",)):
+    for options in (("--copy", "0"), ("--keys", "K.npy"), ("--scale", "3"), ("--rocq", "c.v"), ("--checker", "float")):
         ran = headwright("verify", "texts.json", "--model", "builtin:induction", *options)
         assert ran.code == 2
         assert f"{options[0]} beside a certificate about every text" in ran.err

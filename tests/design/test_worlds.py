@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import headwright
 from headwright import fast
 from headwright.design import Design, Wish, at_least, average, copy, design
+from headwright.errors import InputError
 from headwright.noise import (
     Ball,
     Between,
@@ -154,12 +155,17 @@ def test_heads_may_share_worlds_that_one_head_cannot_have() -> None:
     assert _checked(design(one, copy(0, eps=1.5), world=world, heads=2)).word != "impossible"
 
 
-def test_fast_checker_closes_a_design_and_is_named() -> None:
-    found = design(np.eye(5), copy(0), fast=True)
-    assert (found.word, found.checker) == ("designed", "fast")
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [(None, ("exact", "float")), ("both", ("exact", "float")), ("exact", ("exact",)), ("float", ("float",))],
+)
+def test_a_design_is_closed_by_the_checkers_that_are_asked_for(choice: str | None, names: tuple[str, ...]) -> None:
+    found = design(np.eye(5), copy(0), checker=choice)
+    assert (found.word, found.checkers) == ("designed", names)
+    hopeless = design(np.zeros((2, 1)), copy(0), checker=choice)
+    assert (hopeless.word, hopeless.checkers) == ("impossible", names)
     assert found.certificate is not None
     assert fast.verify(found.certificate).word == "verified"
-    assert design(np.eye(5), copy(0)).checker == "trusted"
 
 
 def test_progress_grows_from_nothing_to_all() -> None:
@@ -209,9 +215,11 @@ def test_no_world_makes_design_crash_or_lie(
             assert alpha[a] >= float(p) - 1e-9
 
 
-def test_confidence_is_not_asked_for_where_nothing_is_random() -> None:
-    found = design(np.eye(3), copy(0), confidence=Fraction(1, 2))
-    assert "probability" not in found.words
+@pytest.mark.parametrize("world", [World(), World({0: Noise(scale=Between(0.5, 1.0))}), World(scenarios=(np.eye(3),))])
+def test_a_confidence_is_refused_where_nothing_is_random(world: World) -> None:
+    assert "probability" not in design(np.eye(3), copy(0), world=world).words
+    with pytest.raises(InputError, match=r"confidence is 0.5, and every key is certain"):
+        design(np.eye(3), copy(0), world=world, confidence=Fraction(1, 2))
 
 
 @pytest.mark.parametrize("least", [0.1, 0.45])

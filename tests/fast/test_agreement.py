@@ -1,10 +1,11 @@
-"""Three ways to one verdict: the fast checker, the trusted one, and the referee, who follows docs/certificate.md."""
+"""Three ways to one verdict: both checkers, and the referee, who follows docs/certificate.md."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -105,38 +106,12 @@ def large(seed: int = 3, n: int = 200, d: int = 8) -> tuple[np.ndarray, dict[str
     return keys, made
 
 
-FILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "float64": lambda keys: keys,
-    "float32": lambda keys: keys.astype(np.float32),
-    "float16": lambda keys: keys.astype(np.float16),
-    "other order": np.asfortranarray,
-    "float32 in other order": lambda keys: np.asfortranarray(keys.astype(np.float32)),
-    "other bytes first": lambda keys: keys.astype(">f8"),
-}
-
-
-@pytest.mark.parametrize("form", FILES)
-def test_keys_are_the_same_in_whatever_file_they_lie(form: str) -> None:
+@pytest.mark.parametrize("form", [np.float32, np.int64, ">f8", "other order"])
+def test_keys_are_read_as_rows_of_float64_and_nothing_else(form: Any) -> None:
     keys, made = large()
-    assert both(made, npy(FILES[form](keys))) == "verified"
-    assert both(made, npy(FILES[form](keys[::-1].copy()))) == "rejected"
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int64, np.uint64, ">i4"])
-def test_whole_numbers_are_exact_or_refused(dtype: Any) -> None:
-    keys = np.array([[1, 0], [0, 1], [0, 0]]).astype(dtype)
-    made = document(keys.astype(float), {0: "0.4"}, queries=[np.array([1.0, 0.0])])
-    made["statement"]["keys"] = [keys_name(keys.astype(float), rows=False)]
     assert both(made, npy(keys)) == "verified"
-    if np.dtype(dtype).itemsize == 8:
-        for beyond in (2**53 + 1, 2**63 - 1, 2**64 - 1 if np.dtype(dtype).kind == "u" else 2**62 + 1):
-            wrong = keys.copy()
-            wrong[0, 0] = beyond
-            assert both(made, npy(wrong)) == "unreadable"
-        fits = keys.copy()
-        fits[0, 0] = 2**60
-        made["statement"]["keys"] = [keys_name(fits.astype(float), rows=False)]
-        assert both(made, npy(fits)) == "verified"
+    assert both(made, npy(keys[::-1].copy())) == "rejected"
+    assert both(made, npy(np.asfortranarray(keys) if form == "other order" else keys.astype(form))) == "unreadable"
 
 
 def test_every_file_given_is_bound_to_the_statement() -> None:
@@ -168,22 +143,79 @@ def test_scenarios_find_their_files_in_any_order() -> None:
     assert both(made, npy(second), npy(first + 1)) == "rejected"
 
 
-def test_the_verdict_names_the_checker_that_reached_it() -> None:
-    made = document(np.array([[1.0], [0.0]]), {0: "1/2"}, queries=[np.array([1.0])])
-    assert verify(json.dumps(made)).checker == "fast"
-    assert verify("{}").checker == "fast"
-    assert verify(json.dumps({**made, "statement": {"claim": "heads"}})).checker == "trusted"
-    third = {**part(np.ones(1), [0]), "query": ["1/3"]}  # no doubles
-    made["statement"] |= {"claim": "longer", "queries": [], "none_shorter": "0.1", "wish": {"0": "9/10"}}
-    made["evidence"]["bound"] = bound(third)
+THIRD = {"query": ["1/3"]}  # no doubles
+SMALLER = {"query": ["1e-400"]}  # 0 as a double
+ODD = {"query": ["0x1/0x3"], "push": ["2/7"]}
+
+
+@pytest.mark.parametrize("spelled", [THIRD, SMALLER, ODD])
+def test_no_spelling_of_the_evidence_switches_this_checker_off(spelled: dict[str, Any]) -> None:
+    """A part's query that is not made of doubles: it is rounded, and what is proved is looked at here all the same."""
+    made = longer_on_a_line(spelled, "0.1")
     assert both(made) == "verified"
-    assert verify(json.dumps(made)).checker == "trusted"
+    made["statement"]["none_shorter"] = "9"  # the query 9 grants it; none below ln 9 = 2.197 does
+    assert both(made) == "rejected"
+
+
+def longer_on_a_line(spelled: dict[str, Any], length: str) -> dict[str, Any]:
+    made = document(np.array([[1.0], [0.0]]), {0: "9/10"}, claim="longer", none_shorter=length)
+    made["evidence"]["bound"] = bound({**part(np.ones(1), [0]), **spelled})
+    return made
+
+
+def test_evidence_beyond_doubles_is_not_accepted_and_says_why() -> None:
+    text = json.dumps(longer_on_a_line({"query": ["1e400"]}, "0.1"))
+    verdict = verify(text)
+    assert (verdict.word, verdict.excluded) == ("rejected", False)
+    assert "beyond the range of doubles" in verdict.words
+
+
+def test_whole_heads_are_not_its_business() -> None:
+    verdict = verify(json.dumps({**document(np.eye(2), {0: "1/2"}), "statement": {"claim": "heads"}}))
+    assert (verdict.word, "does not cover" in verdict.words) == ("rejected", True)
 
 
 @pytest.mark.parametrize(("scale", "size", "word"), [("1e-280", 1e281, "verified"), ("1e-390", 1e301, "rejected")])
 def test_numbers_beyond_doubles_get_their_verdict(scale: str, size: float, word: str) -> None:
     keys = np.array([[1.0], [0.0]])
     assert both(document(keys, {0: "0.9"}, scale=scale, queries=[np.array([size])])) == word
+
+
+def test_many_keys_that_floats_cannot_tell_are_neither_accepted_nor_excluded() -> None:
+    """Above 1,024 keys it has doubles alone, and 99 = exp(4.595...) is met by the last bit of the query."""
+    keys, enough = np.r_[[[1.0]], np.zeros((1500, 1))], float(np.nextafter(np.log(99), 9))
+    text = json.dumps(document(keys, {0: f"{Fraction(99, 99 + 1500)}"}, queries=[np.array([enough])]))
+    verdict = verify(text)
+    assert (verdict.word, verdict.excluded) == ("rejected", False)
+    assert slowly(text).word == "verified"
+
+
+EXCLUDED = [
+    ("too short", {}, 1.0, True),
+    ("long enough", {}, 9.0, False),
+    ("by little", {}, np.log(99) - 1e-10, True),
+    ("in a ball", {"world": [entry("*", ball="0.1")]}, 1.0, True),
+    ("in a ball that alone decides", {"world": [entry("*", ball="0.1")]}, 4.7, False),  # the given places grant it
+    ("scaled", {"world": [entry([0], ("2", "3"))]}, 2.0, True),
+    ("scaled enough", {"world": [entry([0], ("2", "3"))]}, 2.4, False),
+    ("of several heads", {"heads": 2}, 4.0, True),
+    ("random", {"world": [entry("*", ball="0.1", random=True)], "confidence": "1/2",
+                "guard": {"kind": "keys", "deviations": "3"}}, 1.0, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "more", "length", "excluded"), EXCLUDED, ids=[case[0] for case in EXCLUDED])
+@pytest.mark.parametrize("n", [2, 1200])
+def test_what_is_certainly_false_is_told_from_what_is_not_proved(
+    name: str, more: dict[str, Any], length: float, excluded: bool, n: int
+) -> None:
+    """Key 0 is 1 and the others are 0: e^q of the weight, against n - 1 others."""
+    least = f"{Fraction(99, 98 + n)}"  # of exp(q) = 99
+    keys = np.r_[[[1.0]], np.zeros((n - 1, 1))]
+    queries = [np.array([length])] * more.get("heads", 1)
+    verdict = verify(json.dumps(document(keys, {0: least}, queries=queries, **more)))
+    assert verdict.excluded == excluded, (name, verdict)
+    assert verdict.word == ("verified" if "enough" in name else "rejected")
 
 
 @pytest.mark.parametrize("distance", [1e-4, 1e-6, 1e-8])
@@ -203,6 +235,8 @@ def test_an_even_share_is_had_from_no_query_at_all() -> None:
     keys, none = np.random.default_rng(1).normal(size=(4, 3)), [np.zeros(3)]
     for world in ([], [entry("*", ("0.9", "1.1"), "0.1")]):
         assert both(document(keys, {0: "1/4"}, world=world, queries=none)) == "verified"
+        assert both(document(keys, {0: "1/3"}, world=world, queries=none * 3, heads=3)) == "rejected"
+        assert both(document(keys[:3], {0: "1/3"}, world=world, queries=none * 3, heads=3)) == "verified"
         assert both(document(keys, {0: "0.25000000000000000001"}, world=world, queries=none)) == "rejected"
     assert both(document(keys[:1], {0: "1"}, queries=none)) == "verified"
     assert both(document(np.eye(3), dict.fromkeys(range(3), "1/3"), queries=none)) == "verified"
@@ -213,6 +247,12 @@ def test_a_wish_that_leaves_next_to_nothing() -> None:
     q = np.array([1.0, 0, 0]) * (np.log(2) + 30 * np.log(10))
     assert both(document(keys, {0: least}, queries=[q * (1 + 1e-12)])) == "verified"
     assert both(document(keys, {0: least}, queries=[q * (1 - 1e-12)])) == "rejected"
+
+
+def test_a_wish_of_very_many_digits_is_refused_soon() -> None:
+    least = "0x" + "f" * 19_000 + "/0x1" + "0" * 19_000
+    verdict = verify(json.dumps(document(np.eye(3), {0: least}, queries=[np.array([5000.0, 0, 0])])))
+    assert (verdict.word, verdict.excluded) == ("rejected", True)  # exp(-5000) is left to each of the others
 
 
 def test_a_guard_must_cover_every_query() -> None:

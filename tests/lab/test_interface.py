@@ -52,7 +52,7 @@ def test_a_certificate_about_every_text_is_looked_at_by_its_own_checker(
     assert headwright("audit", "builtin:induction", "--every-text", "6", "--certificate", str(path)).code == 0
     document = json.loads(path.read_text())
     found = ask(lab, "verify", {"certificate": path.read_text()})[1]
-    assert (found["verdict"], found["checker"]) == ("verified", "every text")
+    assert (found["verdict"], found["checkers"]) == ("verified", ["every text"])
     document["statement"]["bound"] = "0.999"
     assert ask(lab, "verify", {"certificate": json.dumps(document)})[1]["verdict"] == "rejected"
     document["statement"]["model"] = "another"

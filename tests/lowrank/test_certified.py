@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import ContradictionError, HeadwrightError, InputError
 from headwright.lowrank import (
     certified,
     error_upper_bound,
@@ -83,7 +83,6 @@ WRONG_SVDS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, 
     "zeros": lambda U, s, Vt: (0 * U, 0 * s, 0 * Vt),
     "order reversed": lambda U, s, Vt: (U[:, ::-1].copy(), s[::-1].copy(), Vt[::-1].copy()),
     "values too small": lambda U, s, Vt: (U, s / 1e6, Vt),
-    "values huge": lambda U, s, Vt: (U, s * 1e200, Vt),
     "a sign lost": lambda U, s, Vt: (np.abs(U), s, Vt),
 }
 
@@ -96,6 +95,23 @@ def test_a_wrong_svd_still_gets_a_valid_bound(monkeypatch: pytest.MonkeyPatch, w
     result = truncate(A, rank=2)
     assert bounds_norm(result.error_upper_bound, remainder(A, result.left, result.right))
     assert result.error_upper_bound > 1.01 * true_singular_values(A)[2]  # the guess was bad, and it shows
+
+
+def test_singular_values_that_contradict_what_was_proved_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    svd = np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda X, **kw: (lambda U, s, Vt: (U, s * 1e200, Vt))(*svd(X, **kw)))
+    with pytest.raises(ContradictionError, match="the distance from A to rank 2: at most"):
+        truncate(np.random.default_rng(0).standard_normal((6, 5)), rank=2)
+
+
+def test_a_bound_below_what_a_vector_is_stretched_by_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    svd = np.linalg.svd
+    monkeypatch.setattr(
+        "headwright.lowrank.truncation.error_upper_bound", lambda A, _left, _right: svd(A)[1][2] * 1.001
+    )
+    monkeypatch.setattr(np.linalg, "svd", lambda X, **kw: WRONG_SVDS["noise"](*svd(X, **kw)))
+    with pytest.raises(ContradictionError, match="the norm of A - B: at most"):
+        truncate(np.random.default_rng(0).standard_normal((6, 5)), rank=2)
 
 
 def test_a_tolerance_is_met_even_if_the_svd_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:

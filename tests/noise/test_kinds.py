@@ -16,7 +16,7 @@ from headwright.lab.rooms.worlds import Noisy, world_of
 from headwright.noise import Noise, World, exact, parse_world, sample_scores, simulate, why_not_exact
 from headwright.noise.scales import SCALES, Scale, read_scale
 from headwright.noise.spreads import SPREADS, Spread
-from headwright.trusted.numbers import rational
+from headwright.trusted.certificate import rational
 
 ROOT = Path(__file__).parents[2]
 KEYS, QUERY = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.75, -0.5]])

@@ -22,7 +22,7 @@ from headwright.rocq import from_document
 from headwright.rocq.heads import about_whole_heads
 from headwright.rocq.writing import comment, z
 from headwright.trusted.certificate import document
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 from headwright.trusted.verify import verify
 
 ROOT = Path(__file__).parents[2]

@@ -1,25 +1,17 @@
-"""The checker as a whole: what is given binds, progress is told, processes agree, and whatever goes wrong is said."""
+"""The checker as a whole: what is given binds, progress is told, and whatever goes wrong is said."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-import multiprocessing
-import os
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headwright.trusted import passes
-from headwright.trusted.bound import Pull
-from headwright.trusted.certificate import document, read
-from headwright.trusted.keys import Keys
-from headwright.trusted.verify import _look, verify
-from headwright.trusted.world import Scene
+from headwright.trusted.verify import verify
 from tests.trusted.making import CORPUS, accepted, bound, certificate, part, spread, words
 
 RNG = np.random.default_rng(7)
@@ -37,18 +29,10 @@ def _granted(keys: Any = K, inline: bool = False) -> str:
     return json.dumps(certificate(keys, WISH, np.zeros(3), inline=inline))
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        K, K.astype("f4"), K.astype(">f2"), np.asfortranarray(K), (10 * K).astype(int), K > 0, K.astype(">f8"),
-        np.asfortranarray(K.astype("f4")),
-    ],
-    ids=lambda a: f"{a.dtype.str}{'F' * (not a.flags.c_contiguous)}",
-)  # fmt: skip
 @pytest.mark.parametrize("inline", [True, False])
-def test_keys_verify_against_the_file_they_came_from(keys: np.ndarray, inline: bool) -> None:
-    text = json.dumps(certificate(keys, WISH, np.zeros(3), inline=inline))
-    assert verify(text, [_npy(keys)]).word == "verified"
+def test_keys_verify_against_the_file_they_came_from(inline: bool) -> None:
+    text = json.dumps(certificate(K, WISH, np.zeros(3), inline=inline))
+    assert verify(text, [_npy(K)]).word == "verified"
 
 
 @pytest.mark.parametrize("inline", [True, False])
@@ -74,7 +58,7 @@ def test_keys_that_are_needed_and_not_given_are_asked_for() -> None:
 
 def test_a_file_that_is_not_of_keys_is_unreadable() -> None:
     assert verify(_granted(inline=True), [b"keys"]).word == "unreadable"
-    assert "float64 does not have" in verify(_granted(), [_npy(np.array([[2**53 + 1]]))]).words
+    assert verify(_granted(inline=True), [_npy(K.astype("f4"))]).word == "unreadable"
 
 
 def test_no_keys_belong_to_a_certificate_about_heads() -> None:
@@ -85,9 +69,8 @@ def test_no_keys_belong_to_a_certificate_about_heads() -> None:
 
 def test_progress_is_told_over_all_scenarios() -> None:
     told: list[float] = []
-    keys = RNG.normal(size=(5000, 2))
-    verify(json.dumps(certificate([keys, -keys], {0: "1e-9"}, [0, 0], inline=True)), progress=told.append)
-    assert told == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
+    verify(json.dumps(certificate([K, -K], {0: "1e-9"}, np.zeros(3))), progress=told.append)
+    assert told == pytest.approx([1 / 3, 2 / 3, 1])
 
 
 def _large(n: int) -> tuple[str, bytes]:
@@ -104,40 +87,9 @@ def _large(n: int) -> tuple[str, bytes]:
     return json.dumps(given), _npy(keys)
 
 
-def _scene(text: str, keys: Keys) -> tuple[Scene, Pull, Any]:
-    found = read(*document(text))
-    assert found.bound is not None
-    scene, proof = Scene(found, keys), found.bound.parts[0]
-    pull = Pull(found.statement, found.bound, proof)
-    return scene, pull, pull.job(scene, list(proof.constraints))
-
-
-def test_processes_add_up_what_one_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    text, content = _large(4500)
-    scene, _, job = _scene(text, Keys.of_npy(content))
-    found = []
-    for cores, enough, daemon in ((1, 1, False), (3, 1, False), (2, 2**60, False), (3, 1, True)):
-        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        monkeypatch.setattr(passes, "ENOUGH", enough)
-        monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", daemon)  # type: ignore[attr-defined]
-        told: list[float] = []
-        found += passes.add_up(scene, [job], told.append)
-        assert told == pytest.approx([1 / 3, 2 / 3, 1])
-    assert found[0] == found[1] == found[2] == found[3]
-    assert {name for name, *_ in found[0]} == {"rivals", "shares", "squares", "centre", "along", "pushed"}
-
-
 def test_the_large_certificate_is_verified() -> None:
     text, content = _large(300)
     assert verify(text, [content]).word == "verified", verify(text, [content]).words
-
-
-def test_witness_and_query_that_agree_are_added_up_once() -> None:
-    line = np.array([[1.0], [-1.0]])
-    for query, witness in ((2.0, 2.0), (2.0, 1.0)):
-        text = json.dumps(certificate(line, {0: "8/9"}, query, none_shorter="0.1", bound=bound(part(witness))))
-        scene, _, job = _scene(text, Keys.of_rows(line.tolist()))
-        assert (_look(scene, scene.statement.queries[0]).view == job.view) == (query == witness)
 
 
 def test_numbers_too_large_or_too_small_are_told_in_a_sentence() -> None:
@@ -194,11 +146,53 @@ def test_a_constraint_without_a_multiplier_is_no_constraint() -> None:
     assert words(found) == "no constraint has a positive multiplier"
 
 
+LINE = np.array([[1.0], [-1.0]])
+BALL = spread([0], ball="1/4")
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (certificate(LINE, {0: "0.9"}, 1.0), "key 0 gets a weight of at most 0.880797..., less than 0.9, in scenario"),
+        (certificate([LINE, LINE], {1: "1"}, 0.0), "key 1 gets a weight of at most 0.5, less than 1, in scenario 0"),
+        (certificate([LINE, -LINE], {0: "0.7"}, 0.5), "key 0 gets a weight of at most 0.268941..., less than 0.7, in"),
+        (certificate(LINE, {0: "0.9"}, 1.0, 1.0), "key 0 gets a weight of at most 0.880797..., less than 0.9, in"),
+        (certificate(LINE, {0: "0.88"}, 1.0, world=[BALL]), "key 0 gets a weight of at most 0.851952..., less than"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_the_enclosure_excludes_is_certainly_false(found: Any, said: str) -> None:
+    verdict = verify(json.dumps(found))
+    assert (verdict.word, verdict.excluded) == ("rejected", True)
+    assert verdict.words.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        certificate(LINE, {0: "1"}, 3000.0),  # the rival's share is below all digits
+        certificate(LINE, {0: "0.88"}, 1.0, 1.0, world=[BALL]),  # the heads may have different worst worlds
+        certificate(LINE, {0: "0.9"}, 1.0, world=[spread([1], ball="1/4", random=True)], confidence="0.9",
+                    guard={"kind": "keys", "deviations": "2"}),
+        certificate(LINE, {0: "0.1"}, 1.0, none_shorter="9", bound=bound(part(1.0))),
+    ],
+)  # fmt: skip
+def test_what_is_not_proved_is_not_certainly_false(found: Any) -> None:
+    verdict = verify(json.dumps(found))
+    assert (verdict.word, verdict.excluded) == ("rejected", False), verdict.words
+
+
+@pytest.mark.parametrize("power", [-3, -1, 1, 3])
+def test_a_query_is_not_taken_for_a_multiple_of_another(power: int) -> None:
+    """Once a query and its half shared their sums: key 0 gets 8/9 of the query 1.04, and 0.74 of its half."""
+    whole = np.log(8) / 2 * (1 + 1e-9)
+    proof: dict[str, Any] = {"none_shorter": "0.1", "bound": bound(part(whole))}
+    assert verify(json.dumps(certificate(LINE, {0: "8/9"}, whole, **proof))).word == "verified"
+    scaled = verify(json.dumps(certificate(LINE, {0: "8/9"}, whole * 2.0**power, **proof)))
+    assert (scaled.word == "verified") == (power > 0)
+    heads = certificate(LINE, {0: "8/9"}, whole * 2.0**-power, whole)
+    assert verify(json.dumps(heads)).excluded == (power > 0 or power == 0)
+
+
 def test_the_reason_names_the_target_the_weight_and_the_scenario() -> None:
-    found = certificate([K, K], {1: "0.9"}, np.zeros(3))
-    assert words(found) == "key 1 is not certain to get a weight of 0.9 in scenario 0"
-
-
-def test_a_copy_of_the_process_does_the_work_it_was_started_with() -> None:
-    passes._remember(lambda start: [defaultdict(int, {("shares", 0, 0): start})])
-    assert passes._do(7) == [{("shares", 0, 0): 7}]
+    found = certificate([K, K], {1: "0.9"}, np.zeros(3), np.zeros(3))
+    assert words(found) == "key 1 gets a weight of at most 0.166666 (1/6), less than 0.9, in scenario 0"

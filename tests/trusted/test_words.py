@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from headwright.design import design, wish
-from headwright.trusted.certificate import document, read
-from headwright.trusted.numbers import Malformed, rational
+from headwright.trusted.certificate import document, rational, read
+from headwright.trusted.keys import Malformed
 from headwright.trusted.verify import verify
 from headwright.trusted.words import in_words, told
 from tests.trusted.making import CORPUS, accepted, bound, certificate, named, of, part, spread, words

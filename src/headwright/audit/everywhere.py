@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 
 from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.agreement import Attained
 from headwright.audit.texts.curves import AtLength, every_length
-from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces, Progress, every_text
+from headwright.audit.texts.every_text import HeadOnEveryText, OnPlaces, Progress, every_text
 from headwright.audit.texts.first import FirstLayer
 from headwright.audit.texts.reading import embedding_size, first_layer, turning
 from headwright.errors import InputError
@@ -133,10 +134,10 @@ def everywhere(
         return Everywhere(missing=f"its embeddings are {numbers} numbers, more than a report should hold; "
                                   f"'headwright audit {model.name} --every-text {length}' does it")  # fmt: skip
     try:
-        turning(model, 0)  # refuses a family that is not covered, at no cost
-        layer = first_layer(model)
+        length = length if model.longest is None else min(length, model.longest)
+        turning(model, 0, length)  # refuses a family that is not covered, at no cost
+        layer = first_layer(model, length)
         free = [int(token) for token in layer.tokens[: len(layer.tokens) - layer.only_held]]
-        length = length if layer.positions is None else min(length, layer.positions)
         queries, chosen = _bounded(layer, free, heads, length, text)
         found = every_text(
             model, length, heads=chosen, queries=None if len(queries) == len(free) else queries,

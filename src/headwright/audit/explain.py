@@ -13,6 +13,7 @@ from headwright.audit.findings.away import Away, rows_away
 from headwright.audit.findings.rounding import Looked, looked_at
 from headwright.audit.models.model import Layer, Model
 from headwright.design import at_least, design
+from headwright.enclosure import held_to
 from headwright.errors import InputError
 
 KEYS = 6  # of a row that are shown
@@ -160,4 +161,6 @@ def _shortest(layer: Layer, looked: Looked, index: int, winner: Looking) -> Shor
     result = design(keys, at_least({target: float(f"{weight:.12g}")}), scale=scoring.scale)
     if result.word != "designed":
         return Shortest(result.word, result.words, own=own)
+    if winner.weight * (1 - HAIR / 2) > weight:  # then its own query does it, and is no shorter than the bound
+        held_to(own, "the head's own query", least=result.norm_lower_bound)
     return Shortest("designed", result.words, result.norm, result.norm_lower_bound, own, result.certificate)

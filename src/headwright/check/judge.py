@@ -20,7 +20,6 @@ from headwright.check.answer import (
     Said,
     WrongKindError,
     about_the_given,
-    comparisons,
     full_name,
 )
 from headwright.check.candidates import Claimed
@@ -322,7 +321,7 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
     """Why a refuted formula is not called false: it may be meant for less."""
     statement = one.statement
     if one.again:
-        return "the name is defined elsewhere, too"
+        return "a name in it is defined twice, and which one is meant was not read"
     if statement.doubt:
         return f"it is false as it stands, and '{statement.doubt}' was not read"
     if statement.picked:
@@ -387,6 +386,3 @@ def plainly(told: Any) -> Any:
     if isinstance(told, str):
         return told.replace(r"\_own", "").replace(OWN, "")
     return {plainly(name): plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
-
-
-__all__ = ["Bench", "Finding", "comparisons", "judge", "plainly", "prepared", "undecided"]

@@ -1,7 +1,7 @@
 """The command line: arguments, printing, exit codes; no mathematics.
 
 Results go to standard output, progress and talk to standard error. Exit 0: yes; 1: no; 2: what was given cannot be
-used; 3: undecided; 4: a bug of ours, and nothing else. A command imports what it needs when it runs, so that
+used; 3: undecided or not confirmed; 4: internal error. A command imports what it needs when it runs, so that
 `headwright --help` stays quick.
 """
 
@@ -17,8 +17,8 @@ import typer
 from typer.exceptions import TyperException
 
 from headwright import __version__
-from headwright.cli.console import OUT, complain, hush, say
-from headwright.errors import HeadwrightError
+from headwright.cli.console import OUT, complain, hush, interrupted, say
+from headwright.errors import ContradictionError, HeadwrightError
 
 UNUSABLE, BUG, INTERRUPTED = 2, 4, 130
 DEBUG = "HEADWRIGHT_DEBUG"  # set it to anything, and a bug shows where it happened
@@ -74,13 +74,17 @@ def main() -> None:
         complain(f"{error.filename or 'the results'}: cannot be read or written ({error.strerror or error})")
         code = UNUSABLE
     if code == INTERRUPTED:  # the exit code that typer makes of Ctrl-C
-        complain("interrupted; nothing was written")
+        complain(interrupted())
     sys.exit(code)
 
 
 def _run(given: str) -> int:
     try:
         return int(app(prog_name="headwright", standalone_mode=False) or 0)
+    except ContradictionError as error:
+        complain(f"this is a bug in headwright, worth reporting with the command, and nothing is claimed: {error} (in: "
+                 f"{given})")  # fmt: skip
+        return BUG
     except HeadwrightError as error:
         complain(str(error))
     except TyperException as error:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright.design.statement import rounded_deviations, world_entries
-from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, read
-from headwright.trusted.numbers import Malformed, rational, shown
+from headwright.trusted.certificate import Json, Spread, Statement, about_heads, document, rational, read
+from headwright.trusted.keys import Malformed
+from headwright.trusted.words import shown
 
 if TYPE_CHECKING:
     from headwright.design import Wish

@@ -10,14 +10,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwright.cli.console import OUT, TALK, check_picture, check_writable, progress, say, show_json, show_line
+from headwright.cli.console import (
+    OUT,
+    TALK,
+    check_picture,
+    check_writable,
+    keeping,
+    progress,
+    say,
+    show_json,
+    show_line,
+)
 from headwright.cli.options import Engine, EngineName, Json, Scheduler, Seed, check_engine, read_text
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.audit.auditor import Audit
     from headwright.audit.documents import Document
+    from headwright.audit.engine.kept import Kept
+    from headwright.audit.engine.work import Plan, Progress
     from headwright.audit.explain import Explained, Row
+    from headwright.audit.findings.summary import Summary
     from headwright.audit.models.model import Model
 
 SHORT = "What every head of a trained model does."
@@ -154,11 +167,17 @@ def audit(
         say(f"{keep}: finished parts cannot be kept there ({reason}), so this audit cannot be resumed if it is killed.")
     number_type = None if dtype is None else dtype.value
     cluster = Cluster(Source(model, device.value, number_type), scheduler)
-    with progress(f"auditing {loaded.name}") as fraction:
+    parts: list[Kept] = []
+
+    def working(model: Model, plan: Plan, progress: Progress | None, kept: Kept | None) -> Summary:
+        parts.extend([] if kept is None else [kept])
+        return (cluster if engine is Engine.dask else here)(model, plan, progress, kept)
+
+    with keeping(lambda: sum(kept.count() for kept in parts)), progress(f"auditing {loaded.name}") as fraction:
         found = run(
             loaded, text=given, text_name=str(text), tokens=tokens, max_length=max_length, layers=chosen,
             heads_wanted=mine, seed=seed, command=shlex.join(["headwright", *sys.argv[1:]]), progress=fraction,
-            engine=cluster if engine is Engine.dask else here, keep=keep if reason is None else None, resume=resume,
+            engine=working, keep=keep if reason is None else None, resume=resume,
             every_text=not no_every_text,
         )  # fmt: skip
     if json:

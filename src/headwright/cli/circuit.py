@@ -47,6 +47,7 @@ def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
             }
             for built in found.layers
         ],
+        "checkers": list(found.checkers),
         "certificate": written,
         "words": found.words,
         "kinds": {"errors": "proven", "layers.frobenius": "proven", "layers.heads": "exact"},
@@ -55,8 +56,10 @@ def _as_json(found: Circuit, written: str | None) -> dict[str, object]:
 
 def _print(found: Circuit, written: str | None) -> None:
     from headwright.enclosure import shown_above
+    from headwright.verification import in_words
 
-    show_line(f"{found.word}: {found.words}")
+    by = f" ({in_words(found.checkers)})" if found.checkers else ""
+    show_line(f"{found.word}{by}: {found.words}")
     for number, built in enumerate(found.layers):
         show_line(
             f"layer {number}: head dimension {built.head_dim}, Frobenius norm of W_K^T W_Q at most "

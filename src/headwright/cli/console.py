@@ -63,6 +63,26 @@ TALK = _Plain(stderr=True, highlight=False)
 PICTURES = (".svg", ".png", ".html")
 
 
+_left: list[str] = []  # what an interruption leaves behind
+
+
+@contextmanager
+def keeping(parts: Callable[[], int]) -> Iterator[None]:
+    """Work whose finished parts are kept: an interruption says how many there are, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if count := parts():
+            _left.append(f"{count} finished {'part is' if count == 1 else 'parts are'} kept, and the same command with "
+                         "--resume goes on from there; no result was written")  # fmt: skip
+        raise
+
+
+def interrupted() -> str:
+    """What is said after Ctrl-C."""
+    return f"interrupted; {_left.pop() if _left else 'nothing was written'}"
+
+
 def complain(sentence: str) -> None:
     """Say what went wrong."""
     _lines(TALK, Text.assemble(("error:", "bold red"), f" {_shown(sentence)}"))

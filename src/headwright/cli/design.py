@@ -20,7 +20,21 @@ from headwright.cli.console import (
     show_json,
     show_line,
 )
-from headwright.cli.options import ARRAY, AtLeast, Average, Copy, Eps, ExactScale, Json, Plot, read_keys, read_wish
+from headwright.cli.options import (
+    ARRAY,
+    AtLeast,
+    Average,
+    Checker,
+    Copy,
+    Eps,
+    ExactScale,
+    Fast,
+    Json,
+    Plot,
+    check_checker,
+    read_keys,
+    read_wish,
+)
 from headwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,9 +69,8 @@ def design(
     heads: Annotated[
         int | None, typer.Option(help="Share the targets out among so many heads.", show_default="1")
     ] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Let the fast checker decide, instead of the trusted one.")
-    ] = False,
+    checker: Checker = None,
+    fast: Fast = False,
     minimise: Annotated[str | None, typer.Option(help="With --rules: size or rank.")] = None,
     head_dim: Annotated[int | None, typer.Option(help="With --rules: the head dimension, at most.")] = None,
     dtype: Annotated[str | None, typer.Option(help="With --rules: float64, float32 or bfloat16.")] = None,
@@ -67,12 +80,13 @@ def design(
     plot: Plot = None,
 ) -> None:
     """The shortest query that grants a wish, or the smallest heads that keep rules, with a certificate."""
+    check_checker(checker, fast=fast)
     check_picture(plot)
     check_writable(out, "--out")
     if rules is not None:
         for_keys = {"--keys": keys, "--copy": copy, "--average": average, "--at-least": at_least, "--eps": eps,
                     "--scale": scale, "--world": world, "--confidence": confidence, "--heads": heads,
-                    "--fast": fast or None}  # fmt: skip
+                    "--checker": checker}  # fmt: skip
         _refuse(for_keys, "--rules", "--keys")
         from headwright.weights.circuit import read_circuit
 
@@ -88,19 +102,19 @@ def design(
         wish = read_wish(copy, average, at_least, eps)
         if keys is None or wish is None:
             raise InputError("expected --keys with one wish (--copy, --average or --at-least), or --rules")
-        options = {"scale": scale, "confidence": confidence, "heads": heads}
-        found = _design_query(keys, wish, world, {k: v for k, v in options.items() if v is not None}, fast=fast)
+        options = {"scale": scale, "confidence": confidence, "heads": heads, "checker": checker}
+        found = _design_query(keys, wish, world, {k: v for k, v in options.items() if v is not None})
         _finish_query(found, keys, world, out, json=json, plot=plot)
 
 
-def _design_query(keys: Path, wish: Wish, world: Path | None, options: Mapping[str, Any], *, fast: bool) -> Design:
+def _design_query(keys: Path, wish: Wish, world: Path | None, options: Mapping[str, Any]) -> Design:
     from headwright.design import design
     from headwright.noise import World, read_world
 
     K = read_keys(keys)
     chosen = World() if world is None else read_world(world)
     with progress("designing") as report:
-        return design(K, wish, world=chosen, fast=fast, progress=report, **options)
+        return design(K, wish, world=chosen, progress=report, **options)
 
 
 def _finish_query(
@@ -125,8 +139,9 @@ def _finish_query(
 
 def _print(found: Design, written: str | None, keys: Path, world: Path | None) -> None:
     from headwright.enclosure import shown_above, shown_below
+    from headwright.verification import in_words
 
-    by = " (by the fast checker)" if found.checker == "fast" and found.certificate is not None else ""
+    by = f" ({in_words(found.checkers)})" if found.checkers else ""
     show_line(f"{found.word}{by}: {found.words}")
     if found.word == "designed":
         gap = "" if math.isinf(found.gap) else f" (relative gap {found.gap:.1e})"
@@ -221,9 +236,11 @@ def _smallest(found: Built) -> str:
 
 def _print_heads(found: Built, written: str | None, exported: list[str]) -> None:
     from headwright.enclosure import shown_above, shown_below
+    from headwright.verification import in_words
     from headwright.weights.wire import COARSE
 
-    show_line(f"{found.word}: {found.words}")
+    by = f" ({in_words(found.checkers)})" if found.checkers else ""
+    show_line(f"{found.word}{by}: {found.words}")
     if found.layer is not None:
         known = f"head dimension {found.head_dim}{_smallest(found)}, numbers of type {found.layer.dtype}"
         show_line(known)

@@ -52,8 +52,26 @@ Eps = Annotated[
 EngineName = Annotated[Engine, typer.Option(help="In this process, or on Dask's workers.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, for a cluster.")]
 Seed = Annotated[int, typer.Option(min=0, help="Where chance starts from.")]
+Checker = Annotated[
+    str | None,
+    typer.Option(
+        metavar="both|exact|float|proved",
+        help="Who must accept a certificate: both checkers, one of them, or the program that `make proof` builds.",
+        show_default="both; above 1e6 key entries exact",
+    ),
+]
+Fast = Annotated[bool, typer.Option("--fast", hidden=True)]  # the older spelling of --checker float
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg, .png or .html).")]
+
+
+def check_checker(checker: str | None, *, fast: bool) -> None:
+    """Refuse a checker that there is not, and the older spelling of one."""
+    from headwright.verification import which
+
+    if fast:
+        raise InputError("--fast is now --checker float; without it both checkers run")
+    which(checker, 0)
 
 
 def check_engine(engine: Engine, scheduler: str | None) -> None:
@@ -140,7 +158,7 @@ def read_text(path: Path, what: str) -> str:
 def read_certificate(path: Path) -> Certificate:
     """A certificate about keys, as data: nothing of it is verified."""
     from headwright.trusted.certificate import about_heads, document, read
-    from headwright.trusted.numbers import Reject
+    from headwright.trusted.keys import Reject
 
     text = read_text(path, "certificate")
     refuse_older(text, path)

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headwright.cli.console import TALK, check_writable, complain, progress, say, show_json, show_line
+from headwright.cli.console import check_writable, progress, say, show_json, show_line
 from headwright.cli.options import (
     ARRAY,
     AtLeast,
     Average,
+    Checker,
     Copy,
     Eps,
+    Fast,
     Json,
-    read_bytes,
+    check_checker,
     read_keys,
     read_number,
     read_text,
@@ -30,16 +32,15 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headwright.cli.asked import Asked, Compared
-    from headwright.trusted.verify import Verdict
+    from headwright.verification import Verdict
 
 SHORT = "Is a certificate true, and about what you think?"
 EXAMPLES = (
     "headwright verify copy.json --keys keys.npy --copy 3",
     "headwright verify copy.json --rocq copy.v",
 )
-EXIT = {"verified": 0, "rejected": 1, "unreadable": 2}
+EXIT = {"verified": 0, "rejected": 1, "unreadable": 2, "not confirmed": 3, "internal error": 4}
 EVERY_TEXT = '"headwright every-text certificate"'
-BUG, STOPPED = 4, "the checker stopped"  # how a verdict begins that rests on an accident, not on a doubt
 
 
 def verify(
@@ -65,18 +66,18 @@ def verify(
         str | None, typer.Option(help="The model of a certificate about every text, as for `audit`.")
     ] = None,
     rocq: Annotated[Path | None, typer.Option(help="Write what was verified as a file for Rocq's kernel (.v).")] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Use the second checker: as rigorous, far quicker, with libraries.")
-    ] = False,
+    checker: Checker = None,
+    fast: Fast = False,
     json: Json = False,
 ) -> None:
     """Check a certificate: is its statement certainly true? And is it about what the other options say?"""
+    check_checker(checker, fast=fast)
     text = read_text(certificate, "certificate")
     if EVERY_TEXT in text:
         given = {
             "--keys": keys, "--world": world, "--rules": rules, "--copy": copy, "--average": average, "--eps": eps,
             "--at-least": at_least, "--scale": scale, "--confidence": confidence, "--rocq": rocq,
-            "--fast": fast or None,
+            "--checker": checker,
         }  # fmt: skip
         for option, value in given.items():
             if value is not None:
@@ -88,22 +89,22 @@ def verify(
     check_writable(rocq, "--rocq")
     if rocq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", rocq.name, re.ASCII):
         raise InputError(f"--rocq {rocq}: Rocq reads files named as a letter, letters and digits, and .v")
+    from headwright.verification import verify as check
+
     asked = _asked(world, rules, copy, average, at_least, eps, scale, confidence)
     files = [_npy(path) for path in keys or []]
     if asked is not None and asked.world is not None:
         files += [_as_npy(scenario) for scenario in asked.world.scenarios]
-    verdict, checker = _check(text, files, fast=fast)
+    with progress("checking") as report:
+        verdict = check(text, files, checker, report)
     compared = None
     if verdict.word == "verified" and asked is not None:
         from headwright.cli.asked import compare
 
         compared = compare(text, asked)
-    _show(verdict, checker, compared, json=json)
+    _show(verdict, compared, json=json)
     if rocq is not None and verdict.word == "verified" and not (compared is not None and compared.differences):
         _write_rocq(text, files, rocq)
-    if verdict.words.startswith(STOPPED):
-        complain(f"this is a bug in headwright, worth reporting with the certificate {certificate}: {verdict.words}")
-        raise typer.Exit(BUG)
     raise typer.Exit(EXIT["rejected" if compared is not None and compared.differences else verdict.word])
 
 
@@ -119,33 +120,24 @@ def _every_text(text: str, model: str | None, *, json: bool) -> NoReturn:
     """A statement about every text is looked at again from the weights, which the model has."""
     from headwright.audit.models import load_model
     from headwright.audit.texts.checker import judged
+    from headwright.audit.texts.instances import run_against
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
     statement = read(text)
     if model is None:
         raise InputError(f"it is about every text of a model: give the model, --model {statement.model}")
-    layer = first_layer(load_model(model))
+    loaded = load_model(model)
+    layer = first_layer(loaded, min(statement.length, loaded.longest or statement.length))  # or it is rejected
     with progress("looking at every token at every place") as fraction:
         word, words = judged(statement, layer, fraction)
+    runs = run_against(loaded, layer, statement) if word == "verified" else 0
     if json:
-        show_json({"verdict": word, "words": words})
+        show_json({"verdict": word, "words": words, "checkers": ["every text"], "runs": runs})
     else:
-        show_line(f"{word}: {words}")
+        agrees = f". The model itself, run in float64 on {runs} such texts, agrees" if runs else ""
+        show_line(f"{word} (every-text checker): {words}{agrees}")
     raise typer.Exit(EXIT[word])
-
-
-def _check(text: str, files: list[bytes], *, fast: bool) -> tuple[Verdict, str]:
-    if fast:
-        from headwright import fast as quick
-
-        with TALK.status("checking"):  # it says nothing on its way, so there is no bar
-            decided = quick.verify(text, files)
-        return decided, decided.checker
-    from headwright.trusted.verify import verify
-
-    with progress("checking") as report:
-        return verify(text, files, report), "trusted"
 
 
 def _asked(
@@ -176,9 +168,7 @@ def _asked(
 
 
 def _npy(path: Path) -> bytes:
-    """Keys as the checker takes them: a .npy file as it is, any other read first."""
-    if path.suffix == ".npy":
-        return read_bytes(path, "keys")
+    """Keys as the checkers take them: rows of float64. Nothing is rounded, or the file is refused."""
     return _as_npy(read_keys(path))
 
 
@@ -188,7 +178,7 @@ def _as_npy(keys: np.ndarray) -> bytes:
     return as_npy(keys)
 
 
-def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bool) -> None:
+def _show(verdict: Verdict, compared: Compared | None, *, json: bool) -> None:
     differs = compared is not None and bool(compared.differences)
     word = "rejected" if differs else verdict.word
     words = verdict.words
@@ -200,10 +190,9 @@ def _show(verdict: Verdict, checker: str, compared: Compared | None, *, json: bo
         )  # fmt: skip
         words += f" Not asked about: {'; '.join(compared.unasked)}." if compared.unasked else ""
     if json:
-        told: dict[str, object] = {"verdict": word, "words": words, "checker": checker}
+        told: dict[str, object] = {"verdict": word, "words": words, "checkers": list(verdict.checkers)}
         if compared is not None:
             told |= {"differences": compared.differences, "notes": compared.notes, "unasked": compared.unasked}
         show_json(told)
     else:
-        by = "" if checker == "trusted" else " (by the fast checker)"
-        show_line(f"{word}{by}: {words}")
+        show_line(f"{word} ({verdict.by}): {words}")

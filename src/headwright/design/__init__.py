@@ -12,6 +12,7 @@
     least        an impossible wish: what can be granted instead
     heads        several heads that share the targets out; descend improves them
     chance       how often a wish is granted when keys are random
+    instances    a design that was verified, tried out in floating point
     designer     all of it, behind one function; phases tell how far it is
     plane        two dimensions: the region of all queries that grant a wish
     drawing      a design as a picture; wire: as JSON

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from headwright.design.guard import ways_to_fail
 from headwright.design.statement import Question
 from headwright.enclosure import Enclosure
-from headwright.noise.granted import granted
+from headwright.noise.granted import granted, not_by_chance
 
 SAMPLES, NUMBERS = 100_000, 2 * 10**8  # draws; fewer if they would take more scores than this in all
 
@@ -45,6 +45,8 @@ def chance(question: Question, queries: Float[np.ndarray, "heads d"], seed: int 
     keys, world = question.keys[0], question.world
     samples = max(100, min(SAMPLES, NUMBERS // (len(keys) * len(queries))))
     found = granted(keys, queries, world, question.wish.least, samples=samples, scale=question.scale, seed=seed)
+    # However what is not random is drawn, the wish is granted as often as was proved.
+    not_by_chance(found.held.nearly, 0, samples, Enclosure(float(question.confidence), 1.0), "how often it is granted")
     evenly = bool(world.sampled_sets) or world.lists_scales
     return Chance(
         found.probability, found.interval, samples,

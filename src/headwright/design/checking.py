@@ -1,23 +1,23 @@
-"""The checker that closes a design, with the keys as it takes them."""
+"""The checkers that close a design, with the keys as they take them."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from headwright.design.statement import INLINE_NUMBERS, Question
-from headwright.trusted.verify import Verdict
-from headwright.trusted.verify import verify as verify_trusted
+from headwright.errors import ContradictionError
+from headwright.verification import Verdict, verify, which
 
 
 @dataclass(frozen=True)
 class Checker:
-    """The trusted checker, or the fast one: then the words say so.
+    """The checkers that must all accept a certificate about a question, as `verification` chooses them.
 
     >>> from fractions import Fraction
     >>> from headwright.design.wish import copy
@@ -27,12 +27,13 @@ class Checker:
     """
 
     question: Question
-    fast: bool = False
+    choice: str | None = None  # 'both', 'exact', 'float', 'proved'; None: by the size of the keys
+    unconfirmed: list[str] = field(default_factory=list)  # why certificates that one checker accepts were not confirmed
 
-    @property
-    def name(self) -> str:
-        """'trusted' or 'fast'."""
-        return "fast" if self.fast else "trusted"
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The checkers that run."""
+        return which(self.choice, sum(keys.size for keys in self.question.keys))
 
     @cached_property
     def contents(self) -> list[bytes]:
@@ -41,15 +42,16 @@ class Checker:
 
     def verify(self, text: str, progress: Callable[[float], None] | None = None) -> Verdict:
         """The verdict on a certificate about these keys."""
-        if self.fast:
-            from headwright.fast import verify as verify_fast
-
-            return verify_fast(text, self.contents)
-        return verify_trusted(text, self.contents, progress)
+        verdict = verify(text, self.contents, self.choice, progress)
+        if verdict.word == "internal error":
+            raise ContradictionError(verdict.words)
+        if verdict.word == "not confirmed":
+            self.unconfirmed.append(verdict.words)
+        return verdict
 
 
 def as_npy(matrix: Float[np.ndarray, "n d"]) -> bytes:
-    """The content of a .npy file, which is how the checker takes keys.
+    """The content of a .npy file, which is how the checkers take keys.
 
     >>> as_npy(np.eye(2))[1:6]
     b'NUMPY'

@@ -1,4 +1,4 @@
-"""From a wish to a verdict: solve, certify, and let the checker decide. What it does not verify is undecided."""
+"""From a wish to a verdict: solve, certify, and let the checkers decide. What they do not verify is undecided."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from headwright.design.answer import Answer, answer
 from headwright.design.chance import Chance, chance
 from headwright.design.checking import Checker
 from headwright.design.heads import Share, gather, share_out
+from headwright.design.instances import try_out
 from headwright.design.least import best_eps
 from headwright.design.longer import prove_longer
 from headwright.design.phases import SOLVED, SOLVED_FAST, Phases
@@ -28,9 +29,11 @@ from headwright.errors import InputError
 from headwright.files import finite
 from headwright.noise.world import World
 from headwright.trusted.numbers import sqrt_above
+from headwright.verification import in_words
 
 FIXED = World()
 MOST_HEADS = 64
+SURE = Fraction(19, 20)  # the confidence, unless given
 LISTED = (
     "no query was found that does it for the whole range of the listed scales, and nothing is proven about the list "
     "alone: with several heads, or random keys, give the scenarios themselves"
@@ -62,7 +65,7 @@ class Design:
     shares: tuple[Share, ...] = ()  # which head serves which targets
     best_eps: tuple[float, float] | None = None  # if impossible: what can be granted instead lies between; proven
     probability: Chance | None = None  # if keys are random: how often the wish is granted, sampled
-    checker: str = "trusted"  # who verified the certificate: "trusted" or "fast"
+    checkers: tuple[str, ...] = ()  # who verified the certificate: "exact", "float" or "proved"; none without one
 
     @property
     def gap(self) -> float:
@@ -93,7 +96,7 @@ class Design:
             low, high = self.best_eps
             facts.append(("best eps", f"{shown_below(low)} to {shown_above(high)}"))
         if self.certificate is not None:
-            facts.insert(0, ("certificate", f"verified by the {self.checker} checker"))
+            facts.insert(0, ("certificate", f"verified by the {in_words(self.checkers)}"))
         return card(self.word, self.words, facts)
 
     def picture(self) -> object:
@@ -111,15 +114,17 @@ def design(
     world: World = FIXED,
     scale: Number = 1,
     heads: int = 1,
-    confidence: Number = Fraction(19, 20),
-    fast: bool = False,
+    confidence: Number | None = None,
+    checker: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Design:
     """The shortest query that grants a wish in every admissible world, or a proof that none does.
 
     With several heads the targets are shared out among them, so that the mean of the patterns grants the wish and
-    the longest query is as short as was found; the proven bound then holds for any way of sharing. With `fast` the
-    fast checker closes the design in place of the trusted one. Progress is told a number that grows from 0 to 1.
+    the longest query is as short as was found; the proven bound then holds for any way of sharing. Where keys are
+    random the wish is granted with the probability `confidence`, 19/20 unless given. `checker` says who must accept
+    the certificate: 'both', 'exact', 'float' or 'proved'; None means both up to 10^6 key entries, and above that the
+    exact one. Progress is told a number that grows from 0 to 1.
 
     >>> from headwright.design import average
     >>> found = design(np.eye(4), average([0, 1]))
@@ -129,12 +134,17 @@ def design(
     For these 4 keys in R^4 (sha256 ...), the query ... gives each of keys 0, 1 a weight of at least 0.497512 ...
     """
     question = ask(keys, wish, world, scale, confidence, heads)
-    checker, phases = Checker(question, fast), Phases(progress, SOLVED_FAST if fast else SOLVED)
+    checks = Checker(question, checker)
+    phases = Phases(progress, SOLVED if "exact" in checks.names else SOLVED_FAST)
     # Floats that overflow on the way prove nothing, and neither do the others: the checker decides.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = _several(question, checker, phases) if heads > 1 else _one(question, checker, phases)
+        found = _several(question, checks, phases) if heads > 1 else _one(question, checks, phases)
     phases.done()
-    return _with_chance(replace(found, checker=checker.name))
+    if found.certificate is not None:
+        found = replace(found, checkers=checks.names)
+    elif checks.unconfirmed:
+        found = replace(found, words=f"{found.words}. Not confirmed: {checks.unconfirmed[0]}")
+    return _with_chance(found)
 
 
 def ask(
@@ -142,10 +152,10 @@ def ask(
     wish: Wish,
     world: World = FIXED,
     scale: Number = 1,
-    confidence: Number = Fraction(19, 20),
+    confidence: Number | None = None,
     heads: int = 1,
 ) -> Question:
-    """The question, checked.
+    """The question, checked. The confidence is 19/20 unless given, which it may be only where a key is random.
 
     >>> from headwright.design.wish import copy
     >>> ask(np.eye(2), copy(0), scale=0)
@@ -159,7 +169,7 @@ def ask(
     if not isinstance(wish, Wish):
         raise InputError(f"the wish is {wish!r}: expected one such as copy(3), average([0, 1]) or at_least({{0: 0.9}})")
     wish.check_fits(len(keys))
-    factor, sure = exact(scale, "scale"), exact(confidence, "confidence")
+    factor, sure = exact(scale, "scale"), SURE if confidence is None else exact(confidence, "confidence")
     if factor == 0:
         raise InputError("scale is 0: expected another number")
     if not 0 < sure < 1:
@@ -169,7 +179,11 @@ def ask(
     if not 1 <= heads <= MOST_HEADS:
         raise InputError(f"{heads} heads: expected from 1 to {MOST_HEADS}")
     check_sizes(world.scenarios or (keys,), world)
-    return Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    question = Question(world.scenarios or (keys,), wish, world, factor, sure, heads)
+    if confidence is not None and not question.random:
+        raise InputError(f"confidence is {float(sure):g}, and every key is certain: leave it out, or give a world in "
+                         "which a key is random")  # fmt: skip
+    return question
 
 
 def _one(question: Question, checker: Checker, phases: Phases) -> Design:
@@ -199,7 +213,9 @@ def _several(question: Question, checker: Checker, phases: Phases) -> Design:
 
 
 def _with_chance(found: Design) -> Design:
-    """The same, with the probability that was sampled where keys are random: what is proven is only a lower bound."""
+    """The same, tried out; where keys are random with the probability that was sampled: a lower bound is proven."""
+    if found.word == "designed":
+        try_out(found.question, found.queries, found.norm, found.norm_lower_bound)
     if found.word != "designed" or not found.question.random:
         return found
     return replace(found, probability=chance(found.question, found.queries))

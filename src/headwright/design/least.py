@@ -16,6 +16,7 @@ from headwright.design.proving.nearest import nearest
 from headwright.design.solving.solver import violation
 from headwright.design.statement import Question
 from headwright.design.wish import Wish
+from headwright.errors import ContradictionError
 
 MORE, LESS = (9, 7, 5, 3, 2), (8, 6, 4, 3, 2, 1)  # digits to which a guess at the least slack is tried
 HALVINGS = 6
@@ -35,6 +36,10 @@ def best_eps(question: Question, checker: Checker, attempt: Attempt) -> tuple[fl
     if high is None:
         return None
     low = _impossible_below(question, checker, attempt, high, asked)
+    if high <= low:
+        raise ContradictionError(
+            f"{float(high):.6g} is granted by a query that was verified, and {float(low):.6g} by none, as was proved"
+        )
     return math.nextafter(float(low - others), -math.inf), math.nextafter(float(high - others), math.inf)
 
 

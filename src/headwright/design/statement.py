@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from headwright.design.wish import Wish, exact
 from headwright.errors import InputError
 from headwright.noise.world import Noise, World
-from headwright.trusted.numbers import rational
+from headwright.trusted.certificate import rational
 
 INLINE_NUMBERS = 4096  # keys up to this size are written into the certificate
 

@@ -41,7 +41,7 @@ def to_json(found: Design, certificate: str | None) -> dict[str, Any]:
         "best_eps": found.best_eps[1] if found.best_eps else None,
         "best_eps_interval": list(found.best_eps) if found.best_eps else None,
         "probability": _probability(found),
-        "checker": found.checker if found.certificate is not None else None,
+        "checkers": list(found.checkers),
         "certificate": certificate,
         "words": found.words,
         "kinds": KINDS,

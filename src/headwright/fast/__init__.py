@@ -1,6 +1,5 @@
-"""A second checker of certificates: as strict as the trusted one, of other mathematics, and hundreds of times faster.
+"""The floating-point checker of certificates about keys: the second of two, with mathematics of its own.
 
-    reading       the keys as a view of the bytes, bound to the certificate by their digest
     balls         arrays of numbers known up to a radius: +, *, max, square root with proven roundings
     exponential   exp made of +, * and rounding to whole numbers, with a proven error; sums with a proven error
     exactly       Arb for the few numbers that decide, and rationals where nothing may be lost
@@ -9,10 +8,11 @@
     granted       does every target get its weight?
     crowd         where a bound puts the keys, and what they add up to
     bound         is no shorter query possible, or none at all?
+    excluded      is the claim certainly false?
     checker       verify
 
-`verify(text, files)` returns a verdict as the trusted checker does, with one thing more: its `checker` is 'fast', or
-'trusted' where that one was asked (whole heads, numbers beyond doubles).
+It shares `certificate`, `keys` and `words` with the exact checker, and asks it nothing. Vectors in the evidence are
+rounded to doubles before anything is computed with them. What it cannot represent or decide, it does not accept.
 
 What is assumed of the arithmetic: sums, differences, products, quotients and square roots of single doubles are
 IEEE, rounded to nearest; a sum of products may be added up in any order, with or without fused multiply-adds; numbers

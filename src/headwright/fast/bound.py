@@ -12,7 +12,7 @@ relative to one target: at the optimum nearly all weight is on the targets, and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import cast
@@ -30,12 +30,14 @@ from headwright.fast.exactly import (
     combination,
     dot,
     rational,
+    rounded,
     vector,
 )
 from headwright.fast.granted import tail
 from headwright.fast.view import View, World
 from headwright.trusted.certificate import Bound, Constraint, Part, Statement, Vector
-from headwright.trusted.numbers import Reject, shown
+from headwright.trusted.keys import Reject
+from headwright.trusted.words import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +72,10 @@ class PartOfBound:
     """One part of a bound: whether it is admissible, what it comes to in each scenario, and what that proves."""
 
     def __init__(self, statement: Statement, world: World, bound: Bound, part: Part) -> None:
-        """Refuse what the world does not allow."""
+        """Refuse what the world does not allow. Any queries are evidence: they become doubles, and only these count."""
         self.statement, self.world, self.bound, self.part = statement, world, bound, part
+        push = rounded(part.push) if part.push is not None and self._seen_pushed else part.push
+        self.part = replace(part, query=rounded(part.query), push=push)
         self.several = statement.heads > 1
         self.one = self.several or (world.chance and len(part.constraints) > 1)  # all is said about one world
         self.whole = sum((c.multiplier for c in part.constraints), Fraction(0))
@@ -87,10 +91,15 @@ class PartOfBound:
         return {c.scenario for c in self.part.constraints if c.multiplier > 0}
 
     @property
+    def _seen_pushed(self) -> bool:
+        """Keys that are random in length are looked at through the push, too, unless their shares are written out."""
+        by_scores = self.part.constraints[0].distribution is None
+        return self.part.push is not None and by_scores and any(s.random and s.stretch for s in self.world.spreads)
+
+    @property
     def queries(self) -> list[Vector]:
         """The queries that it looks at the keys through: its own, and the push where keys are random in length."""
-        pushed = self.part.push is not None and any(s.random and s.stretch for s in self.world.spreads)
-        return [self.part.query, self.part.push] if pushed and self.part.push is not None else [self.part.query]
+        return [self.part.query, self.part.push or ()] if self._seen_pushed else [self.part.query]
 
     def _check_places(self) -> None:
         for key, scale in (*self.bound.scales.items(), *self.bound.own_scales.items()):

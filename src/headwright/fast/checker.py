@@ -1,9 +1,8 @@
-"""Is the statement of a certificate true? Yes is said only when it certainly is; any doubt or exception says no."""
+"""Is the statement of a certificate true? Accepted only when it certainly is; any doubt or exception rejects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,71 +10,100 @@ from flint import ctx
 from jaxtyping import Float
 
 from headwright.fast.bound import PartOfBound, Sums, check_bound
-from headwright.fast.exactly import Beyond, Doubt, doubles, precision
+from headwright.fast.exactly import Doubt, doubles, precision
+from headwright.fast.excluded import excluded
 from headwright.fast.granted import check_granted, check_guard
 from headwright.fast.passes import inner_products, sharp_products
-from headwright.fast.reading import bind
 from headwright.fast.view import View, World
-from headwright.trusted.certificate import Certificate, Statement, Vector, about_heads, document, read
-from headwright.trusted.numbers import Malformed, Reject
-from headwright.trusted.verify import Verdict as Word
-from headwright.trusted.verify import verify as verify_slowly
+from headwright.trusted.certificate import Certificate, KeysName, Statement, Vector, about_heads, document, read
+from headwright.trusted.keys import Excluded, Keys, Malformed, Reject
 from headwright.trusted.words import in_words
 
 MORE_BITS = 768  # for the second look
 FEW = 2**10  # keys that are all looked at in Arb then
+Matrix = Float[np.ndarray, "n d"]
 
 
 @dataclass(frozen=True)
-class Verdict(Word):
-    """A verdict, and which checker reached it: 'fast', or 'trusted' where that one was asked.
+class Verdict:
+    """'verified', 'rejected' or 'unreadable'; in words what was proved or why not; and whether the claim is false.
 
-    >>> verify("{}").checker
-    'fast'
+    >>> Verdict("rejected", "it is not certain").excluded
+    False
     """
 
-    checker: str = "fast"
+    word: str
+    words: str
+    excluded: bool = False  # certainly false, and not only unproved
 
 
 def verify(text: str, files: Sequence[bytes] = ()) -> Verdict:
-    """The verdict on a certificate. Keys that it does not write out are looked for among the contents of .npy files.
+    """The verdict on a certificate about keys; each of the files, .npy contents of float64, must be keys it names.
 
-    Numbers that doubles do not reach (a bound's query that is not made of doubles, scores beyond 2^900) are left to the
-    trusted checker, which is slow and knows no such limits. So are statements about whole heads.
-
-    >>> verify("{}").word, verify("{}").checker
-    ('unreadable', 'fast')
+    >>> verify("{}").word
+    'unreadable'
     """
     try:
         said, proof = document(text)
-        certificate = None if about_heads(said) else read(said, proof)
-        if certificate is not None:
-            _check(certificate, files)
-            return Verdict("verified", in_words(certificate.statement))
-    except Beyond:
-        pass
+        if about_heads(said):
+            raise Reject("it is about whole heads, which the floating-point checker does not cover")  # noqa: TRY301
+        certificate = read(said, proof)
+        _check(certificate, _keys(certificate.statement.keys, files))
     except Exception as error:  # noqa: BLE001  (a doubt of any kind rejects)
-        return Verdict("unreadable" if isinstance(error, Malformed) else "rejected", _reason(error))
-    slow = verify_slowly(text, files)
-    return Verdict(slow.word, slow.words, "trusted")
+        word = "unreadable" if isinstance(error, Malformed) else "rejected"
+        return Verdict(word, _reason(error), isinstance(error, Excluded))
+    return Verdict("verified", in_words(certificate.statement))
 
 
-def _check(certificate: Certificate, files: Sequence[bytes]) -> None:
+def _reason(error: Exception) -> str:
+    if isinstance(error, Reject):
+        return str(error)
+    if isinstance(error, ArithmeticError):
+        return "a number in it, or one that follows from it, is too large or too small to be checked in floats"
+    return f"the checker stopped: {type(error).__name__} {error}"[:300]
+
+
+def _keys(names: Sequence[KeysName], files: Sequence[bytes]) -> list[Matrix]:
+    """The keys of each scenario, as written out or given; whatever is given must be among them."""
+    given = {(keys.n, keys.d, keys.digest): keys for keys in map(Keys.of_npy, files)}
+    for shape in given.keys() - {(name.n, name.d, name.digest) for name in names}:
+        raise Reject(f"it is about {' and '.join(map(str, names))}, and given were {KeysName(*shape, None)}")
+    for name in names:
+        if name.rows is None and (name.n, name.d, name.digest) not in given:
+            raise Malformed(f"it is about {name}, which it does not hold: give their file, --keys FILE.npy")
+    found = [name.rows or given[name.n, name.d, name.digest] for name in names]
+    return [np.asarray(keys.numbers, np.float64).reshape(keys.n, keys.d) for keys in found]
+
+
+def _check(certificate: Certificate, keys: list[Matrix]) -> None:
+    """Refuse unless the statement is certainly true: a look in floats, and if that leaves a doubt a sharper one."""
     bits = precision(certificate.statement)
-    with ThreadPoolExecutor(1) as pool:
-        given = bind(certificate.statement.keys, files, pool)
-        keys = [matrix.rows for matrix in given.keys]
+    try:
         try:
             with ctx.workprec(bits):
                 _look(certificate, keys, sharp=False)
         except Doubt:
-            given.check()
             with ctx.workprec(bits + MORE_BITS):
                 _look(certificate, keys, sharp=True)
-        given.check()
+    except Reject as refused:
+        with ctx.workprec(bits):
+            if _is_excluded(certificate.statement, keys):
+                raise Excluded(str(refused)) from refused
+        raise
 
 
-def _look(certificate: Certificate, keys: list[Float[np.ndarray, "n d"]], *, sharp: bool) -> None:
+def _is_excluded(statement: Statement, keys: list[Matrix]) -> bool:
+    """The queries certainly do not grant the wish, in some scenario."""
+    world = World.of(statement)
+    if world.chance or not statement.queries:
+        return False
+    try:
+        return any(excluded(statement, _views(statement, world, rows, statement.queries, sharp=True)) for rows in keys)
+    except Doubt:  # scores are beyond the range of doubles
+        return False
+
+
+def _look(certificate: Certificate, keys: list[Matrix], *, sharp: bool) -> None:
     """Refuse unless the statement is certainly true; scenario by scenario, with one pass for all scores."""
     statement, bound, world = certificate.statement, certificate.bound, World.of(certificate.statement)
     check_guard(statement, world, certificate.guard)
@@ -94,9 +122,7 @@ def _look(certificate: Certificate, keys: list[Float[np.ndarray, "n d"]], *, sha
         check_bound(statement, parts, [sums[i] for i in range(len(parts))])
 
 
-def _views(
-    statement: Statement, world: World, keys: Float[np.ndarray, "n d"], queries: Sequence[Vector], *, sharp: bool
-) -> list[View]:
+def _views(statement: Statement, world: World, keys: Matrix, queries: Sequence[Vector], *, sharp: bool) -> list[View]:
     """The keys through each of some queries."""
     centre, different = next(iter(statement.wish)), {query: doubles(query) for query in queries}
     centred, products = inner_products(keys, centre, [] if sharp else list(different.values()))
@@ -107,7 +133,3 @@ def _views(
         for (query, numbers), product in zip(different.items(), products, strict=True)
     }
     return [found[query] for query in queries]
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, Reject) else f"the checker stopped: {type(error).__name__} {error}"[:300]

@@ -18,7 +18,7 @@ from flint import arb
 from jaxtyping import Bool, Int
 
 from headwright.fast.balls import Array, Balls
-from headwright.fast.exactly import Beyond, Doubt, ball, dot, signs, to_balls
+from headwright.fast.exactly import Doubt, ball, dot, signs, to_balls
 from headwright.fast.exponential import exp_below, total, total_above
 from headwright.fast.passes import Centred, weighted_sum
 from headwright.fast.view import ONE, View
@@ -171,7 +171,7 @@ def _pulled(found: Crowd, push: View, squared: Balls) -> Crowd:
 def _sum_of_keys(centred: Centred, weights: Balls) -> list[arb]:
     """sum_j w_j (k_j - centre)."""
     if not np.isfinite(weights.mid).all():
-        raise Beyond("weights are beyond the range of doubles")
+        raise Doubt("weights are beyond the range of doubles")
     sums, error = weighted_sum(centred, weights.mid)
     if weights.rad.any():
         error += total_above(weights.rad * centred.norms) * (1 + 2.0**-20)

@@ -12,19 +12,16 @@ from jaxtyping import Float, Int
 
 from headwright.fast.balls import TINY, Balls
 from headwright.trusted.certificate import Statement
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Reject
 
 Number = arb | fmpq  # known up to a radius, or exactly; sums and products of exact numbers are exact
 NONE = fmpq(0)
 BLOCK = 2**16  # numbers at once
+MOST_BITS = 2**13  # beyond which a wish is not looked at more closely: what is not certain then is not accepted
 
 
 class Doubt(Reject):
     """Not certain from the numbers as they are known; if they are known better, it may be."""
-
-
-class Beyond(Exception):  # noqa: N818  (not an accident: another checker is asked)
-    """Numbers of a size or kind that this checker does not deal with, though the certificate may well be true."""
 
 
 def rational(x: Fraction) -> fmpq:
@@ -46,9 +43,9 @@ def ball(x: Fraction | fmpq | arb) -> arb:
 
 
 def precision(statement: Statement) -> int:
-    """Bits to compute with: what a wish leaves to the others, however little, is seen with 256 bits."""
+    """Bits to compute with: what a wish leaves to the others, down to exp(-5678), is seen with 256 bits."""
     slack = min((1 / p - 1 for p in statement.wish.values() if p < 1), default=Fraction(1))
-    return 256 + 2 * max(2, slack.denominator.bit_length() - slack.numerator.bit_length())
+    return 256 + 2 * min(max(2, slack.denominator.bit_length() - slack.numerator.bit_length()), MOST_BITS)
 
 
 def float_of(x: arb) -> float:
@@ -57,14 +54,27 @@ def float_of(x: arb) -> float:
 
 
 def doubles(numbers: Sequence[Fraction]) -> Float[np.ndarray, " d"]:
-    """The same numbers as doubles, where they are doubles."""
-    try:
-        found = [float(x) for x in numbers]
-    except OverflowError as error:
-        raise Beyond("a query is not made of doubles") from error
+    """The same numbers as doubles; refused where they are none.
+
+    >>> doubles([Fraction(1, 2), Fraction(3)]).tolist()
+    [0.5, 3.0]
+    """
+    found = [float(x) for x in numbers]
     if any(Fraction(x) != y for x, y in zip(found, numbers, strict=True)):
-        raise Beyond("a query is not made of doubles")
+        raise Reject("a query is not made of doubles")
     return np.array(found)
+
+
+def rounded(numbers: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The nearest doubles, as exact numbers.
+
+    >>> rounded([Fraction(1, 3)])[0] == Fraction(1 / 3)
+    True
+    """
+    try:
+        return tuple(Fraction(float(x)) for x in numbers)
+    except OverflowError as error:
+        raise Reject("the evidence holds a vector that is beyond the range of doubles") from error
 
 
 def vector(numbers: Float[np.ndarray, " d"]) -> list[arb]:
@@ -143,8 +153,6 @@ def signs(
 def _whole(numbers: Float[np.ndarray, "rows columns"]) -> tuple[fmpz_mat, fmpq]:
     """Whole numbers, and the power of two that they are multiples of."""
     exact = numbers.astype(np.float64)
-    if not np.isfinite(exact).all():
-        raise Malformed("a key holds a number that is not finite")
     mantissas, exponents = np.frexp(exact)
     least = int(exponents.min()) - 53
     digits = np.ldexp(mantissas, 53).astype(np.int64).ravel().tolist()
@@ -163,7 +171,7 @@ def to_balls(numbers: Sequence[arb]) -> Balls:
     mid, rad = np.empty(len(numbers)), np.empty(len(numbers))
     for i, x in enumerate(numbers):
         if not x.abs_upper() < 2.0**900:
-            raise Beyond("a number is beyond the range of doubles")
+            raise Doubt("a number is beyond the range of doubles")
         mid[i] = float_of(x)
         rad[i] = float((x - arb(float(mid[i]))).abs_upper()) * (1 + 2.0**-20) + TINY  # however float() rounds
     return Balls(mid, rad)

@@ -17,7 +17,8 @@ from headwright.fast.exactly import Doubt, above_root, ball, to_balls
 from headwright.fast.exponential import exp_above, total_above
 from headwright.fast.view import View, World
 from headwright.trusted.certificate import Guard, Statement
-from headwright.trusted.numbers import Reject, shown
+from headwright.trusted.keys import Reject
+from headwright.trusted.words import shown
 
 
 def tail(deviations: arb) -> arb:
@@ -45,10 +46,13 @@ def check_guard(statement: Statement, world: World, guard: Guard | None) -> None
 
 def check_granted(statement: Statement, views: list[View], guard: Guard | None, scenario: int) -> None:
     """Refuse unless the heads certainly give every target its weight in this scenario; a view for each head."""
-    rivals = [_rivals_above(view, guard) for view in views]
+    even = not any(view.query.any() for view in views)  # all scores are 0, wherever the keys are: compared exactly
+    rivals = [] if even else [_rivals_above(view, guard) for view in views]
     for target, least in statement.wish.items():
         found = [r[target] for r in rivals]
-        if len(found) == 1:
+        if even:
+            certain = least * statement.keys[scenario].n <= 1
+        elif len(found) == 1:
             certain = found[0] <= ball(1 / least - 1)
         else:
             certain = sum((1 / (1 + r) for r in found), arb(0)) >= len(found) * ball(least)
@@ -59,7 +63,7 @@ def check_granted(statement: Statement, views: list[View], guard: Guard | None, 
 def _rivals_above(view: View, guard: Guard | None) -> dict[int, arb]:
     """For each target, not below the sum over the other keys of exp(x_i) at worst."""
     targets = list(view.statement.wish)
-    if not view.query.any():  # all scores are 0, exactly, wherever the keys are: a wish for an even share is granted
+    if not view.query.any():
         return dict.fromkeys(targets, arb(len(view.keys) - 1))
     ends = {a: view.ends(a) for a in targets}
     z = arb(0) if guard is None else ball(guard.deviations)

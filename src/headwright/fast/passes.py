@@ -28,7 +28,7 @@ from jaxtyping import Float
 from headwright.fast.balls import TINY, UP, Array, Balls, U, gamma
 from headwright.fast.exactly import dot, float_of, vector
 from headwright.fast.exponential import total_above
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Reject
 
 NUMBERS = 2**16  # of a block, so that it stays near the processor
 TOGETHER = 32  # rows whose sum is one number of the next sum
@@ -60,7 +60,7 @@ class Products:
 
 
 def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[Centred, list[Products]]:
-    """<k_i - k_row, q> for all i and all queries, in one pass; refused if a key is not finite.
+    """<k_i - k_row, q> for all i and all queries, in one pass; keys are finite.
 
     >>> centred, (found,) = inner_products(np.eye(3), 0, [np.array([1.0, 2.0, 4.0])])
     >>> (found.balls.mid * 2.0**found.exponent).tolist()
@@ -73,8 +73,6 @@ def inner_products(keys: Matrix, row: int, queries: Sequence[Vector]) -> tuple[C
     norms, scores = _pass(keys, row, exponent, [q for q, _ in scaled])
     largest = float(norms.max())  # no number, if some norm is none
     if not COMFORTABLE[0] <= largest <= COMFORTABLE[1]:
-        if not all(bool(np.isfinite(block).all()) for _, block in _blocks(keys)):
-            raise Malformed("a key holds a number that is not finite")
         exponent = math.frexp(max(float(np.abs(block).max()) for _, block in _blocks(keys)))[1]
         norms, scores = _pass(keys, row, exponent, [q for q, _ in scaled])
     bound = gamma(keys.shape[1] + 1) * SLACK

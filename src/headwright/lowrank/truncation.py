@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from headwright.enclosure import TOLERANCE, held_to
 from headwright.errors import InputError
 from headwright.files import finite
 from headwright.lowrank.certified import error_upper_bound, float_up, frobenius_squared, sqrt_up
@@ -29,6 +30,7 @@ from headwright.lowrank.matrix import exponent, largest, real_matrix, scaled
 Progress = Callable[[str], None]  # hears a few words before each step that takes time
 Method = Literal["exact", "full SVD", "randomised"]
 
+LOST = 1e-12  # of |A|_F: what floating point loses in an instance
 FIRST_SKETCH = 2 * OVERSAMPLING  # columns of the first try when only a tolerance is given; then twice as many
 
 
@@ -219,19 +221,43 @@ def _result(
 ) -> LowRank:
     rank = len(right)
     frobenius = float_up(sqrt_up(task.frobenius_squared))
+    guarantee = float_up(sqrt_up(task.frobenius_squared / (rank + 1)))
+    missed = float(values[rank]) if rank < len(values) else 0.0
+    room = TOLERANCE * max(error, missed) + LOST * frobenius
+    if method != "exact":
+        # No matrix of this rank is nearer than the next singular value, and no vector is stretched by more than A - B.
+        held_to(missed, f"the distance from A to rank {rank}", most=min(error, guarantee), tolerance=room)
+        held_to(_stretched(task.matrix, left, right), "the norm of A - B", most=error, tolerance=room)
     kept = energy(values[:rank], frobenius) if method == "randomised" else energy(values)
     return LowRank(
         left=left,
         right=right,
         rank=rank,
         error_upper_bound=error,
-        guarantee=float_up(sqrt_up(task.frobenius_squared / (rank + 1))),
+        guarantee=guarantee,
         frobenius=frobenius,
         singular_values=values,
-        next_singular_value=float(values[rank]) if rank < len(values) else 0.0,
+        next_singular_value=missed,
         energy=float(kept[rank - 1]),
         method=method,
     )
+
+
+def _stretched(
+    matrix: Float[np.ndarray, "n d"], left: Float[np.ndarray, "n r"], right: Float[np.ndarray, "r d"]
+) -> float:
+    """|(A - left right) x| for a unit vector x that two steps of the power method turn towards the longest."""
+    x: Float[np.ndarray, " d"] = np.random.default_rng(0).normal(size=(matrix.shape[1],))
+    e, found = exponent(largest(matrix)), 0.0
+    A, L = scaled(matrix, e), scaled(left, e)  # so that nothing overflows
+    for _ in range(3):
+        if not (size := float(np.abs(x).max())):
+            break
+        x = x / size
+        x = x / np.linalg.norm(x)
+        y = A @ x - L @ (right @ x)
+        found, x = max(found, float(np.linalg.norm(y))), A.T @ y - right.T @ (L.T @ y)
+    return float(np.ldexp(found, e))
 
 
 def _frobenius_squared(matrix: Float[np.ndarray, "n d"]) -> Fraction:

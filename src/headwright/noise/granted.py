@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from headwright.enclosure import Enclosure
+from headwright.enclosure import TOLERANCE, Enclosure, held_to
 from headwright.errors import InputError
 from headwright.files import indices
 from headwright.noise.intervals import clopper_pearson
 from headwright.noise.proven import probability_granted, why_not_exact
 from headwright.noise.sampling import sample_weights
 from headwright.noise.world import World, rows
+
+NEVER = 1 - 1e-12  # of an interval that is wrong by chance as good as never
+
+
+@dataclass(frozen=True)
+class Held:
+    """In how many draws every target had its least weight; and a little less than it, and a little more.
+
+    >>> Held().plus(np.array([[0.5, 0.4], [0.7, 0.25]]), [(1, Fraction(1, 4))])
+    Held(times=2, nearly=2, clearly=1)
+    """
+
+    times: int = 0
+    nearly: int = 0
+    clearly: int = 0
+
+    def plus(self, weights: Float[np.ndarray, "draws targets"], least: Sequence[tuple[int, Fraction]]) -> Held:
+        """With more draws."""
+        counts = (
+            int(np.all([weights[:, k] >= float(p) + by for k, p in least], axis=0).sum())
+            for by in (0.0, -TOLERANCE, TOLERANCE)
+        )
+        return Held(*(old + new for old, new in zip((self.times, self.nearly, self.clearly), counts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,7 @@ class Granted:
     samples: int
     seed: int
     confidence: float  # of the interval
+    held: Held
 
 
 def granted(
@@ -61,11 +85,11 @@ def granted(
     """
     keys, queries = rows(keys, queries, world)
     check_targets(list(least), len(keys))
-    held = done = 0
+    held, done = Held(), 0
     for block in sample_weights(
         keys, queries, world, list(least), samples, scale=float(scale), seed=seed, executor=executor
     ):
-        held += int(holds(block, enumerate(least.values())).sum())
+        held = held.plus(block, list(enumerate(least.values())))
         done += len(block)
         if progress is not None:
             progress(done / samples)
@@ -74,20 +98,22 @@ def granted(
     )  # fmt: skip
 
 
-def holds(
-    weights: Float[np.ndarray, "draws targets"], least: Iterable[tuple[int, Fraction]]
-) -> Bool[np.ndarray, " draws"]:
-    """In which draws every column has its least weight.
+def not_by_chance(nearly: int, clearly: int, samples: int, proven: Enclosure, what: str) -> None:
+    """Nothing, if so many draws may come from a probability that was proved; else a ContradictionError.
 
-    >>> holds(np.array([[0.5, 0.4], [0.7, 0.2]]), [(1, Fraction(1, 4))])
-    array([ True, False])
+    `nearly` are those in which it happened, or all but happened; `clearly` those in which it did beyond all rounding.
+    An interval that holds but for one sample in 10^12 must meet the proven one.
+
+    >>> not_by_chance(90, 90, 100, Enclosure(0.1, 0.2), "a wish")
+    Traceback (most recent call last):
+    headwright.errors.ContradictionError: a wish: at most 0.2 was proved, and an instance gives 0.551...
     """
-    wanted: Bool[np.ndarray, " draws"] = np.all([weights[:, k] >= float(p) for k, p in least], axis=0)
-    return wanted
+    held_to(clopper_pearson(nearly, samples, NEVER)[1], what, least=proven.lower)
+    held_to(clopper_pearson(clearly, samples, NEVER)[0], what, most=proven.upper)
 
 
 def summed_up(
-    held: int,
+    held: Held,
     keys: Float[np.ndarray, "n d"],
     queries: Float[np.ndarray, "heads d"],
     world: World,
@@ -101,20 +127,25 @@ def summed_up(
     """What so many draws in which the wish was granted say, beside what can be proven.
 
     >>> World().fixed and summed_up(
-    ...     9, np.eye(2), np.zeros((1, 2)), World(), {0: Fraction(2, 5)}, samples=9, scale=1, seed=0, confidence=0.95
+    ...     Held(9, 9, 9), np.eye(2), np.zeros((1, 2)), World(), {0: Fraction(2, 5)}, samples=9, scale=1, seed=0,
+    ...     confidence=0.95,
     ... ).exact
     Enclosure(lower=1.0, upper=1.0)
     """
     reason = why_not_exact(keys, queries, world)
+    proven = None if reason else probability_granted(keys, queries, world, least, scale=scale)
+    if proven is not None:
+        not_by_chance(held.nearly, held.clearly, samples, proven, "how often the wish is granted")
     return Granted(
         least=dict(least),
-        probability=held / samples,
-        interval=clopper_pearson(held, samples, confidence),
-        exact=None if reason else probability_granted(keys, queries, world, least, scale=scale),
+        probability=held.times / samples,
+        interval=clopper_pearson(held.times, samples, confidence),
+        exact=proven,
         why_not_exact=reason,
         samples=samples,
         seed=seed,
         confidence=confidence,
+        held=held,
     )
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.cards import card
+from headwright.enclosure import TOLERANCE, held_to
 from headwright.errors import InputError
 from headwright.files import indices
-from headwright.noise.granted import Granted, check_targets, holds, summed_up
+from headwright.noise.granted import NEVER, Granted, Held, check_targets, not_by_chance, summed_up
 from headwright.noise.intervals import clopper_pearson, mean_interval
 from headwright.noise.proven import Exact, exact, why_not_exact
 from headwright.noise.sampling import sample_weights
@@ -119,14 +120,22 @@ def simulate(
         done += len(block)
         if progress is not None:
             progress(done / samples)
-    near = int((np.abs(drawn - 1 / len(targets)) <= float(tolerance)).all(axis=1).sum())
+    apart = np.abs(drawn - 1 / len(targets)).max(axis=1)
+    near = int((apart <= float(tolerance)).sum())
     reason = why_not_exact(keys, queries, world)
-    held = int(holds(drawn, [(targets.index(a), p) for a, p in least.items()]).sum()) if least else 0
+    held = Held().plus(drawn, [(targets.index(a), p) for a, p in least.items()]) if least else Held()
+    proven = None if reason else exact(keys, queries, world, targets, tolerance=tolerance, scale=scale)
+    if proven is not None:
+        nearly, clearly = (int((apart <= float(tolerance) + by).sum()) for by in (TOLERANCE, -TOLERANCE))
+        not_by_chance(nearly, clearly, samples, proven.near_average, "how often targets are near their average")
+        room = float(np.sqrt(np.log(2 / (1 - NEVER)) / (2 * samples))) + TOLERANCE  # Hoeffding, for numbers in [0, 1]
+        for key, mean, known in zip(targets, drawn.mean(axis=0).tolist(), proven.means, strict=True):
+            held_to(mean, f"the mean weight of key {key}", least=known.lower, most=known.upper, tolerance=room)
     return Simulation(
         targets=tuple(_summary(key, drawn[:, k], confidence) for k, key in enumerate(targets)),
         near_average=near / samples,
         near_average_interval=clopper_pearson(near, samples, confidence),
-        exact=None if reason else exact(keys, queries, world, targets, tolerance=tolerance, scale=scale),
+        exact=proven,
         why_not_exact=reason,
         tolerance=tolerance,
         samples=samples,

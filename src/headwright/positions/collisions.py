@@ -14,12 +14,13 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from headwright.enclosure import Enclosure, shown_above, shown_below
+from headwright.errors import ContradictionError
 from headwright.positions.blocks import Progress, between
 from headwright.positions.nearest import closest_rounded
 from headwright.positions.rounded import RoundedRows
 from headwright.positions.rounding import Precision
 from headwright.positions.schemes import Scheme
-from headwright.positions.separation import Closest, check_asked
+from headwright.positions.separation import Closest, agree, check_asked
 from headwright.positions.separation import closest_pair as closest_exact
 from headwright.positions.twins import first_twins, nearest_twins
 
@@ -73,6 +74,13 @@ def report(scheme: Scheme, length: int, precision: Precision = EXACT, *, progres
     repeats = np.flatnonzero(firsts != np.arange(length))
     known = np.flatnonzero(~lost)
     distance, pair, how_distance = _closest(rows, known, nearest_twins(firsts), exact, between(progress, 0.2, 1.0))
+    if len(repeats):
+        twins = rows(np.array([firsts[repeats[0]], repeats[0]]))
+        if not (lost[repeats[0]] or np.array_equal(twins[0], twins[1])):
+            raise ContradictionError(f"positions {firsts[repeats[0]]} and {repeats[0]}: that they coincide was found, "
+                                     "and their rows differ")  # fmt: skip
+    elif len(known) > 1:
+        agree(rows, length, pair, distance, certain=False, at=known)
     if progress:
         progress(1.0)
     return Report(

@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, ctx
 from jaxtyping import Float, Int
 
-from headwright.enclosure import Enclosure
+from headwright.enclosure import TOLERANCE, Enclosure, held_to
 from headwright.errors import InputError
 from headwright.positions.balls import powers
 from headwright.positions.blocks import Progress
@@ -30,6 +30,7 @@ from headwright.positions.twins import first_twins, nearest_twins
 
 LARGEST_LENGTH = 2**32  # beyond it 64-bit phases lose the digits that make them a filter
 EFFORT = 2**20  # how many sines in enclosures deciding a closest pair may cost: about a second
+TRIED = 64  # random pairs
 FEWEST_BITS, MOST_BITS = 128, 2**16  # where the precision starts; and stops growing, which no known case meets
 
 
@@ -86,10 +87,39 @@ def closest_pair(scheme: Scheme, length: int, *, progress: Progress | None = Non
     """
     check_asked(scheme, length, LARGEST_LENGTH)
     if isinstance(scheme, Waves):
-        return _closest_waves(scheme, length, progress)
-    if isinstance(scheme, Alibi):  # |difference| |slopes| grows with the difference
-        return Closest((0, 1), 1, separation(scheme, 1), 1, certain=True)
-    return _closest_by_pairs(scheme, length, progress)
+        found = _closest_waves(scheme, length, progress)
+    elif isinstance(scheme, Alibi):  # |difference| |slopes| grows with the difference
+        found = Closest((0, 1), 1, separation(scheme, 1), 1, certain=True)
+    else:
+        found = _closest_by_pairs(scheme, length, progress)
+    agree(lambda at: scheme.rows(at.astype(np.float64)), length, found.pair, found.distance, certain=found.certain)
+    return found
+
+
+def agree(
+    rows: Callable[[Int[np.ndarray, " k"]], Float[np.ndarray, "k dim"]], length: int, pair: tuple[int, int],
+    distance: Enclosure, *, certain: bool, at: Int[np.ndarray, " k"] | None = None,
+) -> None:  # fmt: skip
+    """Nothing, if rows in float64 are as far apart as was proved; else a ContradictionError.
+
+    The pair itself is looked at, which lies at the smallest distance where it is certain, and random pairs, at no less;
+    these are of the positions `at`, if given.
+    """
+    rng = np.random.default_rng(0)
+    two = rng.integers(length if at is None else len(at), size=(TRIED, 2))
+    two = np.concatenate([[pair], (two if at is None else at[two])[two[:, 0] != two[:, 1]]])
+    first, second = rows(two[:, 0]), rows(two[:, 1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = first - second
+        large = np.abs(gaps).max(axis=1, keepdims=True)
+        apart = large[:, 0] * np.linalg.norm(gaps / np.where(large > 0, large, 1.0), axis=1)  # squares may be nothing
+        size = np.maximum(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
+    for number, ((a, b), found) in enumerate(zip(two.tolist(), apart.tolist(), strict=True)):
+        if not math.isfinite(found):
+            continue
+        room = TOLERANCE * found + (length * 2.0**-48 + 1e-12) * float(size[number])  # sines of large angles
+        most = distance.upper if number == 0 and certain else math.inf
+        held_to(found, f"the distance of positions {a} and {b}", least=distance.lower, most=most, tolerance=room)
 
 
 def check_asked(scheme: Scheme, length: int, most: int) -> None:

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 from headwright.errors import InputError
 from headwright.rocq.writing import over, rounded, whole
-from headwright.trusted.certificate import Bound, Certificate, Constraint, Part, Spread, Statement
+from headwright.trusted.certificate import CERTAIN, Bound, Certificate, Constraint, Part, Spread, Statement
 from headwright.trusted.keys import Keys
-from headwright.trusted.world import CERTAIN
 
 FINE = 80  # binary digits of shares that are rounded here, for least weights of few digits
 DIRECTION = 2**160  # parts of a direction in which keys are moved
@@ -212,7 +211,7 @@ def digits(statement: Statement) -> int:
 
 
 def _fractions(keys: Keys, row: int) -> Vector:
-    return [Fraction(number, 1 << keys.bits) for number in keys.whole(row, row + 1)]
+    return [Fraction(number, 1 << keys.bits) for number in keys.row(row)]
 
 
 def _dot(x: Iterable[Fraction], y: Iterable[Fraction]) -> Fraction:

@@ -9,9 +9,8 @@ from fractions import Fraction
 
 from headwright.errors import InputError
 from headwright.rocq.writing import comment, numbers, over, places, ratio, rounded, table, z
-from headwright.trusted.certificate import Json, listed, named, vector, whole
+from headwright.trusted.certificate import Json, listed, named, rational, vector, whole
 from headwright.trusted.certificate import table as by_index
-from headwright.trusted.numbers import rational
 
 BITS, FINE = 120, 80  # binary digits of the kernel's intervals, and of shares; as many more as least weights have
 NONE = Fraction(0)

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from headwright.errors import InputError
 from headwright.rocq.evidence import Evidence, Item, digits, entries, evidence_of
 from headwright.rocq.writing import comment, numbers, over, places, ratio, table, whole, z
-from headwright.trusted.certificate import Certificate, Spread, Statement
+from headwright.trusted.certificate import CERTAIN, Certificate, Spread, Statement
 from headwright.trusted.keys import Keys
 from headwright.trusted.words import in_words
-from headwright.trusted.world import CERTAIN
 
 BITS = 120  # of the kernel's intervals, for least weights of few digits
 
@@ -247,4 +246,4 @@ Qed.
 
 def _rows(keys: Keys, e: int) -> list[list[int]]:
     step = e // (1 << keys.bits)
-    return [[number * step for number in keys.whole(row, row + 1)] for row in range(keys.n)]
+    return [[number * step for number in keys.row(row)] for row in range(keys.n)]

@@ -12,7 +12,7 @@ from headwright.enclosure import shown_above, shown_below
 from headwright.errors import HeadwrightError
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter
-from headwright.trusted.verify import verify
+from headwright.verification import verify
 from headwright.weights.export import export
 
 RULES = """\
@@ -48,7 +48,7 @@ def whole_head(out: Path) -> Chapter:
         f"Token 0 should output b - c and token 1 should output b: which weights do that? Built: "
         f"«{built.head_dim}» numbers for each query and key, "
         rf"$\Vert W_K^\top W_Q\Vert_F||W_K^T W_Q|_F$ = «{shown_above(built.frobenius)}», "
-        f"and none below «{shown_below(built.lower_bound)}» attends as this one does (proven). The checker says: "
+        f"and none below «{shown_below(built.lower_bound)}» attends as this one does (proven). The exact checker says: "
         f"{verify(built.certificate).word}. The weights are in {folder}; run by {library}, the outputs agree with "
         f"the certified ones to {worst:.0e} (floating-point).",
         built.picture(),

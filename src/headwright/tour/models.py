@@ -50,7 +50,7 @@ def every(out: Path) -> Chapter:
     path = out / "every-text.json"
     found = every_text(model, LENGTH, heads=[0])[0]
     previous = next(places for places in found.places if places.name == "previous")
-    layer = first_layer(model)
+    layer = first_layer(model, LENGTH)
     statement = statement_of(model.name, layer, found, previous, "least")
     write_whole(path, written(statement).encode())
     check(statement, layer)

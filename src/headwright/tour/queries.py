@@ -13,7 +13,7 @@ from headwright.design import Design, Wish, average, copy, design
 from headwright.enclosure import shown_above, shown_below
 from headwright.files import write_whole
 from headwright.tour.chapter import Chapter, save
-from headwright.trusted.verify import verify
+from headwright.verification import verify
 
 N, A, B = 10, 0, 1  # ten orthonormal keys, two of them to be averaged
 EPS = 0.01
@@ -61,7 +61,7 @@ def shortest(out: Path) -> Chapter:
         rf"Six keys in the plane; copy key 0, that is, give it a weight of at least "
         rf"$\frac{{1}}{{1 + \epsilon}}|1/(1 + eps)$ with $\epsilon|eps$ = {EPS}. The shortest query that does so has "
         rf"length «{shown_above(found.norm)}», and none shorter than «{shown_below(found.norm_lower_bound)}» does "
-        rf"(proven). The checker, with nothing but Python's standard library, says of the certificate: {verdict.word}."
+        rf"(proven). The verdict on the certificate, by the {verdict.by}: {verdict.word}."
         "\n\n"
         rf"Key 5 lies inside the hull of the others, so it cannot be copied: {hopeless.word}, proven. The best that "
         rf"can be had is $\epsilon|eps$ = «{shown_above(high)}@2»; none below «{shown_below(low)}@2».",

@@ -1,12 +1,17 @@
-"""Read this to believe us: the checker of certificates. Standard library only, no tolerance anywhere.
+"""The checker of certificates: standard library only, no tolerance anywhere.
 
-numbers       exact rationals; exp, ln, square root and the normal tail, from the sides that are asked for
-keys          the keys as exact integers, bound to the certificate by their digest
+To follow one certificate through the code, read in this order:
+
+keys          the keys as exact numbers, bound to the certificate by their digest
 certificate   the JSON document as data: anything not exactly of the format is refused
-world         what the keys may be, and how they look through a query
-passes        one pass over the keys for all sums that are needed, in several processes
-bound         why no query is shorter, or why there is none
 words         what was proved, as a sentence that says all of the statement
-verify        accepts a certificate only where its statement is certainly true
+numbers       bounds of exp, ln, the square root and the normal tail
+scores        the scores that one query gives the keys, as whole numbers
+granted       these queries grant the wish: the least weight of each target
+bound         no shorter query grants the wish, or none at all
+verify        the verdict: accepts a certificate only where its statement is certainly true
 heads         the same for whole heads: a folder of its own
+
+Each function's docstring states what it establishes. Bounds are named for their side: `low`,
+`below` and `least` are at most the number that is meant, `high`, `above` and `most` at least.
 """

@@ -1,176 +1,224 @@
-"""No shorter query grants the wish, or none at all: docs/certificate.md states what is checked here, and proves it.
+"""No shorter query grants the wish, or none at all: docs/certificate.md states it and proves it.
 
-For multipliers lambda_c >= 0 with sum 1 over constraints (targets in scenarios) and any distributions pi^c over keys in
-admissible places, every query q that grants the wish has
+A query q that grants the wish has logsumexp_j s <k_j - k_a, q> <= -ln p_a for every target a and
+wherever the keys k may be. For every distribution pi, logsumexp_j(x_j) >= sum_j pi_j x_j + H(pi).
+So for multipliers lambda_c >= 0 of constraints c (targets in scenarios) and distributions pi^c,
 
-    s <V, q> <= -right,   V = sum_c lambda_c (sum_j pi^c_j k_j - k_c),   right = sum_c lambda_c (H(pi^c) + ln p_c),
+    s <V, q> <= -right,  V = sum_c lambda_c (sum_j pi^c_j k_j - k_c),
+                         right = sum_c lambda_c (H(pi^c) + ln p_c),
 
-because logsumexp_j(x_j) >= sum_j pi_j x_j + H(pi); so |s| |V| |q| >= right. With pi_j = e_j / Z and e_j <= exp(x_j),
-H(pi) >= ln Z - sum_j pi_j x_j.
+and |s| |V| |q| >= right. Keys may be moved within their worlds so that V becomes shorter; random
+ones as far as the confidence allows, jointly.
 """
 
-from __future__ import annotations
-
-import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.certificate import Bound, Constraint, Part, Spread, Statement
-from headwright.trusted.keys import Keys
-from headwright.trusted.numbers import POINT, Reject, exp_fixed, ln_below, normal_tail, shown, sqrt_between
-from headwright.trusted.passes import Job, Sums
-from headwright.trusted.world import NONE, ONE, Scene, Sight, dot
+from headwright.trusted.certificate import Bound, Constraint, Part, Statement
+from headwright.trusted.keys import Keys, Reject
+from headwright.trusted.numbers import exp_between, ln_below, normal_tail, sqrt_between
+from headwright.trusted.scores import NONE, ONE, Scores, common_denominator, dot, world_of
+from headwright.trusted.words import shown
 
-FINE = 256  # multipliers are cut to so many binary digits, so that fractions stay short: any multipliers make a proof
-Table = dict[int, Fraction]
+BITS = 320  # binary digits after the point, of shares: fewer make bounds weaker, never wrong
+NO_SHARE = "a distribution has no mass, or gives some to a key that has no part in it"
+Whole = dict[int, int]  # a whole number for each key
+Weights = tuple[Whole, Whole, int]  # as rivals and in own constraints, and what they are divided by
 
 
-class Pull:
-    """What a part of the bound makes of the keys: V, the right side, and how far V may be moved; all times `whole`."""
+def check_bound(s: Statement, bound: Bound, keys: Sequence[Keys]) -> None:
+    """Reject, unless no query shorter than is said grants the wish, or none at all.
+
+    One head: the inequalities of all parts hold for its query, and so does their sum. Several
+    heads: one of the parts holds for one of the heads, so that each part must prove the claim.
+    """
+    sides = []
+    for part in bound.parts:
+        inequality = Inequality(s, bound, part)
+        used = [c for c in part.constraints if c.multiplier]
+        for number in sorted({c.scenario for c in used}):
+            inequality.add(keys[number], [c for c in used if c.scenario == number])
+        sides.append(inequality.sides())
+    for together in [sides] if s.heads == 1 else [[side] for side in sides]:
+        V = [sum(column, NONE) for column in zip(*(V for V, _, _ in together), strict=True)]
+        room, right = sum(x for _, x, _ in together), sum(x for _, _, x in together)
+        if right <= 0:
+            raise Reject("the entropy is not certain to exceed what the wish leaves open")
+        reach = room + right / (s.none_shorter * abs(s.scale)) if s.none_shorter else room
+        if dot(V, V) > reach**2:
+            doubt = f"it is not certain that no query is shorter than {shown(s.none_shorter)}"
+            raise Reject(doubt if s.none_shorter else "the keys do not cancel exactly")
+
+
+class Inequality:
+    """What one part proves of every query q that grants the wish: s <V, q> <= -right."""
 
     def __init__(self, statement: Statement, bound: Bound, part: Part) -> None:
-        """Nothing yet."""
-        self.statement, self.bound, self.part, self.lifts = statement, bound, part, (*part.lifts, NONE)
+        """Where keys stand. If the part is about one world, each key has one scale, near 1.
+
+        With several heads, one of them gives some target of `among`, of P in all, the weight
+        P / (P + |among| (1 - P)) among the keys outside; random keys are left out as well.
+        """
+        self.statement, self.bound, self.part = statement, bound, part
+        self.spreads, self.entries = world_of(statement)
         several = len(part.constraints) > 1 and any(spread.random for spread in statement.world)
         self.one_world = bound.among is not None or several
-        self.whole, self.right, self.V = NONE, NONE, [NONE] * statement.keys[0].d
-        self.masses: Table = defaultdict(Fraction)  # by entry of the world, sum |w|; and sum w^2 of random keys
-        self.squares: Table = defaultdict(Fraction)
-        self.along, self.pushed = NONE, [NONE] * len(self.V)  # sum w^2 t^2 <k, p>^2, and sum w^2 t^2 <k, p> k
         if self.one_world and (bound.own_scales or any(map(any, part.moves))):
-            raise Reject("where the bound is about one world, no target has a scale of its own and no key is moved")
+            raise Reject("a bound about one world has scales of targets of their own, or moves")
+        for key, scale in (*bound.scales.items(), *bound.own_scales.items()):
+            spread = self.spreads[self.entries[key]]
+            if not spread.low <= scale <= spread.high:
+                raise Reject(f"the world does not allow to scale key {key} by {shown(scale)}")
+        self.least, among = statement.wish, bound.among or ()
+        if among:
+            P = sum((statement.wish[a] for a in among), NONE)
+            self.least = dict.fromkeys(among, P / (P + len(among) * (1 - P)))
+        random = {j for j, entry in enumerate(self.entries) if self.spreads[entry].random}
+        self.outside = {*among, *random} if among else set()  # these are no rivals
+        if random & set(among):
+            raise Reject(NO_SHARE)
+        ends = [(spread.low, spread.high) for spread in self.spreads]
+        if self.one_world:
+            ends = [(min(max(ONE, low), high),) * 2 for low, high in ends]
+        tables = (bound.scales, bound.scales if self.one_world else bound.own_scales)
+        named = [scale for table in tables for scale in table.values()]
+        self.fine = common_denominator((*(c for pair in ends for c in pair), *named, *part.lifts))
+        self.ends = [(int(low * self.fine), int(high * self.fine)) for low, high in ends]
+        self.scales = [{key: int(c * self.fine) for key, c in table.items()} for table in tables]
+        self.lifts = [int(lift * self.fine) for lift in (*part.lifts, NONE)]
+        self.total, self.right, self.V = NONE, NONE, [NONE] * statement.keys[0].d
+        self.masses = self.squares = [NONE] * len(ends)  # see `collect`
+        self.along, self.pushed = NONE, self.V
 
-    def least(self, target: int) -> Fraction:
-        """What a target gets at least: with several heads, of the head that gives most to those in `among`."""
-        if self.bound.among is None:
-            return self.statement.wish[target]
-        total, m = sum((self.statement.wish[a] for a in self.bound.among), NONE), len(self.bound.among)
-        if total + m * (1 - total) <= 0:
-            raise Reject("the least weights add up to more than the bound can use")
-        return total / (total + m * (1 - total))
+    def add(self, keys: Keys, constraints: list[Constraint]) -> None:
+        """Add lambda_c times the inequality of each of these constraints, all in one scenario."""
+        scores = Scores(self.statement.scale, keys, self.part.query, self.fine)
+        written = constraints[0].distribution is not None
+        weights = self.written_out(constraints) if written else self.by_scores(scores, constraints)
+        self.collect(scores, *weights)
 
-    def allow(self, scene: Scene, key: int, target: int) -> bool:
-        """Whether a key may have a share: with several heads if it is certain, and the target or not in `among`."""
-        among = self.bound.among
-        return among is None or (not scene.spread(key).random and (key == target or key not in among))
+    def enter(self, c: Constraint, multiplier: Fraction, entropy: Fraction) -> None:
+        """Add lambda_c (H(pi^c) + ln p_c) to the right side, for H(pi^c) >= entropy."""
+        self.total += multiplier
+        self.right += multiplier * (entropy + ln_below(self.least[c.target]))
 
-    def ends(self, spread: Spread) -> tuple[Fraction, Fraction]:
-        """The scale of a rival whose score is not above 0, and of one whose score is."""
-        near = min(max(ONE, spread.low), spread.high)
-        return (near, near) if self.one_world else (spread.low, spread.high)
+    def written_out(self, constraints: list[Constraint]) -> Weights:
+        """lambda_c pi^c_j as a rival and lambda_c (1 - pi^c_c) as a target, times a whole number.
 
-    def standing(self, sight: Sight, key: int, own: bool) -> tuple[int, Fraction]:
-        """The score and the scale of a key, as a rival or in its own constraint."""
-        place = sight.dot(sight.scene.row(key))
-        usual = self.ends(sight.scene.spread(key))[(place * sight.factor > 0) != own]
-        scale = (self.bound.own_scales if own and not self.one_world else self.bound.scales).get(key, usual)
-        return sight.score(place, scale), scale
-
-    def factor(self, scene: Scene, entry: int, sign: int) -> int:
-        """By which an entry's lift multiplies the shares of its keys, times 2^bits, from below."""
-        lift = self.lifts[entry] * sign
-        if self.bound.among is not None and scene.spreads[entry].random:
-            return 0
-        return exp_fixed(math.floor(lift * 2**POINT), scene.bits)[0] if lift else 1 << scene.bits
-
-    def explicit(self, scene: Scene, constraints: list[Constraint]) -> None:
-        """Add constraints of one scenario, with distributions that are written out."""
-        rivals: Table = defaultdict(Fraction)
-        owns: Table = defaultdict(Fraction)
+        H(pi) = sum_j pi_j ln(1 / pi_j), each logarithm from below.
+        """
+        rivals: dict[int, Fraction] = defaultdict(Fraction)
+        owns: dict[int, Fraction] = {}
         for c in constraints:
             shares = {key: x for key, x in (c.distribution or {}).items() if x}
-            if not shares or not all(self.allow(scene, key, c.target) for key in (*shares, c.target)):
-                raise Reject("a distribution has no mass, or gives some to a key that has no part in it")
             mass = sum(shares.values(), NONE)
+            if not shares or self.outside & shares.keys() - {c.target}:
+                raise Reject(NO_SHARE)
             entropy = sum((x * ln_below(mass / x) for x in shares.values()), NONE) / mass
-            self.whole += c.multiplier
-            self.right += c.multiplier * (entropy + ln_below(self.least(c.target)))
-            owns[c.target] += c.multiplier * (1 - shares.pop(c.target, NONE) / mass)
+            self.enter(c, c.multiplier, entropy)
+            owns[c.target] = c.multiplier * (1 - shares.pop(c.target, NONE) / mass)
             for key, x in shares.items():
                 rivals[key] += c.multiplier * x / mass
-        self.settle(Sight(scene, self.part.query), rivals, owns)
+        below = common_denominator((*rivals.values(), *owns.values()))
+        whole = [{key: int(x * below) for key, x in table.items()} for table in (rivals, owns)]
+        return whole[0], whole[1], below
 
-    def job(self, scene: Scene, constraints: list[Constraint]) -> Job:
-        """What is to be added up over the keys, where distributions are those of the scores at the part's query."""
-        sight, push = Sight(scene, self.part.query), self.part.push or ()
-        below = math.lcm(*(x.denominator for x in push), *(spread.stretch.denominator for spread in scene.spreads))
-        top = max(self.standing(sight, c.target, own=True)[0] for c in constraints)
-        ends = [tuple(int(end * scene.fine) for end in self.ends(spread)) for spread in scene.spreads]
-        scales = {key: int(scale * scene.fine) for key, scale in self.bound.scales.items()}
-        lifts = tuple(self.factor(scene, entry, 1) for entry in range(len(scene.spreads)))
-        stretches = tuple(int((spread.stretch * below) ** 2) for spread in scene.spreads)
-        return Job(sight, top, ends, scales, lifts, tuple(int(x * below) for x in push), stretches, below)
+    def by_scores(self, scores: Scores, constraints: list[Constraint]) -> Weights:
+        """The same for pi^c_j = e_j / Z_c, e_j <= 2^BITS exp(x_j), where x_j are scores and lifts.
 
-    def share(self, job: Job, key: int, own: bool) -> tuple[int, Fraction]:
-        """e and x of a target, e <= 2^bits exp(x): x is its score above the job's top, and lifted."""
-        scene, sign, (score, _) = job.sight.scene, -1 if own else 1, self.standing(job.sight, key, own)
-        e = job.exponential(score)[0] * self.factor(scene, scene.entry(key), sign) >> scene.bits
-        return e, Fraction(score - job.top, job.sight.unit) + self.lifts[scene.entry(key)] * sign
+        H(pi^c) = sum_j pi_j (ln Z_c - ln e_j) >= ln(Z_c / 2^BITS) - sum_j e_j x_j / Z_c. Any e_j
+        and any multipliers make a proof: lambda_c / Z_c is cut to a multiple of 1 / below.
+        """
+        top = max(self.exponent(scores, c.target, True) for c in constraints)
 
-    def implicit(self, job: Job, sums: Sums, constraints: list[Constraint]) -> None:
-        """Add constraints of one scenario, with distributions by the scores."""
-        sight, scene, (first, *_) = job.sight, job.sight.scene, constraints
-        targets = [key for key in self.statement.wish if self.allow(scene, key, first.target)]
-        rival = {key: self.share(job, key, own=False) for key in {first.target, *targets}}
-        own = {c.target: self.share(job, c.target, own=True) for c in constraints}
-        shares = [sums["shares", entry, 0] for entry in range(len(self.lifts))]
-        centre = [sums["centre", j, 0] for j in range(len(self.V))]
-        everything, fine = sum(shares) + sum(e for e, _ in rival.values()), 2 ** (FINE + 2 * scene.bits)
-        Z = {a: everything - rival[a][0] + e for a, (e, _) in own.items()}
-        if not all(Z.values()) or first.target not in targets:
-            raise Reject("a distribution has no mass, or gives some to a key that has no part in it")
-        # lambda_c / Z_c, cut: pi^c_j lambda_c is then e_j times this
-        cut = {c.target: Fraction(math.floor(c.multiplier * fine / Z[c.target]), fine) for c in constraints}
-        total = sum(cut.values(), NONE)
-        rivals = {key: e * (total - cut.get(key, NONE)) for key, (e, _) in rival.items()}
-        for a in cut:
-            self.whole += cut[a] * Z[a]
-            self.right += cut[a] * Z[a] * (ln_below(Fraction(Z[a], 2**scene.bits)) + ln_below(self.least(a)))
-        self.right -= sum((cut[a] * e * x for a, (e, x) in own.items()), NONE)
-        self.right -= sum((rivals[key] * x for key, (_, x) in rival.items()), NONE)
-        level = Fraction(sight.dot(centre) * sight.factor - job.top * sum(shares), sight.unit)
-        self.right -= total * (level + dot(self.lifts, map(Fraction, shares)))
-        self.settle(sight, rivals, {a: cut[a] * (Z[a] - e) for a, (e, _) in own.items()})
-        self.V = _plus(self.V, centre, total / (scene.fine << scene.keys.bits))
-        for entry, mass in enumerate(shares):
-            self.masses[entry] += total * mass
-            self.squares[entry] += total**2 * sums["squares", entry, 0]
-        unit = job.below**3 << 2 * scene.keys.bits
-        self.along += total**2 * Fraction(sums["along", 0, 0], unit * job.below)
-        self.pushed = _plus(self.pushed, [sums["pushed", j, 0] for j in range(len(self.V))], total**2 / unit)
+        def share(key: int, own: bool) -> tuple[int, int]:
+            x = self.exponent(scores, key, own) - top
+            return exp_between(x, scores.unit, BITS)[0], x
 
-    def settle(self, sight: Sight, rivals: Table, owns: Table) -> None:
-        """Add keys one by one: each has the weight w = rival - own, at its place as a rival and at its own."""
-        scene, push, factors, pushes = sight.scene, self.part.push or (), {}, {}
+        shares = {j: share(j, False) for j in range(scores.keys.n) if j not in self.outside}
+        everything = sum(e for e, _ in shares.values())
+        level = sum(e * x for e, x in shares.values())
+        most = max((everything + (1 << BITS)) / c.multiplier for c in constraints)
+        below = 1 << 128 + int(most).bit_length()
+        cut, owns = {}, {}
+        for c in constraints:
+            (e, x), (e_rival, x_rival) = share(c.target, True), shares.get(c.target, (0, 0))
+            Z, energy = everything - e_rival + e, level - e_rival * x_rival + e * x
+            cut[c.target] = int(c.multiplier * below / Z)
+            owns[c.target] = cut[c.target] * (Z - e)
+            entropy = ln_below(Fraction(Z, 1 << BITS)) - Fraction(energy, scores.unit * Z)
+            self.enter(c, Fraction(cut[c.target] * Z, below), entropy)
+        total = sum(cut.values())
+        rivals = {j: e * (total - cut.get(j, 0)) for j, (e, _) in shares.items() if e}
+        return rivals, owns, below
+
+    def exponent(self, scores: Scores, key: int, own: bool) -> int:
+        """x_j: the score of a key at its scale plus its lift, or of a target less it; in units."""
+        place = scores.place(scores.keys.row(key))
+        lift = self.lifts[self.entries[key]] * (scores.unit // self.fine)
+        return place * self.scale(key, place, own) + (-lift if own else lift)
+
+    def scale(self, key: int, place: int, own: bool) -> int:
+        """A key's scale times `fine`: unless one is named, it raises a rival, lowers a target."""
+        low, high = self.ends[self.entries[key]]
+        return self.scales[own].get(key, high if (place > 0) != own else low)
+
+    def collect(self, scores: Scores, rivals: Whole, owns: Whole, below: int) -> None:
+        """Add sum_j w_j k_j to V, where w_j = rival - own, each at its scale; and sums of |w|.
+
+        For random keys also the sums of w^2, of w^2 t^2 <k, push>^2 and of w^2 t^2 <k, push> k.
+        Where there are several scenarios there is no world, so that these matter for one only.
+        """
+        keys, spreads, d = scores.keys, self.spreads, scores.keys.d
+        push = self.part.push or (NONE,) * d
+        finer = common_denominator((*push, *(spread.stretch for spread in spreads)))
+        whole_push = [int(x * finer) for x in push]
+        stretches = [int(spread.stretch * finer) for spread in spreads]
+        ranges = any(low < high for low, high in self.ends)
+        V, pushed, along = [0] * d, [0] * d, 0
+        masses, squares = [0] * len(spreads), [0] * len(spreads)
         for key in {**rivals, **owns}:
-            rival, own, entry = rivals.get(key, NONE), owns.get(key, NONE), scene.entry(key)
-            factors[key] = rival * self.standing(sight, key, False)[1] - own * self.standing(sight, key, True)[1]
-            self.masses[entry] += rival + own
-            if (spread := scene.spreads[entry]).random:
-                along, square = dot(map(Fraction, scene.row(key)), push) / 2**scene.keys.bits, (rival - own) ** 2
-                pushes[key] = square * spread.stretch**2 * along
-                self.squares[entry] += square
-                self.along += pushes[key] * along
-        self.V = _plus(self.V, _mixture(scene.keys, factors), ONE)
-        self.pushed = _plus(self.pushed, _mixture(scene.keys, pushes), ONE)
+            row, entry = keys.row(key), self.entries[key]
+            rival, own = rivals.get(key, 0), owns.get(key, 0)
+            place = scores.place(row) if ranges else 0  # only scales depend on it
+            w = rival * self.scale(key, place, False) - (own and own * self.scale(key, place, True))
+            V = [v + w * x for v, x in zip(V, row, strict=True)]
+            masses[entry] += rival + own
+            if spreads[entry].random:
+                square, t = (rival - own) ** 2, stretches[entry]
+                squares[entry] += square
+                y = t * sum(map(mul, row, whole_push))
+                along += square * y * y
+                pushed = [v + square * t * y * x for v, x in zip(pushed, row, strict=True)]
+        self.V = _plus(self.V, V, Fraction(1, below * self.fine << keys.bits))
+        self.masses = [Fraction(mass, below) for mass in masses]
+        self.squares = [Fraction(square, below**2) for square in squares]
+        self.along = Fraction(along, below**2 * finer**4 << 2 * keys.bits)
+        self.pushed = [Fraction(x, below**2 * finer**3 << 2 * keys.bits) for x in pushed]
 
-    def total(self) -> tuple[list[Fraction], Fraction]:
-        """V, and how far it may still be moved; Reject if keys are moved further than they may be."""
-        statement, bound, push, whole = self.statement, self.bound, self.part.push or (), self.whole
-        if whole == 0:
+    def sides(self) -> tuple[list[Fraction], Fraction, Fraction]:
+        """V, room and right: s <V, q> + |s| |q| room <= -right. Reject if keys are moved too far.
+
+        Keys of an ellipsoid are moved by E u, |u| <= 1; those of a ball of radius r shorten V by
+        r |w|. Random keys, whose deviations are jointly at most z, are pushed by
+        w (t^2 k k^T + E E^T) push, and what is left of z^2 is room in every direction.
+        """
+        push, total, z = self.part.push or (), self.total, self.bound.deviations
+        if total == 0:
             raise Reject("no constraint has a positive multiplier")
-        if any(self.squares.values()) and normal_tail(bound.deviations)[0] < 1 - statement.confidence:
+        if any(self.squares) and normal_tail(z)[0] < 1 - self.statement.confidence:
             raise Reject("the bound's deviations are more than the confidence allows")
-        V = [v + p / whole for v, p in zip(self.V, self.pushed, strict=True)]
-        room, rounds, left = NONE, NONE, bound.deviations**2 - self.along / whole**2
-        for entry, (spread, move) in enumerate(zip(statement.world, self.part.moves, strict=True)):
-            u, size = move, self.masses[entry]
+        V = _plus(self.V, self.pushed, 1 / total)
+        room, rounds, left = NONE, NONE, z**2 - self.along / total**2
+        for entry, u in enumerate(self.part.moves):
+            spread, size = self.spreads[entry], self.masses[entry]
             if spread.random:
-                u, size = tuple(dot(column, push) for column in spread.factor), self.squares[entry] / whole
-                left -= size / whole * dot(u, u)
-                rounds += size * spread.ball**2 * whole
+                u = tuple(dot(column, push) for column in spread.factor)
+                size = self.squares[entry] / total
+                left -= size / total * dot(u, u)
+                rounds += size * total * spread.ball**2
             elif dot(u, u) > 1:
                 raise Reject("a key is moved out of its ellipsoid")
             elif not self.one_world:
@@ -179,32 +227,8 @@ class Pull:
                 V = _plus(V, column, x * size)
         if left < 0:
             raise Reject("random keys are pushed further than the bound's deviations")
-        return V, room + sqrt_between(left * rounds)[0]
-
-
-def check(statement: Statement, pulls: list[Pull]) -> None:
-    """Reject, unless these parts together prove that no query is shorter than is said, or none grants the wish."""
-    totals, right = [pull.total() for pull in pulls], sum((pull.right for pull in pulls), NONE)
-    V, room = [sum(column, NONE) for column in zip(*(v for v, _ in totals), strict=True)], sum(x for _, x in totals)
-    if right <= 0:
-        raise Reject("the entropy is not certain to exceed what the wish leaves open")
-    if statement.claim == "impossible":
-        if dot(V, V) > room**2:
-            raise Reject("the keys do not cancel exactly")
-    elif dot(V, V) > (room + right / (statement.none_shorter * abs(statement.scale))) ** 2:
-        raise Reject(f"it is not certain that no query is shorter than {shown(statement.none_shorter)}")
+        return V, room + sqrt_between(left * rounds)[0], self.right
 
 
 def _plus(x: Iterable[Fraction], y: Iterable[Fraction | int], factor: Fraction) -> list[Fraction]:
     return [a + factor * b for a, b in zip(x, y, strict=True)]
-
-
-def _mixture(keys: Keys, factors: Table) -> list[Fraction]:
-    """sum_j x_j k_j, exactly: whole numbers for each denominator, fractions only at the end."""
-    total = [NONE] * keys.d
-    for below in {x.denominator for x in factors.values()}:
-        chosen = {key: x.numerator for key, x in factors.items() if x.denominator == below}
-        columns = zip(*(keys.whole(key, key + 1) for key in chosen), strict=True)
-        sums = [sum(map(mul, column, chosen.values())) for column in columns]
-        total = _plus(total, sums, Fraction(1, below << keys.bits))
-    return total

@@ -1,47 +1,49 @@
 """What was proved, in words: all that the statement says, and no more.
 
-Short numbers are told exactly; of others the first digits are, followed by dots, or they are rounded to the safe side.
-Matrices and long lists are told by size and digest, and the last word is the digest of the whole statement.
+Short numbers are told exactly; of others the first digits are, followed by dots, or they are
+rounded to the safe side. Matrices and long lists are told by size and digest, and the last word is
+the digest of the whole statement.
 """
-
-from __future__ import annotations
 
 import hashlib
 from array import array
 from collections.abc import Collection, Iterable
-from decimal import ROUND_CEILING, ROUND_DOWN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from headwright.trusted.certificate import Spread, Statement, Vector
-from headwright.trusted.numbers import sqrt_above
 
 MOST = 12  # entries of a list that are told one by one
 
 
 def in_words(s: Statement) -> str:
     """What a statement says, as a sentence."""
-    these, n = ("these", f"{s.keys[0].n} keys") if s.keys[0].n > 1 else ("this", "one key")
-    about = f"{n} in R^{s.keys[0].d} ({', '.join(f'sha256 {k.digest[:16]}...' for k in s.keys)})"
-    about = f"For {these} {about}" if len(s.keys) == 1 else f"For these {len(s.keys)} scenarios of {about}"
+    n, one, several = s.keys[0].n, s.heads == 1, len(s.keys) > 1
+    these = f"these {len(s.keys)} scenarios of" if several else "these" if n > 1 else "this"
+    digests = ", ".join(f"sha256 {k.digest[:16]}..." for k in s.keys)
+    about = f"For {these} {f'{n} keys' if n > 1 else 'one key'} in R^{s.keys[0].d} ({digests})"
     about += f" and scores scaled by {told(s.scale)}" if s.scale != 1 else ""
-    about += ", where " * bool(s.world) + " and ".join(f"{_who(w.keys, s)} is {_where(w)}" for w in s.world)
-    targets: dict[Fraction, list[int]] = {}
+    about += ", where " if s.world else ""
+    about += " and ".join(f"{_who(w.keys, s)} is {_where(w)}" for w in s.world)
+    by_least: dict[Fraction, list[int]] = {}
     for target, least in s.wish.items():
-        targets.setdefault(least, []).append(target)
-    wish = " and ".join(f"{_who(keys, s)} a weight of at least {told(p)}" for p, keys in targets.items())
-    wish = f"gives {wish}" if s.heads == 1 else f"give, on average over the heads, {wish}"
-    wish += " in every scenario" if len(s.keys) > 1 else ""
+        by_least.setdefault(least, []).append(target)
+    wishes = (f"{_who(keys, s)} a weight of at least {told(p)}" for p, keys in by_least.items())
+    wish = f"give{'s' if one else ', on average over the heads,'} {' and '.join(wishes)}"
+    wish += " in every scenario" if several else ""
     wish += " wherever they are" if any(w.low < w.high or not w.random for w in s.world) else ""
-    if any(w.random for w in s.world):
-        wish += f" with probability at least {told(s.confidence)} over the independent Gaussian keys"
-    one, length = s.heads == 1, told(s.none_shorter, "")
-    none = f"no query shorter than {length} does" if one else f"no {s.heads} queries all shorter than {length} do"
-    said = {
-        "designed": f"{_queries(s.queries)} {wish}{'; ' + none if s.none_shorter else ''}",
-        "impossible": f"no {'query' if one else f'{s.heads} queries'} whatever {wish}",
-        "longer": f"a query that {wish}, if there is one, is not shorter than {length}" if one else
-        f"{s.heads} queries that {wish}, if there are such, are not all shorter than {length}",
-    }[s.claim]  # fmt: skip
+    sure = f" with probability at least {told(s.confidence)} over the independent Gaussian keys"
+    wish += sure if any(w.random for w in s.world) else ""
+    shorter = f"shorter than {told(s.none_shorter, '')}"
+    queries = "query" if one else f"{s.heads} queries"
+    said = f"{_queries(s.queries)} {wish}"
+    if s.claim == "impossible":
+        said = f"no {queries} whatever {wish}"
+    elif s.claim == "longer":
+        said = f"{queries} that {wish}, if there are such, are not all {shorter}"
+        said = f"a query that {wish}, if there is one, is not {shorter}" if one else said
+    elif s.none_shorter:
+        said += f"; no {queries} {f'{shorter} does' if one else f'all {shorter} do'}"
     return f"{about}, {said}. Statement sha256 {s.digest}."
 
 
@@ -51,29 +53,41 @@ def told(x: Fraction, rest: str = "...") -> str:
     >>> told(Fraction(1, 8)), told(Fraction(100, 101)), told(Fraction(10**9, 10**9 + 7))
     ('0.125', '0.990099 (100/101)', '0.999999...')
     """
-    exact, digits = (Context(prec, ROUND_DOWN).divide(Decimal(x.numerator), Decimal(x.denominator)) for prec in (12, 6))
+    exact, digits = (_decimal(x, precision, ROUND_DOWN) for precision in (12, 6))
     if Fraction(exact) == x:
         return f"{exact.normalize():g}"
     short = x.numerator.bit_length() + x.denominator.bit_length() < 40
     return f"{digits:g} ({x})" if short else f"{digits:g}{rest}"
 
 
+def shown(x: Fraction) -> str:
+    """Six digits, rounded down."""
+    return f"{_decimal(x, 6, ROUND_FLOOR):g}"
+
+
+def _decimal(x: Fraction, precision: int, rounding: str) -> Decimal:
+    return Context(precision, rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
 def _who(keys: Collection[int] | None, s: Statement) -> str:
     if keys is None:
         return "every other key" if len(s.world) > 1 else "every key"
     if len(keys) > MOST:
-        return f"each of {len(keys)} keys ({_digest(repr(sorted(keys)).encode())})"
+        return f"each of {len(keys)} keys ({digest_of(repr(sorted(keys)).encode())})"
     return f"{'key' if len(keys) == 1 else 'each of keys'} {', '.join(map(str, sorted(keys)))}"
 
 
 def _where(w: Spread) -> str:
-    scaled = f"scaled by {told(w.low)}" if w.low == w.high else f"scaled by any from {told(w.low)} to {told(w.high)}"
-    written = ",".join(f"{x.numerator:x}/{x.denominator:x}" for column in w.factor for x in column).encode()
-    E = f"E of {len(w.factor)} columns and size {_size(x for column in w.factor for x in column)} ({_digest(written)})"
+    fixed = w.low == w.high
+    scaled = f"scaled by {told(w.low) if fixed else f'any from {told(w.low)} to {told(w.high)}'}"
+    entries = [x for column in w.factor for x in column]
+    written = ",".join(f"{x.numerator:x}/{x.denominator:x}" for x in entries).encode()
+    E = f"E of {len(w.factor)} columns and size {_size(entries)} ({digest_of(written)})"
     if w.random:
         parts = [f"{told(w.ball)} in every direction"] * bool(w.ball)
         parts += [f"{told(w.stretch)} times its length along itself"] * bool(w.stretch)
-        noise = f"Gaussian about its place, with deviations of {' and '.join(parts + [E] * bool(w.factor)) or '0'}"
+        parts += [E] * bool(w.factor)
+        noise = f"Gaussian about its place, with deviations of {' and '.join(parts) or '0'}"
     elif w.ball:
         noise = f"within {told(w.ball)} of its place"
     else:
@@ -83,15 +97,18 @@ def _where(w: Spread) -> str:
 
 def _queries(queries: tuple[Vector, ...]) -> str:
     lengths = ", ".join(map(_size, queries[:MOST])) + ", ..." * (len(queries) > MOST)
-    digest = _digest(array("d", (float(x) for query in queries for x in query)).tobytes())
-    return f"the {'query of length' if len(queries) == 1 else 'queries of lengths'} {lengths} ({digest})"
+    digest = digest_of(array("d", (float(x) for query in queries for x in query)).tobytes())
+    several = "ies of lengths" if len(queries) > 1 else "y of length"
+    return f"the quer{several} {lengths} ({digest})"
 
 
 def _size(numbers: Iterable[Fraction]) -> str:
-    """The length of a vector, rounded up."""
-    size = sqrt_above(sum((x * x for x in numbers), Fraction(0)))
-    return f"{Context(6, ROUND_CEILING).divide(Decimal(size.numerator), Decimal(size.denominator)):g}"
+    """The length of a vector, rounded up to six digits."""
+    square, six = sum((x * x for x in numbers), Fraction(0)), Context(prec=6)
+    near = six.sqrt(_decimal(square, 30, ROUND_CEILING))  # to nearest; the next one up is above
+    return f"{near if Fraction(near) ** 2 >= square else near.next_plus(six):g}"
 
 
-def _digest(content: bytes) -> str:
+def digest_of(content: bytes) -> str:
+    """The beginning of a digest."""
     return f"sha256 {hashlib.sha256(content).hexdigest()[:16]}..."

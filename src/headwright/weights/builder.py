@@ -15,13 +15,14 @@ from headwright.cards import card
 from headwright.enclosure import float_below, shown_above
 from headwright.errors import InputError
 from headwright.trusted.verify import verify
+from headwright.verification import in_words
 from headwright.weights.bounds import lower_bound
 from headwright.weights.certify import Bound, DimensionBound, certificate
 from headwright.weights.dimension import dimension_bound
 from headwright.weights.head import DTYPES, HeadLayer
 from headwright.weights.impossible import prove_impossible
 from headwright.weights.planning import Designed, design_head
-from headwright.weights.proven import frobenius_above, judged, nuclear_above
+from headwright.weights.proven import frobenius_above, judged, nuclear_above, run_against
 from headwright.weights.rules import Rule, Rules
 from headwright.weights.shares import shared_out
 
@@ -66,11 +67,16 @@ class Built:
     claims: tuple[Rule, ...] = ()  # the rules, with all floors that are claimed
     assignment: tuple[str, ...] = ()  # who attends to whom, in words
 
+    @property
+    def checkers(self) -> tuple[str, ...]:
+        """Who verified the certificate: the exact checker, which is the one that whole heads have."""
+        return () if self.certificate is None else ("exact",)
+
     def _repr_html_(self) -> str:
         """For notebooks: the verdict and the sizes, never the weights."""
-        facts = []
+        facts = [] if self.certificate is None else [("certificate", f"verified by the {in_words(self.checkers)}")]
         if self.layer is not None:
-            facts = [
+            facts += [
                 ("head dimension", str(self.head_dim)),
                 ("norm of W_K^T W_Q, at most", shown_above(self.frobenius)),
             ]
@@ -186,6 +192,7 @@ def _built(
     text: str, taken: list[Bound], rows: list[DimensionBound],
 ) -> Built:  # fmt: skip
     facts = judged(rules, claims, layer)
+    run_against(rules, claims, layer, facts)
     frobenius = [frobenius_above(head) for head in layer.heads]
     nuclear = [nuclear_above(head) for head in layer.heads]
     least = [float_below(bound.least) for bound in taken]

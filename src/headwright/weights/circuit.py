@@ -46,6 +46,11 @@ class Circuit:
     layers: tuple[Built, ...] = ()
     errors: tuple[float, ...] = ()  # between two layers: how far tokens may be from where the second expects them
 
+    @property
+    def checkers(self) -> tuple[str, ...]:
+        """Who verified the certificate: the exact checker, which is the one that circuits have."""
+        return () if self.certificate is None else ("exact",)
+
 
 @dataclass(frozen=True)
 class CircuitRules:

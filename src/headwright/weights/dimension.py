@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headwright.trusted.heads.dimension import HIGHEST, View, check_dimension
-from headwright.trusted.numbers import Reject
+from headwright.trusted.keys import Reject
 from headwright.weights.certify import DimensionBound
 from headwright.weights.rules import Rule, Rules
 

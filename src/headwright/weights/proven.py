@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
-from headwright.enclosure import float_above, float_below
+from headwright.enclosure import TOLERANCE, float_above, float_below, held_to
 from headwright.trusted.heads.run import Head as ExactHead
 from headwright.trusted.heads.run import Rule as Claim
 from headwright.trusted.heads.run import Run, World, error_above
 from headwright.trusted.numbers import sqrt_above
-from headwright.weights.head import Head, HeadLayer
+from headwright.weights.head import Head, HeadLayer, outputs, patterns
 from headwright.weights.rules import Rule, Rules
 
 Exact = list[tuple[Fraction, ...]]
@@ -54,6 +54,39 @@ def judged(rules: Rules, claims: Sequence[Rule], layer: HeadLayer) -> list[tuple
         error = float_above(error_above(claim, mine)) if rule.output else 0.0
         found.append((error, {a: float_below(below[a]) for a in rule.attend or {}}))
     return found
+
+
+def run_against(
+    rules: Rules, claims: Sequence[Rule], layer: HeadLayer, facts: Sequence[tuple[float, dict[int, float]]]
+) -> None:
+    """Nothing, if the layer, run in float64 on tokens at their places, does what was judged; else a ContradictionError.
+
+    >>> rules = Rules((np.eye(2),), (Rule(0, attend={1: Fraction(1, 2)}),))
+    >>> layer = HeadLayer((Head(np.eye(2), np.eye(2), np.eye(2)),), causal=False, dtype="float64")
+    >>> run_against(rules, rules.rules, layer, [(0.0, {1: 0.5})])
+    Traceback (most recent call last):
+    headwright.errors.ContradictionError: head 0, the weight from token 0 to 1: at least 0.5 was proved, and an \
+instance gives 0.268941
+    """
+    if not rules.scale[0] <= 1 <= rules.scale[1]:
+        return  # tokens are never at their places
+    for X, number in zip(rules.sequences, range(len(rules.sequences)), strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):
+            pattern, output = patterns(layer, X), outputs(layer, X)
+            sizes = [float(np.abs(head.M).sum() * np.abs(X).max() ** 2) for head in layer.heads]
+        room = TOLERANCE + 2.0**-45 * max(sizes)  # scores are known up to their size
+        if not room < 1:
+            continue
+        for rule, (error, least) in zip(claims, facts, strict=True):
+            if rule.sequence != number:
+                continue
+            for target, weight in least.items() if rule.head is not None else ():
+                what = f"head {rule.head}, the weight from token {rule.token} to {target}"
+                held_to(float(pattern[rule.head, rule.token, target]), what, least=weight, tolerance=room)
+            if rule.output is not None and (rule.head is None or len(layer.heads) == 1):
+                off = float(np.linalg.norm(output[rule.token] - np.array([float(x) for x in rule.output])))
+                allowed = room * (1 + float(np.abs(output).max()))
+                held_to(off, f"the error of the output of token {rule.token}", most=error, tolerance=allowed)
 
 
 def exact(matrix: Float[np.ndarray, "n d"]) -> Exact:

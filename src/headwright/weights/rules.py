@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from headwright.design.wish import Wish
 from headwright.errors import InputError
-from headwright.trusted.numbers import shown
+from headwright.trusted.words import shown
 from headwright.weights.expression import Vector
 from headwright.weights.head import Table
 

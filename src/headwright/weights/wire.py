@@ -49,6 +49,7 @@ def to_json(found: Built, certificate: str | None = None, exported: Sequence[str
             {name: W.tolist() for name in ("W_Q", "W_K", "W_V", "b_Q", "b_V") if (W := getattr(head, name)) is not None}
             for head in (found.layer.heads if found.layer else ())
         ],
+        "checkers": list(found.checkers),
         "certificate": certificate,
         "exported": list(exported),
         "note": COARSE if found.layer and found.layer.dtype == "bfloat16" else None,

@@ -41,8 +41,8 @@ class DesignView:
     >>> view = DesignView(*addressed(np.eye(2), None))
     >>> view.keys.tolist(), view.wish.targets, view.query is None
     ([[1.0, 0.0], [0.0, 1.0]], [0], True)
-    >>> view.granted, view.found.checker
-    (True, 'trusted')
+    >>> view.granted, view.found.checkers
+    (True, ('exact', 'float'))
     """
 
     def __init__(self, address: str, asked: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "softcap": {"softcap": 1.5},
     "sinks": {"sinks": np.array([0.5, -1.0, 2.0, 0.0])},
     "masked": {"causal": False, "key_mask": np.array([False] + [True] * 10 + [False] * 3)},
+    "padded on the left": {"key_mask": np.array([False] * 3 + [True] * 11)},
 }
 
 
@@ -38,7 +39,9 @@ def _rows(kind: str, seed: int, sharp: float = 1.0) -> tuple[Away, np.ndarray, n
 def test_every_statistic_is_that_of_the_pattern(kind: str, seed: int, sharp: float) -> None:
     rows, pattern, tokens = _rows(kind, seed, sharp)
     nowhere = 1 - pattern.sum(axis=2)  # on the head's own sink
-    first = pattern[..., 0]
+    start = rows.scoring.first
+    first = pattern[..., start]
+    assert first.max() > 0
     np.testing.assert_allclose(rows.first, first, atol=1e-9)
     np.testing.assert_allclose(rows.rest, 1 - first, atol=1e-9)
     whole = np.concatenate([pattern, np.maximum(nowhere, 0.0)[..., None]], axis=2)
@@ -49,11 +52,11 @@ def test_every_statistic_is_that_of_the_pattern(kind: str, seed: int, sharp: flo
     seen = two[..., 0] > 1e-12
     np.testing.assert_allclose(rows.margin[seen], np.log(two[..., 1] / two[..., 0])[seen], rtol=1e-5, atol=1e-7)
     away = pattern.copy()
-    away[..., 0] = 0.0
+    away[..., start] = 0.0
     for row, position in enumerate(rows.positions):
         before = rows.rest[:, row] * rows.away.offsets[1][:, row]
         np.testing.assert_allclose(before, away[:, row, position - 1], atol=1e-9)
-        earlier = [j for j in range(1, position) if tokens[j] == tokens[position]]
+        earlier = [j for j in range(start + 1, position) if tokens[j] == tokens[position]]
         same = rows.rest[:, row] * duplicate_weight(rows, tokens)[:, row]
         np.testing.assert_allclose(same, away[:, row, earlier].sum(axis=1), atol=1e-9)
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from headwright.audit.auditor import Audit, audit
-from headwright.audit.findings.heads import Quantiles
+from headwright.audit.findings.heads import Quantiles, roles
 from headwright.audit.models import load_model
 from headwright.audit.report.columns import COLUMNS
 from headwright.audit.report.data import data
@@ -107,7 +107,17 @@ def test_the_table_has_the_numbers_of_the_data(found: Audit, tree: _Tree) -> Non
 
 def test_the_sentences_are_on_the_page_and_in_the_data(found: Audit) -> None:
     assert data(found)["summary"] == sentences(found)
-    assert "2 of 8 heads rest on the first token more than half the time" in page(found)
+    assert "2 of 8 heads give the first token more than half of their attention, on average" in page(found)
+
+
+def test_heads_whose_rows_the_first_token_wins_are_not_counted_by_their_mean_weight(found: Audit) -> None:
+    one = found.heads[0]
+    sink, resting = one.means["sink"], one.means["resting"]
+    assert sink is not None and resting is not None
+    means = {**one.means, "sink": replace(sink, value=0.4), "resting": replace(resting, value=0.9)}
+    torn = replace(one, means=means, roles=roles(means))  # the first token wins nine rows of ten, with 0.4 on average
+    line = next(line for line in sentences(replace(found, heads=(torn, *found.heads[1:]))) if "first token" in line)
+    assert line.startswith("2 of 8 heads give the first token more than half of their attention, on average")
 
 
 @pytest.mark.parametrize(

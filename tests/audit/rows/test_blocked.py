@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,6 +92,18 @@ def test_a_row_that_sees_nothing_has_no_weights() -> None:
     assert (found.winner[0, 1], found.largest[0, 1], found.margin[0, 1]) == (1, 1.0, np.inf)
 
 
+@pytest.mark.parametrize(
+    "mask", [np.array([0, 0, 1, 1, 1]), np.array([0.0, 0.0, 1.0, 1.0, 1.0]), [False, False, True, True, True]]
+)
+def test_behind_padding_the_first_key_is_the_first_that_is_seen(mask: Any) -> None:
+    q = np.zeros((1, 5, 2))
+    found = row_statistics(q, q, key_mask=mask)
+    np.testing.assert_allclose(found.first, [[0, 0, 1, 1 / 2, 1 / 3]])
+    np.testing.assert_allclose(reference(q, q, Scoring.of(q.shape, q.shape, key_mask=mask)).first, found.first)
+    near = row_statistics(q, q, key_mask=mask, window=2)
+    np.testing.assert_allclose(near.first, [[0, 0, 1, 1 / 2, 0]])
+
+
 def test_scores_of_any_size_neither_overflow_nor_warn() -> None:
     q = np.array([[[1e4], [-1e4]]])
     found = row_statistics(q, np.array([[[1e4], [-1e4]]]), scale=1.0)
@@ -120,6 +133,16 @@ def test_no_weight_is_above_1_however_large_scores_are() -> None:
         ((1, 3, 2), (1, 3, 2), {"scale": np.inf}, "scale = inf"),
         ((2, 3, 2), (1, 3, 2), {"sinks": np.zeros(1)}, "each of the 2 heads"),
         ((1, 3, 2), (1, 3, 2), {"key_mask": np.ones(2, dtype=bool)}, "for 3 keys"),
+        (
+            (1, 3, 2),
+            (1, 3, 2),
+            {"key_mask": np.array([0.0, 0.0, -1e9])},
+            "holds -1e\\+09: expected booleans or 0 and 1",
+        ),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array([0.0, -np.inf, 0.0])}, "holds -inf"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array([1, 2, 1])}, "holds 2"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.zeros(3)}, "zeros hides every key"),
+        ((1, 3, 2), (1, 3, 2), {"key_mask": np.array(["a", "b", "c"])}, "a key mask of str"),
         ((1, 3, 2), (1, 3, 2), {"offsets": (-1,)}, "from 0"),
     ],
 )

@@ -88,7 +88,7 @@ def test_bad_input_has_its_sentence(layer: int, text: str, sentence: str) -> Non
 def test_in_the_first_layer_the_keys_of_a_text_with_every_token_are_the_vocabulary(family: str, tmp_path: Path) -> None:
     model, _ = tiny(family, tmp_path)
     text = np.array([*range(V), 0])
-    layer = first_layer(model)
+    layer = first_layer(model, len(text))
     for found in recombined(model, 0, text):
         head, floors = head_of(layer, found.head), []
         for row in range(2, len(text)):

@@ -113,12 +113,12 @@ def test_a_network_that_does_more_than_its_family_is_refused(family: str, tmp_pa
     model, _ = tiny(family, tmp_path)
     network = model.network  # type: ignore[attr-defined]
     asked = network.layers[0].self_attn.q_proj if family == "llama" else network.h[0].ln_1
-    first_layer(model)
+    first_layer(model, LENGTH)
     handle = asked.register_forward_hook(lambda _module, _given, made: made * 1.1)
     with pytest.raises(InputError, match="from those that were read off its weights"):
-        first_layer(model)
+        first_layer(model, LENGTH)
     handle.remove()
-    first_layer(model)
+    first_layer(model, LENGTH)
 
 
 def spelling(words: list[str], folder: Path, **special: str) -> None:
@@ -148,7 +148,7 @@ def test_an_opening_is_found_where_the_letter_tried_is_unknown(tmp_path: Path) -
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "x", "y", "z"]  # no a
     (tmp_path / "vocab.txt").write_text("\n".join(words))
     transformers.BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    layer = first_layer(tiny("bert", tmp_path)[0])
+    layer = first_layer(tiny("bert", tmp_path)[0], LENGTH)
     assert (layer.opening, layer.closing) == ((2,), (3,))
     assert sorted(layer.tokens[: len(layer.tokens) - layer.only_held].tolist()) == [1, 4, 5, 6]
 
@@ -183,7 +183,7 @@ def test_the_previous_token_of_the_built_in_model_in_every_text() -> None:
 def test_a_family_that_is_not_covered_is_refused_by_name(tmp_path: Path) -> None:
     model, _ = tiny("neox", tmp_path)
     with pytest.raises(InputError, match="gpt_neox"):
-        first_layer(model)
+        first_layer(model, LENGTH)
 
 
 @pytest.mark.parametrize(("length", "match"), [(1, "expected"), (300, "positions")])

@@ -19,7 +19,7 @@ from headwright.audit.texts.sweep import Sweep, sweep
 from headwright.workers import executor
 
 MODEL = load_model("builtin:induction")
-LAYER = first_layer(MODEL)
+LAYER = first_layer(MODEL, 70)
 TEXTS = texts_of(LAYER, 70)
 SETS = {"previous": [68], "first": [0]}
 

@@ -223,6 +223,22 @@ def test_any_document_is_read_and_every_line_is_true(lines: list[str], latex: bo
         assert 1 <= answer.written.line <= answer.written.line + answer.written.lines - 1 <= len(lines) + 1
 
 
+def test_commands_of_the_preamble_are_put_in_before_sections_are_matched() -> None:
+    text = (
+        "\\newcommand{\\kk}[1]{\\mathbf{k}_{#1}}\n\\newcommand{\\qq}{\\vec}\n\\def\\loop{\\loop\\loop}\n\\begin{document}\n"
+        "\\section{Averages}\nThe keys are orthonormal. Find the average of two values.\n\n"
+        "\\textbf{Solution.} $q = \\lambda(\\kk{a} + \\kk{b})$\n\\loop\n\\end{document}\n"
+    )
+    (answer,) = _read(text, latex=True).answers
+    assert (answer.exercise_id, answer.line) == ("averaging-two", 8)
+    assert "\\mathbf{k}_{a} + \\mathbf{k}_{b}" in answer.written.text
+
+
+def test_a_question_below_a_named_heading_is_no_part_of_the_answer() -> None:
+    (answer,) = _read("## averaging-two\n\nFind a query $q = k_a$?\n\nSolution: $q = 9 (k_a + k_b)$\n").answers
+    assert (answer.written.text, answer.written.line) == ("$q = 9 (k_a + k_b)$", 5)
+
+
 def test_macros_of_the_preamble_go_with_every_answer() -> None:
     text = (
         "\\documentclass{article}\n\\newcommand{\\vq}{\\mathbf{q}}\n\\begin{document}\n\\section{averaging-two}\n"
@@ -270,6 +286,12 @@ def test_a_heading_with_nothing_below_it_is_an_answer_that_is_missing() -> None:
 
 def test_two_headings_with_one_id_are_two_answers() -> None:
     assert [answer.line for answer in _read("# copying\n$a=1$\n# copying\n$b=1$").answers] == [1, 3]
+
+
+def test_a_formula_above_the_first_heading_is_reported() -> None:
+    (note,) = _read("$z = 1$\n\n## copying\n$k_j^\\top q \\gg k_i^\\top q$\n").notes
+    assert (note.line, note.unjudged) == (1, True)
+    assert not _read("Let $n$ be given.\n\n## copying\n$k_j^\\top q \\gg k_i^\\top q$\n").notes
 
 
 def test_sections_that_answer_nothing_are_reported() -> None:

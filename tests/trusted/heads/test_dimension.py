@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwright.trusted.heads.dimension import HIGHEST, View, check_dimension
-from headwright.trusted.numbers import Malformed, Reject
+from headwright.trusted.keys import Malformed, Reject
 from headwright.weights.dimension import dimension_bound
 from headwright.weights.rules import Rule, Rules
 

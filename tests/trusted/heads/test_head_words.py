@@ -155,7 +155,7 @@ def _at(part: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _same(one: Any, two: Any) -> bool:
-    from tests.certificates.truth import number
+    from tests.referee.numbers import number
 
     try:
         return bool(number(one) == number(two))

@@ -84,7 +84,7 @@ def test_one_piece_does_where_nothing_bends_the_wrong_way(seed: int, biases: boo
     for at, token in enumerate(one[3]):
         mine = rule(one[3], attend={token: Fraction(1, 10)})
         if (own < 0) == (token == 1):
-            assert len(list(one[2]._pieces(mine))) == 1
+            assert len(list(one[2].pieces(mine))) == 1
             assert float(one[2].pattern_below(mine)[at]) == pytest.approx(worst_corners(one, token, 1), rel=1e-9)
 
 

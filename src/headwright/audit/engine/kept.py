@@ -82,6 +82,10 @@ class Kept:
             self.folder.mkdir(parents=True, exist_ok=True)  # another audit of the same may have ended, and cleaned up
             write_whole(self.folder / f"{name}.npz", content.getvalue())
 
+    def count(self) -> int:
+        """How many parts are there."""
+        return 0 if self.folder is None else len(list(self.folder.glob("[!.]*.npz")))
+
     def clear(self) -> None:
         """The audit is done: nothing needs to be kept."""
         if self.folder is None:

@@ -2,8 +2,8 @@
 
 Many heads rest on the first token of a text when they have nothing to do, and whatever is measured on all of their
 attention then mostly tells how often. So each row is taken apart: the weight of the first token, f = alpha_0, and the
-pattern away from it, alpha'_j = alpha_j / (1 - f) for j > 0. A mean 'away from the first token' weighs each row by
-1 - f: it is about a unit of attention that is not on the first token.
+pattern away from it, alpha'_j = alpha_j / (1 - f) for j > 0. Tokens are counted behind padding, if there is any. A mean
+'away from the first token' weighs each row by 1 - f: it is about a unit of attention that is not on the first token.
 
 The statistics of alpha' come first, from queries and keys without key 0, and those of alpha follow from them and from
 the score s_0 alone. The other way round, 1 - f would lose all its digits where f is nearly 1:
@@ -30,7 +30,7 @@ FROM = 2  # the first position whose row is measured: the key before it is not t
 
 @dataclass(frozen=True, eq=False)
 class Away:
-    """The rows from position 2 on. Fields of `away` are about the pattern away from the first token."""
+    """The rows from position 2 on, behind padding. Fields of `away` are about the pattern away from the first token."""
 
     positions: Int[np.ndarray, " rows"]
     queries: Float[np.ndarray, "heads rows d"]
@@ -61,10 +61,11 @@ def rows_away(layer: Layer, offsets: Sequence[int]) -> Away:
     ((2, 7), True)
     """
     scoring = layer.scoring
-    start = max(0, FROM - scoring.shift)
+    after = scoring.first + 1  # nothing before the first token is seen
+    start = max(0, scoring.first + FROM - scoring.shift)
     positions = np.arange(start, scoring.rows) + scoring.shift
-    mask = None if scoring.key_mask is None else scoring.key_mask[1:]
-    away = statistics(layer.queries[:, start:], layer.keys[:, 1:], replace(scoring, key_mask=mask), offsets)
+    mask = None if scoring.key_mask is None else scoring.key_mask[after:]
+    away = statistics(layer.queries[:, start:], layer.keys[:, after:], replace(scoring, key_mask=mask), offsets)
     queries, keys = numbers(layer.queries)[:, start:], numbers(layer.keys)
     s0 = first_scores(queries, keys, scoring, positions)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -93,11 +94,9 @@ def first_scores(
     >>> first_scores(np.ones((1, 2, 4)), np.ones((1, 2, 4)), Scoring.of((1, 2, 4), (1, 2, 4)), np.array([0, 1]))
     array([[2., 2.]])
     """
-    mine = keys[np.arange(scoring.heads) * scoring.key_heads // scoring.heads, 0]
+    mine = keys[np.arange(scoring.heads) * scoring.key_heads // scoring.heads, scoring.first]
     s = capped(np.einsum("hid,hd->hi", queries, mine).astype(np.float64) * scoring.scale, scoring)
-    seen = np.ones(len(positions), dtype=bool) if scoring.window is None else positions < scoring.window
-    if scoring.key_mask is not None and not scoring.key_mask[0]:
-        seen = np.zeros_like(seen)
+    seen = visible(scoring, positions, np.array([scoring.first]))[:, 0]
     found: Rows = np.where(seen, s, -np.inf)
     return found
 
@@ -128,7 +127,7 @@ def duplicate_weight(rows: Away, tokens: Tokens) -> Rows:
     scoring, found = rows.scoring, np.zeros_like(rows.first)
     start, group = int(rows.positions[0]), scoring.heads // scoring.key_heads
     order = np.argsort(tokens, kind="stable")
-    order = order[order > 0]
+    order = order[order > scoring.first]
     for places in np.split(order, np.flatnonzero(np.diff(tokens[order])) + 1):
         for part in (places[k : k + PART] for k in range(0, len(places), PART)):
             mine = part[part >= start]

@@ -22,7 +22,8 @@ def numbers(array: Any) -> Float[np.ndarray, ...]:
     dtype('float32')
     """
     if hasattr(array, "detach"):
-        array = array.detach().float().cpu().numpy()
+        array = array.detach()
+        array = (array if array.element_size() == 8 else array.float()).cpu().numpy()
     held = np.asarray(array)
     found: Float[np.ndarray, ...] = held.astype(np.result_type(np.float32, held.dtype), copy=False)
     return found

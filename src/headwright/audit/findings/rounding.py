@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float, Int
 
 from headwright.audit.findings.away import Away, capped, visible
 from headwright.audit.findings.summary import Layered, ratio_sums
+from headwright.enclosure import held_to
 
 Keys = Float[np.ndarray, "keys d"]
 Pattern = Float[np.ndarray, "rows keys"]
@@ -135,6 +136,7 @@ def rounding(kept: Layered, layer: int, rows: Away, looked: list[Looked]) -> Non
     """For each format: mean and largest total variation, its bound, and how often another key wins."""
     for name, rounded in FORMATS.items():
         found = np.stack([_one(rows, head, one, rounded) for head, one in enumerate(looked)])  # heads, 3, rows
+        held_to(float((found[:, 0] - found[:, 1]).max()), f"total variation less its bound, {name}", most=0.0)
         ones = np.ones_like(found[:, 0])
         for k, what in enumerate(("tv", "bound", "flips")):
             kept.add(layer, f"{what}/{name}", ratio_sums(found[:, k], ones))

@@ -50,7 +50,7 @@ MEANINGS = {
     "the last are shuffled: the largest of several shuffles",
 }
 ROLES = {
-    "first token": "rests on the first token more than half the time",
+    "first token": "gives the first token more than half of its attention, on average",
     "previous token": "attends to the previous token with more than half of its attention away from the first",
     "self": "attends to its own token with more than half of its attention away from the first",
     "duplicate token": "attends to earlier places of the same token with more than half of its attention away from the "

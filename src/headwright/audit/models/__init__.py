@@ -6,6 +6,7 @@ induction     the model that is built in: two layers, NumPy only, its truth know
 checkpoint    a folder loaded by transformers, without ever running code that came with it
 huggingface   what was loaded, as a model: tokens and words, a run, its parameters
 hook          attention as transformers calls it: it mixes the values and tells what it saw
+float64       a network run in float64, whatever type it asks for on the way
 streaming     a forward pass as an iterator, one layer alive at a time
 circuits      the parameters of an attention module as matrices, one for each head
 """

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headwright.audit.models.circuits import circuits_of, output_of
-from headwright.audit.models.hook import Heard, listening
+from headwright.audit.models.float64 import InFloat64
+from headwright.audit.models.hook import HOOK, Heard, listening
 from headwright.audit.models.model import Circuits, Layer, Tokens, checked_tokens
 from headwright.audit.models.streaming import streamed
+from headwright.audit.rows.scoring import checked_mask
 from headwright.errors import InputError
 from headwright.positions import Learned, Precision, Rotary, Scheme
 
@@ -121,6 +123,43 @@ class HuggingFaceModel:
         """
         return self._run(tokens, key_mask)
 
+    def run_in_float64(self, tokens: Tokens) -> Iterator[Layer]:
+        """The layers in order, computed in float64 from the weights as they are: nothing is rounded on the way.
+
+        A run in the network's own type comes first: what it makes once for a length (rotary frequencies) is its own.
+        """
+        next(self._run(tokens, None))
+        return self._run(tokens, None, wide=True)
+
+    def own_pattern(self, tokens: Tokens) -> Float[np.ndarray, "heads rows keys"]:
+        """The pattern of the first layer as the network's own attention makes it, without the hook; in float64.
+
+        It is held whole in memory: for a text of a few hundred tokens.
+        """
+        next(self._run(tokens, None))  # as in `run_in_float64`
+        module, found = self._layer_heard(0).module, []
+
+        def keep(_: nn.Module, __: object, made: tuple[Tensor, ...]) -> None:
+            found.append(made[1][0])
+            raise _SeenError
+
+        handle = module.register_forward_hook(keep)
+        self.network.set_attn_implementation("eager")
+        try:
+            with torch.inference_mode(), InFloat64(), suppress(_SeenError):
+                given = torch.as_tensor(tokens[None], device=self.network.device)
+                self.network(input_ids=given, output_attentions=True)
+        except BROKEN as error:
+            raise InputError(
+                f"{self.name}: its own attention cannot be run ({type(error).__name__}: {error})"
+            ) from error
+        finally:
+            handle.remove()
+            self.network.set_attn_implementation(HOOK)
+        if not found or found[0] is None:
+            raise InputError(f"{self.name}: its own attention does not say what its pattern is")
+        return np.asarray(found[0].cpu().numpy())
+
     def run_placeless(self, tokens: Tokens) -> Iterator[Layer]:
         """The same with every token at position 0; refused for a family that takes no positions from outside."""
         if not self._takes_positions:
@@ -136,15 +175,12 @@ class HuggingFaceModel:
         return bool((heard.keys - heard.keys[:, :1]).abs().max() <= 1e-3 * heard.keys.abs().max())
 
     def _run(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None, placeless: bool = False, wide: bool = False
     ) -> Iterator[Layer]:
         given = checked_tokens(tokens, self.vocabulary, self.longest)
-        if key_mask is not None and np.shape(key_mask) != given.shape:
-            raise InputError(
-                f"a key mask of shape {np.shape(key_mask)}: expected True or False for {len(given)} tokens"
-            )
+        key_mask = None if key_mask is None else checked_mask(key_mask, len(given), "tokens")
         count = 0
-        for heard in self._heard(given, key_mask, placeless):
+        for heard in self._heard(given, key_mask, placeless, wide):
             if heard.scoring.heads != self.heads:
                 raise InputError(f"layer {count} of {self.name} has {heard.scoring.heads} heads and others have "
                                  f"{self.heads}: not known here")  # fmt: skip
@@ -228,15 +264,17 @@ class HuggingFaceModel:
         return any(word.startswith(BYTE_SPACE) for word in self.tokenizer.get_vocab())
 
     def _heard(
-        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False
-    ) -> Iterator[Heard]:
-        return streamed(lambda give: self._forward(tokens, key_mask, placeless, give))
+        self, tokens: Tokens, key_mask: Bool[np.ndarray, " keys"] | None = None, placeless: bool = False,
+        wide: bool = False,
+    ) -> Iterator[Heard]:  # fmt: skip
+        return streamed(lambda give: self._forward(tokens, key_mask, placeless, wide, give))
 
     def _forward(
         self,
         tokens: Tokens,
         key_mask: Bool[np.ndarray, " keys"] | None,
         placeless: bool,
+        wide: bool,
         give: Callable[[Heard], None],
     ) -> None:
         device = self.network.device
@@ -244,7 +282,7 @@ class HuggingFaceModel:
         if placeless:
             more["position_ids"] = torch.zeros((1, len(tokens)), dtype=torch.long, device=device)
         try:
-            with torch.inference_mode(), listening(give):
+            with torch.inference_mode(), listening(give), InFloat64() if wide else nullcontext():
                 self.network(input_ids=torch.as_tensor(tokens[None], device=device), **more)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from error
@@ -256,6 +294,10 @@ class HuggingFaceModel:
             family = self.network.config.model_type
             raise InputError(f"{self.name}: its family ({family}) does not let its attention be read "
                              f"({type(error).__name__}: {error})") from error  # fmt: skip
+
+
+class _SeenError(BaseException):
+    """What was asked for is there, and the rest of the network need not run. Not an Exception, so none catches it."""
 
 
 @contextmanager

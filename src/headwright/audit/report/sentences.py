@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 ROUNDING = 1e-4  # a smaller relative difference is what floats lose
 FEW = 4  # heads named in a sentence
 SAID = {
-    "first token": ("rests on the first token more than half the time",
-                    "rest on the first token more than half the time"),
+    "first token": ("gives the first token more than half of its attention, on average",
+                    "give the first token more than half of their attention, on average"),
     "previous token": ("is a previous-token head", "are previous-token heads"),
     "induction": ("is an induction head", "are induction heads"),
     "duplicate token": ("is a duplicate-token head", "are duplicate-token heads"),

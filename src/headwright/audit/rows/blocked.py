@@ -236,7 +236,8 @@ def _places(
     scoring: Scoring,
 ) -> None:  # fmt: skip
     """The weights at known places."""
-    found.first[head] = _weights(found.lse[head], queries @ keys[0], scoring, 0, np.zeros(scoring.rows, dtype=int))
+    first = np.full(scoring.rows, scoring.first)
+    found.first[head] = _weights(found.lse[head], queries @ keys[scoring.first], scoring, 0, first)
     for offset, weight in found.offsets.items():
         start = max(0, offset - scoring.shift)  # the rows before have no key so far back
         key = np.arange(start, scoring.rows) + scoring.shift - offset

@@ -56,7 +56,7 @@ def _one(
     found.entropy[at] = lse - np.exp(everything - lse) @ everything
     found.distance[at] = alpha @ (position - seen)
     found.sensitivity[at] = found.largest[at] * (1 - found.largest[at]) * raw[order[0]] * steep
-    found.first[at] = alpha[seen == 0].sum()
+    found.first[at] = alpha[seen == scoring.first].sum()
     for offset, weight in found.offsets.items():
         weight[at] = alpha[seen == position - offset].sum()
     if found.top is not None:

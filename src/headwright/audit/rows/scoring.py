@@ -66,13 +66,20 @@ class Scoring:
             raise InputError(f"scale = {scale}: expected a finite number")
         if sinks is not None and np.shape(sinks) != (heads,):
             raise InputError(f"sinks of shape {np.shape(sinks)}: expected one number for each of the {heads} heads")
-        if key_mask is not None and np.shape(key_mask) != (count,):
-            raise InputError(f"a key mask of shape {np.shape(key_mask)}: expected True or False for {count} keys")
         return cls(
             heads, key_heads, rows, count, d**-0.5 if scale is None else float(scale), causal, window, softcap,
             None if sinks is None else np.asarray(sinks, dtype=np.float64),
-            None if key_mask is None else np.asarray(key_mask, dtype=bool),
+            None if key_mask is None else checked_mask(key_mask, count, "keys"),
         )  # fmt: skip
+
+    @property
+    def first(self) -> int:
+        """The first key that is not masked: behind padding on the left, the first token of the text.
+
+        >>> Scoring.of((1, 3, 4), (1, 3, 4), key_mask=np.array([False, True, True])).first
+        1
+        """
+        return 0 if self.key_mask is None else int(self.key_mask.argmax())
 
     @property
     def shift(self) -> int:
@@ -110,6 +117,32 @@ class Scoring:
         if self.key_mask is not None:
             hidden = hidden | ~self.key_mask[keys]
         return hidden if hidden.any() else None
+
+
+def checked_mask(mask: object, count: int, what: str) -> Bool[np.ndarray, " keys"]:
+    """A mask as booleans, True where something is seen; refused unless it holds booleans, or 0 and 1.
+
+    >>> checked_mask([0, 1], 2, "keys")
+    array([False,  True])
+    >>> checked_mask([0.0, -1e9], 2, "keys")
+    Traceback (most recent call last):
+    headwright.errors.InputError: a key mask that holds -1e+09: expected booleans or 0 and 1, and 1 where a key is \
+seen; a mask that is added to scores is none
+    """
+    given = np.asarray(mask)
+    if given.shape != (count,):
+        raise InputError(f"a key mask of shape {given.shape}: expected True or False for {count} {what}")
+    if given.dtype == bool:
+        return given
+    expected = "expected booleans or 0 and 1, and 1 where a key is seen; a mask that is added to scores is none"
+    if given.dtype.kind not in "fiu":
+        raise InputError(f"a key mask of {given.dtype.name}: {expected}")
+    wrong = given[~np.isin(given, (0, 1))]
+    if len(wrong):
+        raise InputError(f"a key mask that holds {float(wrong[0]):g}: {expected}")
+    if given.dtype.kind == "f" and not given.any():
+        raise InputError(f"a key mask of {given.dtype.name} zeros hides every key: {expected}")
+    return given.astype(bool)
 
 
 @lru_cache(maxsize=8)  # along a diagonal, blocks have one of few edges

@@ -4,10 +4,11 @@ For one row with scores s over the keys it sees (and perhaps a sink), alpha = so
 
     lse = ln sum exp(s)      largest = max alpha, of the key `winner`      margin = s_(1) - s_(2)
     entropy = -sum alpha ln alpha = lse - sum alpha s                      distance = sum alpha (position - key)
-    offsets[o] = the weight of the key o places before the row             first = the weight of key 0
+    offsets[o] = the weight of the key o places before the row             first = the weight of the first key
     top = the sum of the k largest weights                                 sensitivity = d alpha_w / d ln |k_w|
 
-and received[j], the sum over the rows of the weight of key j. A row that sees nothing has lse -inf, winner -1 and
+and received[j], the sum over the rows of the weight of key j. The first key is the first that is not masked: key 0, or
+behind padding on the left the first token of the text. A row that sees nothing has lse -inf, winner -1 and
 weights 0; one that sees a single key has a margin of inf.
 """
 

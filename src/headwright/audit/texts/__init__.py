@@ -20,7 +20,8 @@ parts      the sweep cut by head and places: on workers, and kept for a run that
 outputs    the range of a head's output along a direction
 logits     and so of its direct effect on a logit
 first      a first layer as numbers; reading and networks take them from models
-agreement  whether the layer that was read does what the model does, on one text
+agreement  whether the layer that was read does what the model does, and whether bounds hold where it runs
+instances  texts that a statement is about, run in the model
 statement  a statement as a document; certificate makes one of what was found
 checker    who looks at it again
 gpu, kernel   the sweep on a GPU

@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Int
 
 from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.agreement import Attained, attained
 from headwright.audit.texts.bands import share
-from headwright.audit.texts.every_text import Attained, counted, run_weight, texts_for
-from headwright.audit.texts.first import head_of
+from headwright.audit.texts.every_text import counted
+from headwright.audit.texts.first import head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import doubt_of, scores_along, summed
@@ -76,8 +77,8 @@ def on_budget(
     >>> bool(found.after.bound <= found.before.bound)
     True
     """
-    layer = first_layer(model)
-    texts = texts_for(model, layer, length)
+    layer = first_layer(model, length)
+    texts = texts_of(layer, length)
     if budget < 0:
         raise InputError(f"a budget of {budget} tokens: expected 0 or more")
     inner = length - len(layer.closing)
@@ -94,8 +95,7 @@ def on_budget(
         worst = budgeted(head_of(layer, number), texts, mine, [texts.place - 1], budget)
 
         def run(given: Tokens, bound: float, number: int = number) -> Attained:
-            weight = run_weight(model, number, given, texts, [texts.place - 1])
-            return Attained(int(given[texts.place]), bound, given, weight)
+            return attained(model, number, given, texts, [texts.place - 1], "least", bound)
 
         found.append(OnBudget(number, budget, run(ids, worst.before), run(layer.tokens[worst.text], worst.least)))
     return found

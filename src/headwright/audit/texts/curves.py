@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from headwright.audit.models.model import Model
 from headwright.audit.texts.bands import band
-from headwright.audit.texts.every_text import HALF, Progress, Sweeper, asked_places, counted, texts_for
-from headwright.audit.texts.first import head_of
+from headwright.audit.texts.every_text import HALF, Progress, Sweeper, asked_places, counted
+from headwright.audit.texts.first import head_of, texts_of
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import sweep
 from headwright.errors import InputError
@@ -63,19 +63,17 @@ def every_length(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
-    layer = first_layer(model)
+    layer = first_layer(model, longest)
     lengths = lengths_to(longest, len(layer.opening) + len(layer.closing) + 2)  # the previous place is free
-    for length in (longest, *lengths):
-        texts_for(model, layer, length)
     rows = None if queries is None else counted(layer, queries)
     found: dict[tuple[int, str], list[AtLength]] = {}
     count, done, total = 0, 0, sum(lengths) * len(chosen := range(len(layer.queries)) if heads is None else heads)
-    for number in chosen:
-        head = head_of(layer, number)
-        for length in lengths:
-            texts = texts_for(model, layer, length)
-            sets = asked_places(texts)
-            swept = sweeper(head, texts, sets, rows, None)
+    for length in lengths:
+        layer = first_layer(model, length)  # frequencies may depend on the length
+        texts = texts_of(layer, length)
+        sets = asked_places(texts)
+        for number in chosen:
+            swept = sweeper(head_of(layer, number), texts, sets, rows, None)
             count = len(swept.rows)
             for name in sets:
                 here = band(swept, name)
@@ -87,4 +85,8 @@ def every_length(
             done += length
             if progress is not None:
                 progress(done / total)
-    return [Curve(number, name, count, tuple(points)) for (number, name), points in found.items()]
+    names = dict.fromkeys(name for _, name in found)  # a window may hide the first place of a longer text
+    return [
+        Curve(number, name, count, tuple(found[number, name]))
+        for number in chosen for name in names if (number, name) in found
+    ]  # fmt: skip

@@ -27,6 +27,7 @@ from headwright.audit.texts.every_text import HALF, Progress
 from headwright.audit.texts.head import Rotary, Vectors
 from headwright.audit.texts.reading import turning
 from headwright.audit.texts.sweep import Scaled, doubt_of, summed
+from headwright.enclosure import held_to
 from headwright.errors import InputError
 
 MOST_ROWS = 200  # of a text, evenly spread
@@ -89,7 +90,7 @@ def recombined(
         raise InputError(f"layer {index} of {model.name}: expected 0 to {model.layers - 1}")
     if len(text) < SHORTEST:
         raise InputError(f"a text of {len(text)} tokens: expected {SHORTEST} or more to recombine their keys")
-    angles = turning(model, index)
+    angles = turning(model, index, len(text))
     layer = next(layer for layer in model.run(text) if layer.index == index)
     if layer.scoring.softcap is not None or layer.scoring.sinks is not None:
         raise InputError(f"{model.name}: scores with a softcap or a sink of their own are not covered here")
@@ -120,8 +121,10 @@ def _one(layer: Layer, number: int, held: tuple[int, ...], angles: Float[np.ndar
         raise InputError("the text has no row with a free place before it: expected a longer text of ordinary tokens")
     bounds: dict[str, list[tuple[float, float]]] = {"self": [], "previous": [], "first": []}
     slack = 0.0
+    own_query, own_key = queries[number] * layer.scoring.scale, keys[number * len(keys) // len(queries)]
     for row in rows:
         mine, wrong = _row(layer, query[row], key, int(row), free, held, cos, sin)
+        _on_the_text(layer, own_query[row], own_key, int(row), mine, f"head {layer.index}.{number}")
         slack = max(slack, wrong)
         for name, both in mine.items():
             bounds[name].append(both)
@@ -151,6 +154,19 @@ def _row(
             least, there = (share(kept, summed(rest[~inside][:, None]), doubt).lower for rest in (largest, own))
             found[name] = (float(there[0]), float(least[0]))
     return found, slack
+
+
+def _on_the_text(
+    layer: Layer, query: Float[np.ndarray, " d"], key: Rows, row: int, bounds: dict[str, tuple[float, float]], head: str
+) -> None:
+    """Nothing, if what the row gives on the text itself is no less than the least of all recombinations."""
+    first, after = layer.scoring.seen(row)
+    scores = key[first:after] @ query
+    pattern = np.exp(scores - scores.max())
+    pattern /= pattern.sum()
+    for name, at in (("self", row), ("previous", row - 1), ("first", 0)):
+        if name in bounds:
+            held_to(float(pattern[at - first]), f"{head}, {name} of row {row}", least=bounds[name][1])
 
 
 def _told(name: str, both: Float[np.ndarray, "rows 2"]) -> OnKeys:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
-from headwright.audit.findings.device import numbers
-from headwright.audit.models.model import Layer, Model, Tokens
-from headwright.audit.texts.agreement import sees_what_is_taken
+from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.agreement import Attained, attained, not_beyond, random_texts, run_patterns, run_weight
 from headwright.audit.texts.attractors import Attractor, attractors
 from headwright.audit.texts.bands import Band, Between, band, pair_band
 from headwright.audit.texts.first import FirstLayer, head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
-from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.reading import first_layer, turning
 from headwright.audit.texts.sweep import Sweep, sweep
 from headwright.audit.texts.together import extremes
 from headwright.audit.texts.witness import Extreme, witness
@@ -30,16 +29,6 @@ Progress = Callable[[float], None]
 Sweeper = Callable[
     [Head, Texts, Mapping[str, Sequence[int]], Int[np.ndarray, " queries"] | None, Progress | None], Sweep
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Attained:
-    """An extreme over every text: a proven bound, the text that attains it, and what the model itself does there."""
-
-    query: int  # a token's id
-    bound: float  # not above the least, not below the most
-    text: Tokens
-    run: float  # the model's weight on that text, in its own arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +103,8 @@ def every_text(
     """
     if isinstance(model, str):
         raise InputError(f"the model is {model!r}: expected load_model({model!r})")
-    layer = first_layer(model)
-    texts = texts_for(model, layer, length)
+    layer = first_layer(model, length)
+    texts = texts_of(layer, length)
     rows = None if queries is None else counted(layer, queries)
     chosen = range(len(layer.queries)) if heads is None else heads
     sets = asked_places(texts, offset)
@@ -123,7 +112,23 @@ def every_text(
         raise InputError(f"texts of {length} tokens: the place before the last is held, and pairs of a text are about "
                          "it; expected longer ones")  # fmt: skip
     looked = _looked(layer, texts, chosen, sets, rows, sweeper, progress)
-    return [_one(model, layer, number, each, text) for number, each in zip(chosen, looked, strict=True)]
+    runs = [(ids, run_patterns(model, ids, texts)) for ids in random_texts(layer, texts, queries=queries or ())]
+    found = []
+    for number, each in zip(chosen, looked, strict=True):
+        for ids, patterns in runs:
+            _inside(layer, each.swept, number, ids, patterns[number])
+        found.append(_one(model, layer, number, each, text))
+    return found
+
+
+def _inside(layer: FirstLayer, swept: Sweep, number: int, ids: Tokens, pattern: Float[np.ndarray, " seen"]) -> None:
+    """Nothing, if what a head gives to places of a random text lies in the bands; else a ContradictionError."""
+    (row,) = np.flatnonzero(layer.tokens[swept.rows] == ids[swept.texts.place])
+    for name, places in swept.sets.items():
+        run, here = float(pattern[np.isin(swept.texts.seen, places)].sum()), band(swept, name)
+        what = f"head {number}, {name} of {swept.texts.length}"
+        not_beyond(run, float(here.least.lower[row]), "least", what)
+        not_beyond(run, float(here.most.upper[row]), "most", what)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,13 +164,6 @@ def _looked(
         yield _Looked(head, swept, text, attractors(head, texts, rows))
 
 
-def texts_for(model: Model, layer: FirstLayer, length: int) -> Texts:
-    """All texts of a length, if the model has so many positions."""
-    if model.longest is not None and length > model.longest:
-        raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
-    return texts_of(layer, length)
-
-
 def _one(model: Model, layer: FirstLayer, number: int, looked: _Looked, text: Tokens | None) -> HeadOnEveryText:
     swept = looked.swept
     places = tuple(_on_places(model, layer, looked, number, name, band(swept, name)) for name in swept.sets)
@@ -194,30 +192,16 @@ def asked_places(texts: Texts, offset: int | None = None) -> dict[str, list[int]
 def _on_places(model: Model, layer: FirstLayer, looked: _Looked, number: int, name: str, found: Band) -> OnPlaces:
     swept = looked.swept
 
-    def attained(extreme: Extreme, bounds: Between) -> Attained:
+    def shown(extreme: Extreme, bounds: Between) -> Attained:
         row = int(bounds.lower.argmin() if extreme == "least" else bounds.upper.argmax())
         bound = float(bounds.lower[row] if extreme == "least" else bounds.upper[row])
         ids = layer.tokens[looked.text(row, swept.sets[name], extreme)]
-        return Attained(
-            int(ids[swept.texts.place]), bound, ids, run_weight(model, number, ids, swept.texts, swept.sets[name])
-        )
+        return attained(model, number, ids, swept.texts, swept.sets[name], extreme, bound)
 
     return OnPlaces(
-        name, swept.sets[name], attained("least", found.least), attained("most", found.most),
+        name, swept.sets[name], shown("least", found.least), shown("most", found.most),
         int(found.most.below(HALF).sum()), int(found.least.above(HALF).sum()),
     )  # fmt: skip
-
-
-def run_weight(model: Model, head: int, ids: Tokens, texts: Texts, places: Sequence[int]) -> float:
-    """The weight that the model itself gives to places of a text, from its own queries and keys."""
-    layer: Layer = next(iter(model.run(ids)))
-    sees_what_is_taken(layer.scoring, texts)
-    queries, keys = (numbers(array).astype(np.float64) for array in (layer.queries, layer.keys))
-    mine = keys[head * len(keys) // len(queries)]
-    seen = list(texts.seen)
-    scores = mine[seen] @ queries[head, texts.place] * layer.scoring.scale
-    pattern = np.exp(scores - scores.max())
-    return float(pattern[[at in places for at in seen]].sum() / pattern.sum())
 
 
 def _guarantee(layer: FirstLayer, head: Head, swept: Sweep, text: Tokens) -> Guarantee:
@@ -267,15 +251,22 @@ def along_text(model: Model, head: int, tokens: Tokens) -> list[PlaceBand]:
     >>> all(band.least <= band.measured <= band.most for band in bands)
     True
     """
-    layer = first_layer(model)
+    layer = first_layer(model, len(tokens))
     if not layer.causal:
         raise InputError(f"{model.name} sees both ways: a band along a text is for models that look back only")
     one = head_of(layer, head)
     found = []
     for place in range(len(layer.opening) + 1, len(tokens)):
+        angles = turning(model, 0, place + 1)
+        if angles is not None and layer.angles is not None and not np.array_equal(angles, layer.angles):
+            layer = replace(layer, angles=angles)  # they depend on the length
+            one = head_of(layer, head)
         texts = texts_of(layer, place + 1)
         swept = sweep(one, texts, {"previous": [place - 1]}, counted(layer, [int(tokens[place])]))
         bounds = band(swept, "previous")
         measured = run_weight(model, head, tokens[: place + 1], texts, [place - 1])
-        found.append(PlaceBand(place, float(bounds.least.lower[0]), float(bounds.most.upper[0]), measured))
+        least, most = float(bounds.least.lower[0]), float(bounds.most.upper[0])
+        not_beyond(measured, least, "least", f"head {head}, place {place - 1}")
+        not_beyond(measured, most, "most", f"head {head}, place {place - 1}")
+        found.append(PlaceBand(place, least, most, measured))
     return found

@@ -19,11 +19,13 @@ from jaxtyping import Float
 from headwright.audit.findings.device import numbers
 from headwright.audit.models.induction import InductionModel
 from headwright.audit.models.model import Circuits, Model, Tokens
-from headwright.audit.texts.every_text import FEW, Attained, Progress, counted, texts_for
-from headwright.audit.texts.first import FirstLayer, head_of, stream
+from headwright.audit.texts.agreement import Attained, not_beyond, run_in_float64
+from headwright.audit.texts.every_text import FEW, Progress, counted
+from headwright.audit.texts.first import FirstLayer, head_of, stream, texts_of
 from headwright.audit.texts.head import Texts
 from headwright.audit.texts.outputs import largest_output
 from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.witness import Extreme
 from headwright.errors import InputError
 from headwright.fast.balls import UP, gamma
 
@@ -58,10 +60,10 @@ def on_logit(
     >>> bool(found.least.bound <= found.least.run <= found.most.run <= found.most.bound)
     True
     """
-    layer, direction, circuits = first_layer(model), unembedding(model, token), model.circuits(0)
+    layer, direction, circuits = first_layer(model, length), unembedding(model, token), model.circuits(0)
     if any("biases" in note for note in circuits.notes):
         raise InputError(f"{model.name}: its attention has biases, which effects on logits do not cover")
-    texts = texts_for(model, layer, length)
+    texts = texts_of(layer, length)
     free = len(layer.tokens) - layer.only_held
     if queries is None and free > FEW:
         raise InputError(f"effects on a logit over all {free} query tokens take hours: expected a few, --query TOKEN")
@@ -70,11 +72,13 @@ def on_logit(
     for turn, number in enumerate(chosen):
         head, (along, wrong) = head_of(layer, number), _along(layer, texts, circuits, number, direction)
         ends = {}
-        for side, sign in (("least", -1.0), ("most", 1.0)):
+        sides: tuple[tuple[Extreme, float], ...] = (("least", -1.0), ("most", 1.0))
+        for side, sign in sides:
             each = [largest_output(head, texts, int(row), sign * along, wrong) for row in rows]
             best = max(each, key=lambda one: one.bound)
             ids = layer.tokens[best.text]
             run = _run(model, number, ids, texts, circuits, direction)
+            not_beyond(run, sign * best.bound, side, f"head {number}, effect on the logit of token {token}")
             ends[side] = Attained(int(ids[texts.place]), sign * best.bound, ids, run)
         found.append(OnLogit(number, token, len(rows), ends["least"], ends["most"]))
         if progress is not None:
@@ -119,7 +123,7 @@ def _along(
 
 def _run(model: Model, head: int, ids: Tokens, texts: Texts, circuits: Circuits, direction: Direction) -> float:
     """The effect that the model itself has on a text, from its own queries, keys and values."""
-    layer = next(iter(model.run(ids)))
+    layer = run_in_float64(model, ids)
     queries, keys, values = (numbers(each).astype(np.float64) for each in (layer.queries, layer.keys, layer.values))
     group, seen = head * len(keys) // len(queries), list(texts.seen)
     scores = keys[group, seen] @ queries[head, texts.place] * layer.scoring.scale

@@ -1,7 +1,8 @@
 """The first layers of networks that the transformers library makes, family by family.
 
 Numbers are the network's own, as float64: weights, the gains and eps of its norms, the angles of its rotary positions
-(float32 numbers, taken as exact). What a family does beyond that is refused by name.
+(float32 numbers, taken as exact), as they are on texts of the length asked about. What a family does beyond that is
+refused by name.
 """
 
 from __future__ import annotations
@@ -13,20 +14,40 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headwright.audit.models.float64 import InFloat64
 from headwright.audit.models.model import Model, may_hold
 from headwright.audit.texts.first import FirstLayer, Norm, Projection
 from headwright.errors import InputError
 
-
-def of_network(model: Model, network: Any) -> FirstLayer:
-    """The first layer of a network; an InputError that names the family where it is not covered."""
-    return READERS[_covered(model, network)](model, network)
+CLOSE = 1e-8  # of cosines and sines in float64
 
 
-def turning_of_network(model: Model, network: Any, index: int) -> Float[np.ndarray, " half"] | None:
-    """By how much pairs turn from one place to the next in a layer; None where positions are learned."""
+def of_network(model: Model, network: Any, length: int) -> FirstLayer:
+    """The first layer of a network on texts of a length; an InputError that names the family if it is not covered."""
     family = _covered(model, network)
-    return None if family in LEARNED else _angles(model, network, index)
+    _ran(model, length)
+    return READERS[family](model, network)
+
+
+def turning_of_network(model: Model, network: Any, index: int, length: int) -> Float[np.ndarray, " half"] | None:
+    """By how much pairs turn from one place to the next in a layer, in texts of a length; None: positions are learned.
+
+    The network's own cosines and sines at every place of such a text must be those of the angles.
+    """
+    if _covered(model, network) in LEARNED:
+        return None
+    _ran(model, length)
+    angles: Float[np.ndarray, " half"] = _angles(model, network, index)
+    rotary, kind = network.rotary_emb, _kind(network, index)
+    with torch.inference_mode(), InFloat64():
+        places = torch.arange(max(1, length), device=network.device)[None]
+        own = rotary(torch.zeros(1, device=network.device), places, **({} if kind is None else {"layer_type": kind}))
+    turns = np.arange(max(1, length))[:, None] * np.concatenate([angles, angles])
+    for mine, found in zip((np.cos(turns), np.sin(turns)), own, strict=True):
+        if mine.shape != found[0].shape or not np.abs(mine - _numbers(found[0])).max() <= CLOSE:
+            raise InputError(f"{model.name}: layer {index} does not turn keys by the angles that were read off, in "
+                             f"texts of {length} tokens")  # fmt: skip
+    return angles
 
 
 def rounds_coarsely(network: Any) -> bool:
@@ -42,10 +63,21 @@ def _covered(model: Model, network: Any) -> str:
     return family
 
 
+def _ran(model: Model, length: int) -> None:
+    """Run it on a text of a length: rotary frequencies may depend on it, and a network holds those of its last run."""
+    next(iter(model.run(np.resize(may_hold(model), max(1, length)))))
+
+
+def _kind(network: Any, index: int) -> str | None:
+    """The kind of a layer that has frequencies of its own; None where all layers share them."""
+    kinds = getattr(network.config, "layer_types", None)
+    return None if kinds is None or not hasattr(network.rotary_emb, f"{kinds[index]}_inv_freq") else str(kinds[index])
+
+
 def _angles(model: Model, network: Any, index: int) -> Any:
-    rotary = network.rotary_emb
-    kind = getattr(network.config, "layer_types", None)
-    prefix = "" if kind is None or not hasattr(rotary, f"{kind[index]}_inv_freq") else f"{kind[index]}_"
+    """As they are after a run."""
+    rotary, kind = network.rotary_emb, _kind(network, index)
+    prefix = "" if kind is None else f"{kind}_"
     if float(getattr(rotary, f"{prefix}attention_scaling", 1.0)) != 1.0:
         raise InputError(f"{model.name}: its rotary positions scale scores, which is not covered for every text")
     return _numbers(getattr(rotary, f"{prefix}inv_freq"))

@@ -17,9 +17,10 @@ import numpy as np
 from jaxtyping import Int
 
 from headwright.audit.models.model import Model
+from headwright.audit.texts.agreement import Attained, attained
 from headwright.audit.texts.bands import Between, share
-from headwright.audit.texts.every_text import HALF, Attained, counted, run_weight, texts_for
-from headwright.audit.texts.first import head_of
+from headwright.audit.texts.every_text import HALF, counted
+from headwright.audit.texts.first import head_of, texts_of
 from headwright.audit.texts.head import Head, Texts
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import ROWS, Numbers, Scaled, Sweep, nothing, place_extremes, scores_along
@@ -148,8 +149,8 @@ def on_token(
     >>> [found.never_half for found in on_token(load_model("builtin:induction"), 8, 5)]
     [0, 47]
     """
-    layer = first_layer(model)
-    texts = texts_for(model, layer, length)
+    layer = first_layer(model, length)
+    texts = texts_of(layer, length)
     key, rows = int(counted(layer, [token])[0]), None if queries is None else counted(layer, queries)
     result = []
     for number in range(len(layer.queries)) if heads is None else heads:
@@ -158,8 +159,7 @@ def on_token(
         row = int(found.least.lower.argmin())
         ids = layer.tokens[found.text(head, texts, row, key)]
         places = [at for at in (*texts.free, texts.place) if int(ids[at]) == token]
-        run = run_weight(model, number, ids, texts, places)
-        least = Attained(int(ids[texts.place]), float(found.least.lower[row]), ids, run)
+        least = attained(model, number, ids, texts, places, "least", float(found.least.lower[row]))
         result.append(
             OnToken(
                 number, token, least, float(found.most.upper.max()), int(found.least.above(HALF).sum()),

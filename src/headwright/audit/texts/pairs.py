@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headwright.audit.models.model import Model, Tokens
+from headwright.audit.texts.agreement import Attained, attained
 from headwright.audit.texts.bands import pair_band
-from headwright.audit.texts.every_text import Attained, Progress, Sweeper, counted, run_weight, texts_for
-from headwright.audit.texts.first import head_of
+from headwright.audit.texts.every_text import Progress, Sweeper, counted
+from headwright.audit.texts.first import head_of, texts_of
 from headwright.audit.texts.reading import first_layer
 from headwright.audit.texts.sweep import sweep
 from headwright.audit.texts.witness import Extreme, witness
@@ -54,8 +55,8 @@ def kept_by_pairs(
     >>> bool(found.least.bound > 0.8)
     True
     """
-    layer = first_layer(model)
-    texts = texts_for(model, layer, length)
+    layer = first_layer(model, length)
+    texts = texts_of(layer, length)
     if not pairs:
         raise InputError("no pair of tokens: expected at least one")
     for pair in pairs:
@@ -75,14 +76,12 @@ def kept_by_pairs(
             both = pair_band(head, swept, name, np.array([[query, key]]))
             held = replace(texts, held={**texts.held, at: int(key)})
 
-            def attained(extreme: Extreme, bound: float) -> Attained:
-                shown = witness(head, held, int(query), [at], extreme)  # noqa: B023
-                ids: Tokens = layer.tokens[shown.text]
-                run = run_weight(model, number, ids, texts, [at])  # noqa: B023
-                return Attained(int(ids[texts.place]), bound, ids, run)
+            def shown(extreme: Extreme, bound: float) -> Attained:
+                ids: Tokens = layer.tokens[witness(head, held, int(query), [at], extreme).text]  # noqa: B023
+                return attained(model, number, ids, texts, [at], extreme, bound)  # noqa: B023
 
-            found.append(KeptByPair(number, pair, attained("least", float(both.least.lower[0])),
-                                    attained("most", float(both.most.upper[0]))))  # fmt: skip
+            found.append(KeptByPair(number, pair, shown("least", float(both.least.lower[0])),
+                                    shown("most", float(both.most.upper[0]))))  # fmt: skip
         if progress is not None:
             progress((turn + 1) / len(chosen))
     return found

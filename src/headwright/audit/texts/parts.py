@@ -135,9 +135,9 @@ def _on_worker(
 ) -> Sweep:  # fmt: skip
     """A part, on a worker that has the same model and code."""
     expected_model(source, expected)
-    return sweep(_head(source, head), texts, sets, rows, places=places)
+    return sweep(_head(source, head, texts.length), texts, sets, rows, places=places)
 
 
 @lru_cache(maxsize=4)
-def _head(source: Source, number: int) -> Head:
-    return head_of(first_layer(source.model()), number)
+def _head(source: Source, number: int, length: int) -> Head:
+    return head_of(first_layer(source.model(), length), number)

@@ -10,32 +10,40 @@ from jaxtyping import Float
 from headwright.audit.models.induction import FREQUENCIES, InductionModel
 from headwright.audit.models.model import Model
 from headwright.audit.texts.agreement import COARSE, NEAR, held_against
-from headwright.audit.texts.first import FirstLayer, Projection
+from headwright.audit.texts.first import FirstLayer, Projection, texts_of
 from headwright.errors import InputError
 
 
-def first_layer(model: Model) -> FirstLayer:
-    """What decides the scores of a model's first layer; refused by name where it is not known how they come about.
+def first_layer(model: Model, length: int) -> FirstLayer:
+    """What decides the scores of a model's first layer on texts of a length, on which frequencies may depend.
 
-    A network of a library is run on one text, and must do what was read off its weights.
+    Refused by name where it is not known how they come about. The model is run on texts of that length, and must do
+    what was read off its weights.
 
     >>> from headwright.audit.models import load_model
-    >>> layer = first_layer(load_model("builtin:induction"))
+    >>> layer = first_layer(load_model("builtin:induction"), 8)
     >>> len(layer.tokens) - layer.only_held, layer.opening
     (47, (0,))
     """
-    if isinstance(model, InductionModel):
-        return replace(_induction(model), longest=model.longest)
-    network = getattr(model, "network", None)
-    if network is not None:
-        from headwright.audit.texts.networks import of_network, rounds_coarsely
+    if model.longest is not None and length > model.longest:
+        raise InputError(f"texts of {length} tokens: {model.name} has {model.longest} positions")
+    try:
+        layer, near = (_induction(model), NEAR) if isinstance(model, InductionModel) else _of_library(model, length)
+        layer = replace(layer, longest=model.longest)
+        texts_of(layer, length)  # refuses a length that says nothing
+        return held_against(model, layer, length, near)
+    except InputError as error:
+        raise error if str(error).startswith(model.name) else InputError(f"{model.name}: {error}") from error
 
-        try:
-            found = replace(of_network(model, network), longest=model.longest)
-            return held_against(model, found, COARSE if rounds_coarsely(network) else NEAR)
-        except InputError as error:
-            raise error if str(error).startswith(model.name) else InputError(f"{model.name}: {error}") from error
-    raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
+
+def _of_library(model: Model, length: int) -> tuple[FirstLayer, float]:
+    """The first layer of a library's network, and how far from it a run in the network's own type may be."""
+    network = getattr(model, "network", None)
+    if network is None:
+        raise InputError(f"{model.name}: it is not known how the scores of its first layer come about")
+    from headwright.audit.texts.networks import of_network, rounds_coarsely
+
+    return of_network(model, network, length), COARSE if rounds_coarsely(network) else NEAR
 
 
 def embedding_size(model: Model) -> int:
@@ -51,11 +59,11 @@ def embedding_size(model: Model) -> int:
     return 0 if network is None else int(network.get_input_embeddings().weight.numel())
 
 
-def turning(model: Model, index: int) -> Float[np.ndarray, " half"] | None:
-    """By how much the pairs of a layer's keys turn from one place to the next; None where they do not turn.
+def turning(model: Model, index: int, length: int) -> Float[np.ndarray, " half"] | None:
+    """By how much the pairs of a layer's keys turn from one place to the next, in texts of a length; None: not at all.
 
     >>> from headwright.audit.models import load_model
-    >>> turning(load_model("builtin:induction"), 1).shape
+    >>> turning(load_model("builtin:induction"), 1, 8).shape
     (16,)
     """
     if isinstance(model, InductionModel):
@@ -64,7 +72,7 @@ def turning(model: Model, index: int) -> Float[np.ndarray, " half"] | None:
     if network is not None:
         from headwright.audit.texts.networks import turning_of_network
 
-        return turning_of_network(model, network, index)
+        return turning_of_network(model, network, index, length)
     raise InputError(f"{model.name}: it is not known how the keys of its layers turn")
 
 

@@ -40,7 +40,8 @@ from jaxtyping import Float, Int
 
 from headwright.audit.models.induction import FREQUENCIES, InductionModel
 from headwright.audit.models.model import Model, Tokens
-from headwright.audit.texts.every_text import HALF, Attained, Progress
+from headwright.audit.texts.agreement import Attained, not_beyond
+from headwright.audit.texts.every_text import HALF, Progress
 from headwright.audit.texts.head import Rotary, Vectors
 from headwright.audit.texts.sweep import STEP
 from headwright.errors import InputError
@@ -379,10 +380,11 @@ def _one(
             progress(len(floors) / len(choices))
     worst = min(floors, key=lambda floor: floor.least)
     text = layers.tokens[worst.text]
-    attained = Attained(int(text[-1]), worst.least, text, _run(model, head, text, named.at))
+    run = _run(model, head, text, named.at)
+    not_beyond(run, worst.least, "least", f"head 1.{head}, place {named.at} of {named.length}")
     kept = tuple(int(layers.tokens[c]) for c, floor in zip(choices, floors, strict=True) if floor.least > HALF)
     pair = int(layers.tokens[named.a]), int(layers.tokens[named.b])
-    return Repeated(head, named.at, pair, attained, len(choices), kept)
+    return Repeated(head, named.at, pair, Attained(int(text[-1]), worst.least, text, run), len(choices), kept)
 
 
 def _run(model: Model, head: int, text: Tokens, place: int) -> float:

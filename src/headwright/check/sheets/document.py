@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwright.check.exercise import Exercise
-from headwright.check.markdown import Form, Written
+from headwright.check.markdown import Form, Written, find_formulas
 from headwright.check.sheets.files import clean, read_text, shortened
 from headwright.check.sheets.matching import Match, Matcher, defined
 from headwright.check.sheets.outline import DIGIT, Line, Section, outline, paragraphs, spoken
 from headwright.check.sheets.sheet import AnswerText, Note, Problem, Sheet
 from headwright.errors import InputError
+from headwright.formula import FormulaError
+from headwright.formula.parse import Macro, expanded
+from headwright.formula.parse import macros as macros_of
 
-MOST_ANSWERS, MOST_NOTES, MOST_ASKED = 500, 50, 8
+MOST_ANSWERS, MOST_ASKED = 500, 8
 NOTHING = (
     "no answer was found: write a heading with an exercise's id, such as '## averaging-two', and the formula below it "
     "between $ signs"
@@ -58,12 +61,15 @@ def parse_document(
     ('averaging-two', 3, 'Set $q = \\lambda (k_a + k_b)$; the keys are orthonormal.')
     """
     matcher = Matcher(exercises)
+    preamble, begins, body = text.partition("\\begin{document}")
+    macros = preamble if latex and begins else ""
+    if macros:
+        commands = macros_of(macros)
+        text = preamble + begins + "\n".join(_expanded(line, commands) for line in body.split("\n"))
     sections = outline(text, latex=latex, named=matcher.named)
-    preamble = text.partition("\\begin{document}")
-    macros = preamble[0] if latex and preamble[1] else ""
     form: Form = "latex" if latex else "markdown"
     if exercise is not None and not any(each.named == exercise for each in sections):
-        written = Written(preamble[2] if macros else text, 1 + macros.count("\n"), form, macros)
+        written = Written(text[len(preamble + begins) :] if macros else text, 1 + macros.count("\n"), form, macros)
         return Sheet(file, (AnswerText(file, 1, exercise, written),))
     found = _answers(matcher, sections)
     answers, notes = [], []
@@ -82,7 +88,15 @@ def parse_document(
         problems.append(
             Problem(file, answers[MOST_ANSWERS].line, f"more than {MOST_ANSWERS} answers: the rest is not read")
         )
-    return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes[:MOST_NOTES]))
+    return Sheet(file, tuple(answers[:MOST_ANSWERS]), tuple(problems), tuple(notes))
+
+
+def _expanded(line: str, commands: Mapping[str, Macro]) -> str:
+    """A line with the commands of the preamble put in."""
+    try:
+        return expanded(line, commands).text
+    except FormulaError:  # one that is defined by itself, or grows without bound
+        return line
 
 
 def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
@@ -90,7 +104,9 @@ def _answers(matcher: Matcher, sections: Sequence[Section]) -> list[_Found]:
     parents, again = {id(each.above) for each in sections}, {each.key for each in sections if each.answers}
     parts = {id(each): spoken(each) for each in sections}
     asking: dict[tuple[str, ...], list[Section]] = {}
-    for each in sections:
+    sheet = any(each.named for each in sections)  # a formula above the first heading may be an answer there
+    loose = sheet and any(not piece.mention for piece in find_formulas(_text(parts[id(sections[0])][1]))[0])
+    for each in sections[loose:]:
         if not each.answers and (id(each) in parents or each.key in again):
             parts[id(each)] = (each.lines, [])  # what stands above a list, and what is answered below, is given
         if _text(parts[id(each)][0]).strip():
@@ -148,6 +164,8 @@ def _joined(matcher: Matcher, group: list[_Found]) -> list[_Found]:
 def _carried(each: _Found, before: Sequence[_Found], exercise: Exercise) -> tuple[list[Line], str]:
     """The lines of an answer, with paragraphs of the answer before it that define what it uses; and a word on them."""
     missing = exercise.missing(defined(_text(each.lines), exercise.answer))
+    if each.sections[0].named:  # an answer sheet: each section answers by itself
+        return each.lines, ""
     for other in reversed(before if missing else ()):
         if other.sections[0].above is not each.sections[0].above:
             continue

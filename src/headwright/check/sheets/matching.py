@@ -124,7 +124,7 @@ class Matcher:
         best, other = self.exercises[near[0]], next(name for name in (first, *rest) if name != near[0])
         spelled = [next(found[word][0] for found in words.values() if word in found) for word in shared[:3]]
         mine = f"defines {', '.join(best.answer)} and " if best.answer and defines.issuperset(best.answer) else ""
-        similar = f"(similarity {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
+        similar = f"(score {scores[best.id]:.2f}; next {other} {scores[other]:.2f})"
         return Match(best.id, f"{mine}shares {', '.join(map(repr, spelled))} {similar}")
 
     def _vector(self, words: Mapping[str, Mapping[str, list[str]]]) -> dict[str, float]:

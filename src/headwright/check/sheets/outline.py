@@ -155,6 +155,8 @@ class _Builder:
             rest = ""
         elif within and not (0 < rank <= within.rank):
             rest = rest if found or marks else line  # a step of the answer
+            if marks and "proof" not in line.lower() and any(asks(text) for _, text in within.lines):
+                within.answers = number  # below the question
         elif found and self._accepts(found[0], before, line, rank < DIGIT or marks or len(found) > 1):
             for place, label in enumerate(found):
                 level = rank if rank < DIGIT and not place else self._listed(label)

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 def write(model: Model, found: Answered, path: Path, about_pairs: bool) -> None:
     """Into a file, and say what it states."""
+    from headwright.audit.texts.instances import run_against
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import written
     from headwright.files import write_whole
 
-    statement = _statement(model, first_layer(model), found, about_pairs)
+    layer = first_layer(model, found.heads[0].length)
+    statement = _statement(model, layer, found, about_pairs)
+    run_against(model, layer, statement)
     write_whole(path, written(statement).encode())
     say(f"{path}: {statement.words()}.")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwright.cli.console import progress, save_picture, show_json
+from headwright.cli.console import keeping, progress, save_picture, show_json
 from headwright.cli.every_text.asked import OF_TEXT, Asked, pairs_of, queries_of, token_of
 from headwright.cli.every_text.beyond import deeper, repeated
 from headwright.cli.every_text.certifying import write
@@ -110,5 +110,6 @@ def _sweeper(model: Model, asked: Asked) -> Iterator[Sweeper]:
 
     with executor(asked.scheduler) if asked.on_workers else nullcontext() as workers:
         parts = InParts(model, cache_folder() / "texts", asked.resume, workers, asked.source)
-        yield parts
+        with keeping(lambda: len(set(parts.names))):
+            yield parts
     parts.clear()

@@ -13,9 +13,10 @@ from headwright.enclosure import shown_above, shown_below
 
 if TYPE_CHECKING:
     from headwright.audit.models.model import Model
+    from headwright.audit.texts.agreement import Attained
     from headwright.audit.texts.budget import OnBudget
     from headwright.audit.texts.curves import Curve
-    from headwright.audit.texts.every_text import Attained, HeadOnEveryText, OnPlaces
+    from headwright.audit.texts.every_text import HeadOnEveryText, OnPlaces
     from headwright.audit.texts.logits import OnLogit
     from headwright.audit.texts.occurrences import OnToken
     from headwright.audit.texts.pairs import KeptByPair
@@ -87,16 +88,7 @@ def tell(model: Model, answered: Answered, there: str, asked_for: int | None) ->
 def _print_attained(model: Model, found: Attained) -> None:
     cut = "... " if len(found.text) > SHOWN else ""
     show_line(f"  {cut}{' '.join(model.words(found.text[-SHOWN:]))}")
-    show_line(
-        f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in {_arithmetic(model)}: "
-        f"{found.run:.8g}"
-    )
-
-
-def _arithmetic(model: Model) -> str:
-    """The type of the numbers that a model runs in, which may round below what was proved."""
-    network = getattr(model, "network", None)
-    return "float64" if network is None else str(network.dtype).removeprefix("torch.")
+    show_line(f"  proved: at least {shown_below(found.bound, 8)}; the model, run on it in float64: {found.run:.8g}")
 
 
 def _print_more(model: Model, found: Answered, asked_for: int | None) -> None:

@@ -229,7 +229,7 @@ class _System:
         if amount.place is not None:
             w, j, factor = amount.place
             keys = self.exact[w]
-            place = [_fmpq(factor) * fmpq(x, 2**keys.bits) for x in keys.whole(j, j + 1)]
+            place = [_fmpq(factor) * fmpq(x, 2**keys.bits) for x in keys.row(j)]
         else:
             place = [_fmpq(x) for x in amount.vector] or [fmpq(0)] * self.d
         sums = [fmpq(0)] * (len(self.groups) + 1)
@@ -244,7 +244,7 @@ class _System:
             mine = [(a.guess, *a.place) for a in self.amounts.values() if a.place is not None and a.place[0] == w]
             below = math.lcm(*(factor.denominator for *_, factor in mine))
             factors = [guess * int(factor * below) for guess, _, _, factor in mine]
-            rows = [keys.whole(j, j + 1) for _, _, j, _ in mine]
+            rows = [keys.row(j) for _, _, j, _ in mine]
             for i, column in enumerate(zip(*rows, strict=True)):
                 total[i] += fmpq(sum(map(mul, factors, column)), FINE * below * 2**keys.bits)
         for amount in self.amounts.values():
@@ -345,7 +345,7 @@ class _System:
                     total += squares * (E * E.transpose())
                 for j, x in mine.items() if entry.stretch else ():
                     keys = self.exact[0]
-                    place = fmpq_mat(self.d, 1, [fmpq(y, 2**keys.bits) for y in keys.whole(j, j + 1)])
+                    place = fmpq_mat(self.d, 1, [fmpq(y, 2**keys.bits) for y in keys.row(j)])
                     total += x * x * _fmpq(Fraction(entry.stretch)) ** 2 * (place * place.transpose())
         return lam * total
 

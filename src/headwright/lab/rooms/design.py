@@ -41,21 +41,23 @@ class AskedForDesign(Asked):
     scale: Number = Field("1", description="Factor of the scores.")
     heads: int = Field(1, ge=1, le=MOST_HEADS)
     world: list[Noisy] = Field([], max_length=MOST_ENTRIES, description="What the keys may be.")
-    confidence: Number = Field("0.95", description="Where keys are random: grant the wish with this probability.")
+    confidence: Number | None = Field(
+        None, description="Where keys are random: grant the wish with this probability, 0.95 unless given."
+    )
 
 
 def design(asked: AskedForDesign, progress: Tell | None = None) -> dict[str, Any]:
     """What `headwright design --json` says, with the certificate itself in place of the name of its file.
 
     >>> found = design(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0))
-    >>> found["verdict"], found["checker"]
-    ('designed', 'trusted')
+    >>> found["verdict"], found["checkers"]
+    ('designed', ['exact', 'float'])
     """
     return answered(find(asked, progress))
 
 
 def find(asked: AskedForDesign, progress: Tell | None = None) -> Design:
-    """The design that is asked for, verified by the trusted checker.
+    """The design that is asked for, verified by both checkers.
 
     >>> find(AskedForDesign(keys=[[1.0, 0.0], [0.0, 1.0]], copy=0)).word
     'designed'
@@ -183,7 +185,7 @@ ROOM = Room(
                 "best_eps": "if impossible: an eps that can be had",
                 "best_eps_interval": "if impossible: the best eps lies between these two: proven",
                 "probability": "if keys are random: how often the wish is granted",
-                "checker": "who verified the certificate",
+                "checkers": "who verified the certificate",
                 "certificate": "the certificate, as text",
                 "words": "what was proved, or why nothing was",
                 "kinds": "what each number is: proven, sampled, floating-point, exact or given",

@@ -1,4 +1,4 @@
-"""Certificates that are dropped on a page: checked by the trusted checker, those about every text by that of texts."""
+"""Certificates that are dropped on a page: checked as `headwright verify` does, those about every text as texts are."""
 
 from __future__ import annotations
 
@@ -31,29 +31,34 @@ def verify(asked: AskedToVerify, progress: Tell | None = None) -> dict[str, Any]
     'unreadable'
     """
     from headwright.audit.texts.statement import FORMAT
-    from headwright.trusted.verify import verify as trusted
+    from headwright.verification import verify as checked
 
     if FORMAT in asked.certificate:
         return _every_text(asked.certificate, progress)
-    found = trusted(asked.certificate, progress=progress)
-    return {"verdict": found.word, "words": found.words, "checker": "trusted"}
+    found = checked(asked.certificate, progress=progress)
+    return {"verdict": found.word, "words": found.words, "checkers": list(found.checkers)}
 
 
 def _every_text(text: str, progress: Tell | None) -> dict[str, Any]:
     from headwright.audit.models import load_model
     from headwright.audit.texts.checker import judged
+    from headwright.audit.texts.instances import run_against
     from headwright.audit.texts.reading import first_layer
     from headwright.audit.texts.statement import read
 
     try:
         statement = read(text)
     except InputError as error:
-        return {"verdict": "unreadable", "words": str(error), "checker": "every text"}
+        return {"verdict": "unreadable", "words": str(error), "checkers": ["every text"]}
     if statement.model != BUILT_IN:
         raise InputError(f"certificate: it is about every text of {statement.model}, and a page has {BUILT_IN} alone; "
                          f"headwright verify FILE --model {statement.model} looks at it")  # fmt: skip
-    word, words = judged(statement, first_layer(load_model(BUILT_IN)), progress)
-    return {"verdict": word, "words": words, "checker": "every text"}
+    model = load_model(BUILT_IN)
+    layer = first_layer(model, min(statement.length, model.longest or statement.length))  # or it is rejected
+    word, words = judged(statement, layer, progress)
+    if word == "verified":
+        run_against(model, layer, statement)
+    return {"verdict": word, "words": words, "checkers": ["every text"]}
 
 
 ROOM = Room(
@@ -62,13 +67,13 @@ ROOM = Room(
     calls=(
         Call(
             "verify",
-            "Check a certificate with the trusted checker, or one about every text with that of texts.",
+            "Check a certificate as `headwright verify` does, or one about every text of the model that is built in.",
             AskedToVerify,
             verify,
             {
-                "verdict": "verified, rejected or unreadable",
+                "verdict": "verified, rejected, not confirmed, unreadable or internal error",
                 "words": "what was proved, or why nothing was",
-                "checker": "'trusted', or 'every text' where the certificate is about every text",
+                "checkers": "who ran: 'exact', 'float'; or 'every text' where the certificate is about every text",
             },
             seconds=60.0,
             tells=True,

@@ -1,26 +1,27 @@
 """The head dimension: why no head with fewer rows in W_Q and W_K keeps some rules.
 
-A rule with least weights p_a, P in all, leaves token l at most 1 - P + p_l (p_l = 0 unless l is a target). So where
-p_a - p_l > 1 - P, the score of a is above that of l: a *beats* l. A token that gets more than 1/2 beats all others.
+A rule with least weights p_a, P in all, leaves token l at most 1 - P + p_l (p_l = 0 unless l is a
+target). So where p_a - p_l > 1 - P, the score of a is above that of l: a *beats* l. A token that
+gets more than 1/2 beats all others.
 
-None of dimension 1. There x scores y as (w_Q x)(w_K y), numbers all of them, and 'a beats l for x' is a fact
-(w_Q x)(w_K (a - l)) > 0. In a closed walk of facts that share by turns their x and their a - l, up to factors, the
-product of all is a product of squares and of these factors: where that is below 0, the facts contradict each other.
+None of dimension 1. There x scores y as (w_Q x)(w_K y), numbers all of them, and 'a beats l for x'
+is a fact (w_Q x)(w_K (a - l)) > 0. In a closed walk of facts that share by turns their x and their
+a - l, up to factors, the product of all is a product of squares and of these factors: where that is
+below 0, the facts contradict each other.
 
-None of dimension r (Radon). Keys k_t of r + 2 tokens in r dimensions have numbers c_t, not all 0, with sum_t c_t = 0
-and sum_t c_t k_t = 0, so sum_t c_t score_t = 0 for every query. But it is above 0 where all tokens with c_t > 0 beat
-all with c_t < 0, and below 0 the other way round. So of every r + 2 tokens, some split in two is made by no rule.
+None of dimension r (Radon). Keys k_t of r + 2 tokens in r dimensions have numbers c_t, not all 0,
+with sum_t c_t = 0 and sum_t c_t k_t = 0, so sum_t c_t score_t = 0 for every query. But it is above
+0 where all tokens with c_t > 0 beat all with c_t < 0, and below 0 the other way round. So of every
+r + 2 tokens, some split in two is made by no rule.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 from headwright.trusted.certificate import Json, Vector, listed, named, whole
-from headwright.trusted.numbers import Reject
+from headwright.trusted.keys import Reject
 
 HIGHEST = 8  # the bound that is checked at most: there are 2^HIGHEST - 1 splits
 MOST = 4096  # rules, and tokens
@@ -28,9 +29,10 @@ MOST = 4096  # rules, and tokens
 
 @dataclass(frozen=True)
 class View:
-    """What one rule is about: a token, all that it sees by number, and the least weights of some of these.
+    """One rule: a token, all that it sees by number, and the least weights of some of these.
 
-    >>> View((Fraction(1),), {0: (Fraction(1),), 1: (Fraction(2),)}, {1: Fraction(2, 3)}).beats(1, 0)
+    >>> one, two = (Fraction(1),), (Fraction(2),)
+    >>> View(one, {0: one, 1: two}, {1: Fraction(2, 3)}).beats(1, 0)
     True
     """
 
@@ -44,35 +46,39 @@ class View:
         return p.get(a, 0) - p.get(other, 0) > 1 - sum(p.values())
 
     def above(self, tokens: Sequence[Vector]) -> list[list[bool]]:
-        """For each two of these tokens: both are seen, and the first beats the second."""
+        """For each two of these tokens: equals of both are seen, and the first beats the second."""
         places = [[i for i, y in self.seen.items() if y == x] for x in tokens]
-        return [[any(self.beats(a, b) for a in first for b in second) for second in places] for first in places]
+        return [[any(self.beats(a, b) for a in x for b in y) for y in places] for x in places]
 
 
 def check_dimension(least: Fraction, evidence: Json, views: dict[int, View]) -> None:
-    """No head of a dimension below `least` keeps the rules with these views; or Reject."""
+    """Reject, unless no head of a dimension below `least` keeps the rules with these views."""
     if least == 2:
-        _check_walk(listed(named(evidence, "a dimension's evidence", "walk")["walk"], "a walk", 2), views)
+        walk = named(evidence, "a dimension's evidence", "walk")["walk"]
+        _check_walk(listed(walk, "a walk", 2), views)
     elif least.denominator == 1 and 2 < least <= HIGHEST:
         e = named(evidence, "a dimension's evidence", "rules", "tokens")
-        using = [_view(rule, views) for rule in listed(e["rules"], "rules", 1)]
-        tokens = [_seen(token, using[0]) for token in listed(e["tokens"], "tokens")]  # as the first of them sees them
+        using = [views[_chosen(rule, views, "a rule")] for rule in listed(e["rules"], "rules", 1)]
+        seen = using[0].seen
+        tokens = [seen[_chosen(x, seen, "a token")] for x in listed(e["tokens"], "tokens")]
         if len(tokens) != least + 1 or len(using) >= 2**least:
-            raise Reject(f"expected {least + 1} tokens to split, and no more rules than ways to do so")
-        _check_splits([using[0].seen[token] for token in tokens], using)
+            raise Reject(f"expected {least + 1} tokens to split, and no more rules than ways to")
+        _check_splits(tokens, using)
     else:
         raise Reject(f"expected a head dimension from 2 to {HIGHEST}")
 
 
 def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
+    """Reject, unless the product of the facts' factors along this closed walk is below 0."""
     facts = []
     for step in walk:
         s = named(step, "a step of a walk", "rule", "target", "rival")
-        view = _view(s["rule"], views)
-        a, other = (_seen(s[name], view) for name in ("target", "rival"))
+        view = views[_chosen(s["rule"], views, "a rule")]
+        a, other = (_chosen(s[x], view.seen, "a token") for x in ("target", "rival"))
         if not view.beats(a, other):
-            raise Reject(f"it does not follow from rule {s['rule']} that token {a} has a higher score than {other}")
-        facts.append((view.token, tuple(x - y for x, y in zip(view.seen[a], view.seen[other], strict=True))))
+            raise Reject(f"from rule {s['rule']} it does not follow that token {a} beats {other}")
+        apart = zip(view.seen[a], view.seen[other], strict=True)
+        facts.append((view.token, tuple(x - y for x, y in apart)))
     above = True  # the product of all factors is above 0
     for number, (fact, after) in enumerate(zip(facts, facts[1:] + facts[:1], strict=True)):
         above ^= _opposite(fact[number % 2], after[number % 2])
@@ -80,29 +86,22 @@ def _check_walk(walk: list[Json], views: dict[int, View]) -> None:
         raise Reject("the walk is no contradiction")
 
 
-def _check_splits(tokens: list[Vector], using: list[View]) -> None:
-    tables = [view.above(tokens) for view in using]
-    for size in range(1, len(tokens)):
-        for one in combinations(range(len(tokens)), size):
-            two = [i for i in range(len(tokens)) if i not in one]
-            if not any(_lifts(t, one, two) or _lifts(t, two, one) for t in tables):
-                raise Reject("no rule splits the tokens in one of the ways")
+def _check_splits(tokens: list[Vector], using: Sequence[View]) -> None:
+    """Reject, unless in each split of these tokens in two, one part beats the other in a rule."""
+    tables, everyone = [view.above(tokens) for view in using], range(len(tokens))
+    for one in (one for size in everyone[1:] for one in combinations(everyone, size)):
+        two = [i for i in everyone if i not in one]
+        if not any(_lifts(t, one, two) or _lifts(t, two, one) for t in tables):
+            raise Reject("no rule splits the tokens in one of the ways")
 
 
 def _lifts(above: list[list[bool]], one: Sequence[int], two: Sequence[int]) -> bool:
     return all(above[a][b] for a in one for b in two)
 
 
-def _view(rule: Json, views: dict[int, View]) -> View:
-    number = whole(rule, 0, MOST, "a rule")
-    if number not in views:
-        raise Reject(f"rule {number} is of another head, or there is none")
-    return views[number]
-
-
-def _seen(token: Json, view: View) -> int:
-    if (number := whole(token, 0, MOST, "a token")) not in view.seen:
-        raise Reject(f"token {number} is not seen")
+def _chosen(given: Json, known: Collection[int], what: str) -> int:
+    if (number := whole(given, 0, MOST, what)) not in known:
+        raise Reject(f"{what} is {number}, which is of another head, or is not seen")
     return number
 
 

@@ -1,13 +1,12 @@
 """Exact matrices: rows of fractions, multiplied as whole numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
 
-from headwright.trusted.numbers import Reject, sqrt_above
+from headwright.trusted.keys import Reject
+from headwright.trusted.numbers import sqrt_above
 
 NONE = Fraction(0)
 Rows = Sequence[Sequence[Fraction]]
@@ -27,9 +26,14 @@ def product(A: Rows, B: Rows) -> list[list[Fraction]]:
     return [[Fraction(sum(map(mul, row, column)), a * b) for column in right] for row in left]
 
 
-def turned(rows: Rows) -> Rows:
-    """Rows as columns."""
-    return list(zip(*rows, strict=True))
+def mix(factors: Sequence[Fraction], rows: Rows) -> list[Fraction]:
+    """sum_j factors_j rows_j."""
+    return product([factors], list(zip(*rows, strict=True)))[0]
+
+
+def plus(x: Sequence[Fraction], factor: int, y: Sequence[Fraction]) -> list[Fraction]:
+    """x + factor y."""
+    return [a + factor * b for a, b in zip(x, y, strict=True)]
 
 
 def dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
@@ -38,5 +42,24 @@ def dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
 
 
 def length(x: Sequence[Fraction]) -> Fraction:
-    """From above."""
+    """At least the length of a vector."""
     return sqrt_above(dot(x, x))
+
+
+def spectral(A: Rows, B: Rows, most: Fraction) -> bool:
+    """|G|_2 <= most for G = L^T R, A = L L^T, B = R R^T.
+
+    With u = L^T c, |G^T u|^2 = c^T A B A c and |u|^2 = c^T A c: most^2 A - A B A must have no
+    negative eigenvalue, which elimination in whole numbers tells (// is exact).
+    """
+    ABA = product(A, product(A, B))  # all of these are symmetric
+    size = range(len(A))
+    N, before = whole_numbers([[most**2 * A[i][j] - ABA[i][j] for j in size] for i in size])[0], 1
+    while N:
+        at = max(range(len(N)), key=lambda i: N[i][i])
+        top, others = N.pop(at), [j for j in range(len(N) + 1) if j != at]
+        if top[at] <= 0:
+            return not any(map(any, [top, *N]))  # with no diagonal entry above 0, it must be 0
+        N = [[(top[at] * row[j] - row[at] * top[j]) // before for j in others] for row in N]
+        before = top[at]
+    return True

@@ -4,7 +4,7 @@ arrays        weights.safetensors + weights.json, read back bit for bit
 torch_layer   torch.nn.MultiheadAttention, as torch.safetensors
 onnx_model    model.onnx
 huggingface   huggingface/: a stock OPT of one layer, for AutoModel.from_pretrained
-everything    all of these in one call, with a README.md beside them
+everything    all of these in one call, with a README.md beside them; reading: each read back, and run
 numbers       numbers as an export stores them; rounding: what a machine's own arithmetic may add
 extras        the libraries that these need, or a sentence that says how to get them
 """

@@ -15,6 +15,7 @@ from headwright.weights.export.arrays import write_arrays
 from headwright.weights.export.huggingface import FOLDER, write_huggingface
 from headwright.weights.export.numbers import runs_in
 from headwright.weights.export.onnx_model import ONNX, write_onnx
+from headwright.weights.export.reading import read_back
 from headwright.weights.export.torch_layer import TORCH, torch_shape, write_torch
 from headwright.weights.head import HeadLayer
 
@@ -58,9 +59,11 @@ def export(
         raise InputError(f"export to {folder}: {error.strerror}; expected a folder that can be written") from error
     written: list[Path] = []
     left_out: dict[str, str] = {}
+    sequences = _sequences(layer, tokens)
     for name in FORMATS if formats is None else [name for name in FORMATS if name in formats]:
         try:
             written += _WRITERS[name](layer, folder, tokens)
+            read_back(name, layer, folder, sequences)
         except InputError as error:
             if formats is not None:
                 raise
@@ -70,11 +73,19 @@ def export(
     return (*written, readme)
 
 
+def _sequences(layer: HeadLayer, tokens: Tokens | None) -> list[Float[np.ndarray, "T D"]]:
+    """The tokens as sequences; without any, a random one that the layer's mask and biases have room for."""
+    if tokens is not None:
+        several = [tokens] if isinstance(tokens, np.ndarray) and tokens.ndim == 2 else list(tokens)
+        return [np.asarray(X, dtype=np.float64) for X in several]
+    room = min([4, *(len(each) for each in (layer.mask, *layer.bias) if each)])
+    return [np.random.default_rng(0).normal(size=(room, layer.heads[0].W_V.shape[1]))]
+
+
 def _huggingface(layer: HeadLayer, folder: Path, tokens: Tokens | None) -> tuple[Path, ...]:
     if tokens is None:
         raise InputError("a Hugging Face model has a table of its tokens, and none were given: expected tokens=...")
-    several = [tokens] if isinstance(tokens, np.ndarray) and tokens.ndim == 2 else list(tokens)
-    return (write_huggingface(layer, folder, [np.asarray(X, dtype=np.float64) for X in several]),)
+    return (write_huggingface(layer, folder, _sequences(layer, tokens)),)
 
 
 _WRITERS: dict[str, Callable[[HeadLayer, Path, Tokens | None], tuple[Path, ...]]] = {

@@ -22,7 +22,7 @@ from tests.audit.texts.test_models import tiny
 
 def statements(name: str | Path = "builtin:induction", length: int = 6) -> list[Statement]:
     model = load_model(name)
-    layer = first_layer(model)
+    layer = first_layer(model, length)
     sides: tuple[Extreme, ...] = ("least", "most")
     return [
         statement_of("a-model", layer, found, places, side)
@@ -33,7 +33,7 @@ def statements(name: str | Path = "builtin:induction", length: int = 6) -> list[
 
 
 def test_what_was_found_is_accepted() -> None:
-    layer = first_layer(load_model("builtin:induction"))
+    layer = first_layer(load_model("builtin:induction"), 6)
     for statement in statements():
         check(statement, layer)
 
@@ -41,13 +41,13 @@ def test_what_was_found_is_accepted() -> None:
 @pytest.mark.parametrize("family", ["llama", "mistral", "gemma3", "qwen3", "gpt2"])
 def test_what_was_found_about_networks_is_accepted(family: str, tmp_path: Path) -> None:
     model, _ = tiny(family, tmp_path)
-    layer = first_layer(model)
+    layer = first_layer(model, 4)
     for statement in statements(tmp_path, 4):
         check(statement, layer)
 
 
 def test_a_bound_that_is_a_little_better_is_rejected() -> None:
-    layer = first_layer(load_model("builtin:induction"))
+    layer = first_layer(load_model("builtin:induction"), 6)
     for statement in statements():
         better = float(statement.bound) * (1 + (1e-6 if statement.extreme == "least" else -1e-6))
         with pytest.raises(DoubtError, match="may be"):
@@ -78,7 +78,7 @@ def test_a_bound_that_is_a_little_better_is_rejected() -> None:
     ],
 )
 def test_a_changed_statement_is_rejected(change: dict[str, object], reason: str) -> None:
-    layer = first_layer(load_model("builtin:induction"))
+    layer = first_layer(load_model("builtin:induction"), 6)
     previous = next(s for s in statements() if s.head == 0 and s.places == (4,) and s.extreme == "least")
     with pytest.raises(DoubtError, match=reason):
         check(Statement(**(vars(previous) | change)), layer)
@@ -86,7 +86,7 @@ def test_a_changed_statement_is_rejected(change: dict[str, object], reason: str)
 
 def of_pairs(model: Model, length: int, text: Tokens) -> list[Statement]:
     """For each head, all pairs of a text that keep anything: their common floor."""
-    layer, found = first_layer(model), []
+    layer, found = first_layer(model, length), []
     for one in every_text(model, length, text=text):
         assert one.guarantee is not None
         pairs = one.guarantee.firm + one.guarantee.broken
@@ -98,7 +98,7 @@ def of_pairs(model: Model, length: int, text: Tokens) -> list[Statement]:
 @pytest.mark.parametrize("family", ["llama", "mistral", "gemma3", "qwen3", "gpt2"])
 def test_what_pairs_keep_is_accepted_and_nothing_more(family: str, tmp_path: Path) -> None:
     model, _ = tiny(family, tmp_path)
-    layer = first_layer(model)
+    layer = first_layer(model, 5)
     for statement in of_pairs(model, 5, np.array([0, 3, 3, 1, 6, 2])):
         check(read(written(statement)), layer)
         better = float(statement.bound) * (1 + 1e-6)
@@ -112,7 +112,7 @@ def test_pairs_of_an_encoder_are_accepted(tmp_path: Path) -> None:
     model, _ = tiny("bert", tmp_path)
     for statement in of_pairs(model, 6, np.array([2, 4, 5, 6, 6, 3])):
         assert statement.held == {0: 2, 5: 3} and statement.places == (3,) and statement.place == 4
-        check(statement, first_layer(model))
+        check(statement, first_layer(model, 6))
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_a_changed_statement_about_pairs_is_rejected(change: dict[str, object], 
     one = every_text(model, 6, heads=[0], text=model.encode("th"))[0]
     assert one.guarantee is not None
     ((a, b, floor),) = one.guarantee.firm
-    statement = pairs_statement("a-model", first_layer(model), one, [(a, b)], 1, floor)
-    check(statement, first_layer(model))
+    statement = pairs_statement("a-model", first_layer(model, 6), one, [(a, b)], 1, floor)
+    check(statement, first_layer(model, 6))
     assert f"{a} after {b}" in statement.words()
     with pytest.raises(DoubtError, match=reason):
-        check(Statement(**(vars(statement) | change)), first_layer(model))
+        check(Statement(**(vars(statement) | change)), first_layer(model, 6))
 
 
 def test_one_query_token_has_a_statement_of_its_own_and_some_have_none() -> None:
     model = load_model("builtin:induction")
-    layer = first_layer(model)
+    layer = first_layer(model, 6)
     one = every_text(model, 6, heads=[0], queries=[7])[0]
     statement = statement_of("a-model", layer, one, one.places[1], "least")
     assert statement.query == 7
@@ -155,6 +155,6 @@ def test_one_query_token_has_a_statement_of_its_own_and_some_have_none() -> None
 
 
 def test_progress_goes_on_to_the_end() -> None:
-    layer, told = first_layer(load_model("builtin:induction")), [0.0]
+    layer, told = first_layer(load_model("builtin:induction"), 6), [0.0]
     check(statements()[0], layer, told.append)
     assert told == sorted(told) and told[-1] == 1.0 and len(told) > 5

@@ -43,7 +43,7 @@ def check(statement: Statement, layer: FirstLayer, progress: Progress | None = N
     >>> from headwright.audit.texts.reading import first_layer
     >>> model = load_model("builtin:induction")
     >>> found = every_text(model, 8)[0]
-    >>> check(statement_of(model.name, first_layer(model), found, found.places[1], "least"), first_layer(model))
+    >>> check(statement_of(model.name, first_layer(model, 8), found, found.places[1], "least"), first_layer(model, 8))
     """
     question = question_of(statement, layer)
     rows, report = len(question.rows), progress or (lambda _: None)
@@ -70,8 +70,8 @@ def judged(statement: Statement, layer: FirstLayer, progress: Progress | None = 
     >>> from headwright.audit.texts.reading import first_layer
     >>> model = load_model("builtin:induction")
     >>> found = every_text(model, 8)[0]
-    >>> statement = statement_of(model.name, first_layer(model), found, found.places[1], "least")
-    >>> judged(replace(statement, bound="0.99"), first_layer(model))
+    >>> statement = statement_of(model.name, first_layer(model, 8), found, found.places[1], "least")
+    >>> judged(replace(statement, bound="0.99"), first_layer(model, 8))
     ('rejected', 'for one query token the weight may be less than 0.99')
     """
     try:

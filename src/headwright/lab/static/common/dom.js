@@ -83,3 +83,8 @@ export const up = (x, digits = 5) => towards(x, digits, Math.ceil);
 
 /** A proven lower bound for the eye: never shown as more than it is. */
 export const down = (x, digits = 5) => towards(x, digits, Math.floor);
+
+const CHECKERS = { exact: "exact checker", float: "floating-point checker", proved: "checker with a machine-checked proof", "every text": "checker of every text" };
+
+/** Who checked a certificate, in words. */
+export const checkedBy = (names) => names.map((name) => CHECKERS[name]).join(" and the ");

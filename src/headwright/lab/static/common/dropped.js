@@ -1,5 +1,5 @@
-// A certificate that is dropped on a page, or chosen, goes to the trusted checker; one about every text, to that of these.
-import { h } from "./dom.js";
+// A certificate that is dropped on a page, or chosen, is checked as `headwright verify` does; one about every text, as texts are.
+import { checkedBy, h } from "./dom.js";
 import { post } from "./ask.js";
 
 /** Have a file checked, and say in `place` what came of it. */
@@ -8,9 +8,9 @@ export async function checkFile(file, place) {
   place.prepend(card);
   try {
     const found = await post("verify", { certificate: await file.text() });
-    const good = found.verdict === "verified";
-    card.replaceChildren(h("p", {}, h("b", { class: `badge ${good ? "proved" : "refuted"}` }, good ? "Verified" : found.verdict === "rejected" ? "Rejected" : "Unreadable"),
-      ` ${file.name}, by the ${found.checker === "trusted" ? "trusted checker" : "checker of every text"}`), h("p", { class: "words" }, found.words), close(card));
+    const kind = { verified: "proved", "not confirmed": "undecided" }[found.verdict] ?? "refuted";
+    card.replaceChildren(h("p", {}, h("b", { class: `badge ${kind}` }, found.verdict[0].toUpperCase() + found.verdict.slice(1)),
+      ` ${file.name}, by the ${checkedBy(found.checkers)}`), h("p", { class: "words" }, found.words), close(card));
   } catch (error) {
     card.replaceChildren(h("p", { class: "error" }, error.message), close(card));
   }

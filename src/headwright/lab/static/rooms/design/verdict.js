@@ -1,5 +1,5 @@
 // The verdict in words: what was proved, or why nothing was, and what can be had instead.
-import { down, h, listed, put, shown, up } from "../../common/dom.js";
+import { checkedBy, down, h, listed, put, shown, up } from "../../common/dom.js";
 import { button } from "../../common/controls.js";
 import { download } from "../../common/take.js";
 
@@ -41,7 +41,7 @@ export function verdictPanel(scene) {
     if (answer.mixing) parts.push(h("p", {}, mixture(answer.mixing)));
     if (answer.best_eps !== null && values.mode === "evenly") parts.push(h("p", {}, `What can be had is eps = ${up(answer.best_eps, 4)}, and nothing below ${down(answer.best_eps_interval[0], 4)}: proved too. `, button("Wish for that", () => scene.state.set({ eps: Number((answer.best_eps * 1.02).toPrecision(3)) }))));
     if (answer.probability) parts.push(h("p", {}, `Granted with probability at least ${answer.probability.proven_at_least}: proved. Sampled: ${shown(answer.probability.probability, 4)} (95% interval ${answer.probability.interval.map((x) => shown(x, 4)).join(" to ")}, ${answer.probability.samples} draws).`));
-    parts.push(h("p", { class: "note" }, answer.certificate ? `Verified ${seconds < 10 ? `in ${seconds.toFixed(2)} s ` : ""}by the trusted checker, the one that “headwright verify” uses.` : "No certificate."));
+    parts.push(h("p", { class: "note" }, answer.certificate ? `Verified ${seconds < 10 ? `in ${seconds.toFixed(2)} s ` : ""}by the ${checkedBy(answer.checkers)}, as “headwright verify” does.` : "No certificate."));
     if (answer.certificate) parts.push(h("p", {}, button("Download the certificate", () => download("certificate.json", answer.certificate))));
     parts.push(h("details", {}, h("summary", { class: "note" }, "What exactly was proved"), h("p", { class: "words" }, answer.words)));
     panel.replaceChildren(...parts);

@@ -1,0 +1,214 @@
+(* Certificates about keys. What is read here becomes the statement of the theorem, so it is trusted as a parser is. *)
+
+open Json
+open Number
+module Option = Stdlib.Option
+
+let need holds otherwise = if not holds then raise (Malformed otherwise)
+
+type matrix = { n : int; d : int; numbers : Float.Array.t }
+
+type spread = { who : int list option; low : Q.t; high : Q.t; ball : Q.t; stretch : Q.t; factor : Q.t list list; random : bool }
+
+type statement = {
+  claim : string;
+  heads : int;
+  tables : matrix list;
+  scale : Q.t;
+  wish : (int * Q.t) list;
+  world : spread list;
+  queries : Q.t list list;
+  none_shorter : Q.t;
+}
+
+type constraint_ = { scenario : int; target : int; multiplier : Q.t; distribution : (int * Q.t) list option }
+type part = { query : Q.t list; lifts : Q.t list; moves : Q.t list list; constraints : constraint_ list }
+type bound = { among : int list option; scales : (int * Q.t) list; own_scales : (int * Q.t) list; parts : part list }
+
+let different them = List.length (List.sort_uniq compare them) = List.length them
+
+(* Keys, bound by the digest of their numbers as little-endian float64, row after row. *)
+
+let of_bytes n d bytes =
+  let numbers = Float.Array.init (n * d) (fun i -> Int64.float_of_bits (String.get_int64_le bytes (8 * i))) in
+  need (Float.Array.for_all (fun x -> Float.is_finite x) numbers) "a key holds a number that is not finite";
+  { n; d; numbers }
+
+(* What follows the header of a .npy file; the digest of the certificate tells whether it is the keys that are named. *)
+let body_of_npy content =
+  need (String.length content > 12 && String.sub content 0 6 = "\x93NUMPY") "the keys' file is not a .npy file";
+  let start = if content.[6] = '\001' then 10 + String.get_uint16_le content 8 else 12 + Int32.to_int (String.get_int32_le content 8) in
+  need (start >= 10 && start <= String.length content) "the keys' file is cut off";
+  String.sub content start (String.length content - start)
+
+let float_of given =
+  let x = rational given in
+  need (has_type float64 x) "a key holds a number that is not a float";
+  let size = Q.to_float (Q.abs x) in
+  match given with String text when text.[0] = '-' -> -.size | _ -> size
+
+let keys_names = ["n"; "d"; "sha256"; "rows"]
+
+let matrix_of given_beside given =
+  let k = named "the keys" keys_names given in
+  let n = whole 1 (1 lsl 40) "n" (k "n") and d = whole 1 (1 lsl 40) "d" (k "d") in
+  let digest = match k "sha256" with
+    | String text when String.length text = 64 && String.for_all is_hex text -> text
+    | _ -> malformed "sha256 of keys is not 64 hexadecimal digits" in
+  match k "rows" with
+  | Null ->
+    (match List.assoc_opt digest given_beside with
+     | Some bytes when String.length bytes / 8 / d = n && String.length bytes = 8 * n * d -> of_bytes n d bytes
+     | _ -> malformed "it is about %d x %d keys with sha256 %s..., which it does not hold: give their file" n d (String.sub digest 0 16))
+  | rows ->
+    let rows = List.map (fun row -> List.map float_of (listed "a key" row)) (listed "rows" rows) in
+    need (List.length rows = n && List.for_all (fun row -> List.length row = d) rows) "the rows written out are not of the shape that is named";
+    let bytes = Bytes.create (8 * n * d) in
+    List.iteri (fun i row -> List.iteri (fun j x -> Bytes.set_int64_le bytes (8 * (i * d + j)) (Int64.bits_of_float x)) row) rows;
+    let bytes = Bytes.unsafe_to_string bytes in
+    need (Sha256.to_hex (Sha256.string bytes) = digest) "the rows written out are not the keys that are named";
+    of_bytes n d bytes
+
+let spread_of n d given =
+  let w = named "an entry of the world" ["keys"; "scale"; "ball"; "stretch"; "factor"; "random"] given in
+  let who = if w "keys" = String "*" then None else Some (List.map (whole 0 (n - 1) "a key") (listed "keys" (w "keys"))) in
+  need (different (Option.value who ~default:[])) "an entry of the world names a key twice";
+  let low, high = match vector 2 "a scale" (w "scale") with [low; high] -> low, high | _ -> assert false in
+  let ball = rational (w "ball") and stretch = rational (w "stretch") in
+  let factor = List.map (vector d "a column of a factor") (listed "a factor" (w "factor")) in
+  let random = match w "random" with Bool random -> random | _ -> malformed "random is not true or false" in
+  need Q.(low <= high && ball >= zero && stretch >= zero) "an entry of the world is not admissible";
+  need (random || not (Q.(stretch <> zero) || (Q.(ball <> zero) && factor <> [])))
+    "an entry of the world that is not random has a stretch, or both a ball and a factor";
+  { who; low; high; ball; stretch; factor; random }
+
+let read_statement beside said =
+  let names = ["claim"; "heads"; "keys"; "scale"; "wish"; "world"; "confidence"; "queries"; "none_shorter"] in
+  let s = named "the statement" names said in
+  let claim = match s "claim" with String ("designed" | "impossible" | "longer" as claim) -> claim | _ -> malformed "the claim is unknown" in
+  let heads = whole 1 (1 lsl 20) "the number of heads" (s "heads") in
+  let tables = List.map (matrix_of beside) (listed ~least:1 "keys" (s "keys")) in
+  let digests = List.map (fun k -> named "the keys" keys_names k "sha256") (listed "keys" (s "keys")) in
+  List.iter (fun (digest, _) -> if not (List.mem (String digest) digests) then Verdict.rejected "a file was given that is not of the keys it names") beside;
+  let n = (List.hd tables).n and d = (List.hd tables).d in
+  need (List.for_all (fun t -> t.n = n && t.d = d) tables) "the scenarios are not key matrices of one shape";
+  let wish = table n "the wish" (s "wish") in
+  need (wish <> [] && List.for_all (fun (_, p) -> Q.(zero < p && p <= one)) wish)
+    "the wish is not a set of targets with least weights above 0 and at most 1";
+  let world = List.map (spread_of n d) (listed "the world" (s "world")) in
+  need (different (List.concat_map (fun w -> Option.value w.who ~default:[-1]) world)) "the world says twice what a key may be";
+  need (world = [] || List.length tables = 1) "there are several scenarios and a world besides";
+  let scale = rational (s "scale") and confidence = rational (s "confidence") and none_shorter = rational (s "none_shorter") in
+  need Q.(scale <> zero) "the scale is 0";
+  need (if List.exists (fun w -> w.random) world then Q.(zero < confidence && confidence < one) else Q.(equal confidence one))
+    "the confidence is not 1 for certain keys, or not above 0 and below 1 for random ones";
+  let queries = List.map (vector d "a query") (listed "queries" (s "queries")) in
+  need (List.length queries = (if claim = "designed" then heads else 0)) "there are not as many queries as the claim needs";
+  need (List.for_all (List.for_all (has_type float64)) queries) "a query is not made of floats";
+  let length = Q.sign none_shorter in
+  need (match claim with "designed" -> length >= 0 | "impossible" -> length = 0 | _ -> length > 0)
+    "the length that none_shorter names does not fit the claim";
+  { claim; heads; tables; scale; wish; world; queries; none_shorter }
+
+(* The statement without the rows of keys, of which it has the digests. *)
+let unheld said =
+  let without given = match given with
+    | Object all -> Object (List.map (fun (name, x) -> name, if name = "rows" then Null else x) all)
+    | other -> other in
+  match said with
+  | Object all -> Object (List.map (fun (name, x) -> name, match name, x with "keys", List keys -> List (List.map without keys) | _ -> x) all)
+  | other -> other
+
+let constraint_of s given =
+  let c = named "a constraint" ["scenario"; "target"; "multiplier"; "distribution"] given in
+  let n = (List.hd s.tables).n in
+  let scenario = whole 0 (List.length s.tables - 1) "a scenario" (c "scenario") and target = whole 0 (n - 1) "a target" (c "target") in
+  let multiplier = rational (c "multiplier") in
+  let distribution = match c "distribution" with Null -> None | shares -> Some (table n "a distribution" shares) in
+  need (List.mem_assoc target s.wish && Q.sign multiplier >= 0 && List.for_all (fun (_, x) -> Q.sign x >= 0) (Option.value distribution ~default:[]))
+    "a constraint has a target without a wish, or a negative multiplier or share";
+  { scenario; target; multiplier; distribution }
+
+let part_of s given =
+  let p = named "a part" ["query"; "lifts"; "moves"; "push"; "constraints"] given in
+  let d = (List.hd s.tables).d and moves = listed "moves" (p "moves") in
+  need (List.length moves = List.length s.world) "a part does not have a move for each entry of the world";
+  let moves = List.map2 (fun w u -> vector (if w.random then 0 else List.length w.factor) "a move" u) s.world moves in
+  let constraints = List.map (constraint_of s) (listed ~least:1 "constraints" (p "constraints")) in
+  need (different (List.map (fun c -> c.scenario, c.target) constraints)) "a constraint is used twice";
+  need (List.length (List.sort_uniq compare (List.map (fun c -> c.distribution = None) constraints)) = 1)
+    "some constraints of a part have a distribution, and some have none";
+  let query = vector d "the query of a part" (p "query") and lifts = vector (List.length s.world) "lifts" (p "lifts") in
+  (match p "push" with Null -> () | push -> ignore (vector d "a push" push));
+  { query; lifts; moves; constraints }
+
+let bound_of s given =
+  let b = named "the bound" ["among"; "deviations"; "scales"; "own_scales"; "parts"] given in
+  let n = (List.hd s.tables).n in
+  let among = match b "among" with Null -> None | them -> Some (List.map (whole 0 (n - 1) "among") (listed ~least:1 "among" them)) in
+  let parts = List.map (part_of s) (listed ~least:1 "parts" (b "parts")) in
+  need ((among = None) = (s.heads = 1)) "with several heads a bound is among targets, and only then";
+  let used = List.concat_map (fun p -> List.map (fun c -> c.scenario, c.target) p.constraints) parts in
+  need (match among with None -> true | Some them -> different them && List.length parts = List.length them && used = List.map (fun a -> fst (List.hd used), a) them)
+    "with several heads each part has one constraint, for its target, all in one scenario";
+  let deviations = rational (b "deviations") and random = List.exists (fun w -> w.random) s.world in
+  need (Q.sign deviations = 0 || (random && Q.sign deviations > 0)) "the bound's deviations are below 0, or not 0 for certain keys";
+  { among; scales = table n "scales" (b "scales"); own_scales = table n "own_scales" (b "own_scales"); parts }
+
+let read_evidence s shown =
+  let e = named "the evidence" ["guard"; "bound"] shown in
+  let random = List.exists (fun w -> w.random) s.world in
+  need ((e "guard" <> Null) = (random && s.claim = "designed")) "a guard belongs where keys are random and queries claimed, and only there";
+  (match e "guard" with
+   | Null -> ()
+   | guard ->
+     let g = named "the guard" ["kind"; "deviations"] guard in
+     need (List.mem (g "kind") [String "keys"; String "pairs"] && Q.sign (rational (g "deviations")) >= 0)
+       "the guard is not of keys or pairs, with deviations from 0");
+  need ((e "bound" <> Null) = (s.claim = "impossible" || Q.sign s.none_shorter > 0)) "a bound belongs where a length or impossibility is claimed, and only there";
+  match e "bound" with Null -> None | bound -> Some (bound_of s bound)
+
+(* The statement as the theorem has it. *)
+
+let powers = Array.init 1100 (fun k -> Z.shift_left Z.one k)
+
+(* A float as m 2^-k or as a whole number, k = 0; m has no factor of 2 unless k = 0. *)
+let dyadic x =
+  if x = 0. then Z.zero, 0
+  else begin
+    let mantissa, exponent = Float.frexp x in
+    let whole = int_of_float (ldexp mantissa 53) in
+    let twos = Z.trailing_zeros (Z.of_int whole) in
+    let k = 53 - exponent - twos in
+    if k >= 0 then Z.of_int (whole asr twos), k else Z.shift_left (Z.of_int (whole asr twos)) (-k), 0
+  end
+
+let rows_of t one = Array.init t.n (fun i -> Array.init t.d (fun j -> one (Float.Array.get t.numbers (i * t.d + j))))
+let lists rows = Array.to_list (Array.map Array.to_list rows)
+let proved_float x = let m, k = dyadic x in { Checked.qnum = m; qden = powers.(k) }
+
+let certain = { who = Some []; low = Q.one; high = Q.one; ball = Q.zero; stretch = Q.zero; factor = []; random = false }
+
+(* For each key the number of its entry of the world; certain keys have the entry after the last. *)
+let entries s =
+  let others = List.length s.world in
+  let rec star k = function [] -> others | { who = None; _ } :: _ -> k | _ :: rest -> star (k + 1) rest in
+  let which = Array.make (List.hd s.tables).n (star 0 s.world) in
+  List.iteri (fun k w -> List.iter (fun key -> which.(key) <- k) (Option.value w.who ~default:[])) s.world;
+  which
+
+let formal s =
+  let first = List.hd s.tables and spreads = s.world @ [certain] in
+  let names = Array.init (List.length spreads) nat in
+  { Checked.Keys.the_claim = (match s.claim with "designed" -> Checked.Designed | "impossible" -> Checked.Impossible | _ -> Checked.Longer);
+    heads = nat s.heads;
+    count = nat first.n;
+    dimension = nat first.d;
+    scenarios = List.map (fun t -> lists (rows_of t proved_float)) s.tables;
+    scale = proved s.scale;
+    wish = List.map (fun (a, p) -> nat a, proved p) s.wish;
+    spreads = List.map (fun w ->
+      { Checked.Keys.from = proved w.low; up_to = proved w.high; within = proved w.ball; axes = List.map (List.map proved) w.factor }) spreads;
+    which = Array.to_list (Array.map (fun k -> names.(k)) (entries s));
+    queries = List.map (List.map proved) s.queries;
+    none_shorter = proved s.none_shorter }

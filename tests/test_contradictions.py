@@ -1,0 +1,199 @@
+"""Wherever a claim comes with a witness or an instance: a proof that is wrong is found out, and is an error of ours.
+
+Each line plants a false proof where the true one is made, and asks for the result as a user would.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headwright.audit.documents import repeated_documents
+from headwright.audit.explain import explain
+from headwright.audit.findings.away import rows_away
+from headwright.audit.findings.rounding import looked_at, rounding
+from headwright.audit.findings.summary import Layered
+from headwright.audit.models import load_model
+from headwright.audit.models.model import Layer
+from headwright.audit.rows.scoring import Scoring
+from headwright.audit.texts import certificate
+from headwright.audit.texts.bands import Band, Between
+from headwright.audit.texts.budget import on_budget
+from headwright.audit.texts.deeper import recombined
+from headwright.audit.texts.every_text import along_text, every_text
+from headwright.audit.texts.instances import run_against
+from headwright.audit.texts.logits import on_logit
+from headwright.audit.texts.occurrences import on_token
+from headwright.audit.texts.pairs import Pair, kept_by_pairs
+from headwright.audit.texts.reading import first_layer
+from headwright.audit.texts.statement import Statement
+from headwright.audit.texts.two_layers import Floor, repeated_pair
+from headwright.design import copy, design
+from headwright.design.chance import chance
+from headwright.design.statement import Question
+from headwright.enclosure import Enclosure
+from headwright.errors import ContradictionError, HeadwrightError, InputError
+from headwright.lowrank import truncate
+from headwright.noise import Isotropic, Noise, World, simulate
+from headwright.noise.granted import granted
+from headwright.positions import Precision, Sinusoidal, closest_pair, report
+from headwright.weights import build, parse_rules
+from headwright.weights.export import write_arrays, write_onnx, write_torch
+from headwright.weights.export.reading import read_back
+from headwright.weights.head import Head, HeadLayer
+
+MODEL = load_model("builtin:induction")
+LENGTH = 8
+TEXT = MODEL.encode("the quick brown fox")
+RANDOM = World({0: Noise(spread=Isotropic(0.05))})
+RULES = parse_rules("tokens = [[1.0, 0.0], [0.0, 1.0]]\n[[rule]]\ntoken = 0\ncopy = 1")
+BETTER = 1.01
+
+
+def higher(found: Between) -> Between:
+    """Bounds of a least weight that are too good; of a most one they are wrong as well."""
+    return Between(1 - (1 - found.lower) / 2, found.upper)
+
+
+def rounded() -> None:
+    q = np.random.default_rng(0).normal(size=(1, 9, 4))
+    rows = rows_away(Layer(0, q, q, q, Scoring.of(q.shape, q.shape)), (1,))
+    rounding(Layered((0,), 1), 0, rows, [looked_at(rows, 0)])
+
+
+def wrong(true: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda *given, **how: change(true(*given, **how))
+
+
+def enclosure_above(found: Any) -> Any:
+    return replace(found, distance=Enclosure(found.distance.lower * BETTER, found.distance.upper * BETTER))
+
+
+TABLE: dict[str, tuple[str, Callable[[Any], Any], Callable[[], object]]] = {
+    "closest positions": (
+        "headwright.positions.separation.separation", lambda d: Enclosure(d.lower * BETTER, d.upper * BETTER),
+        lambda: closest_pair(Sinusoidal(8), 100)),
+    "closest positions after rounding": (
+        "headwright.positions.collisions.closest_rounded", enclosure_above,
+        lambda: report(Sinusoidal(64), 500, Precision(rows="bfloat16"))),
+    "the error of a matrix of small rank": (
+        "headwright.lowrank.truncation.error_upper_bound", lambda found: found / BETTER,
+        lambda: truncate(np.diag([3.0, 2.0, 1.0]), rank=2)),
+    "a probability beside a sample": (
+        "headwright.noise.granted.probability_granted", lambda _: Enclosure(0.0, 0.1),
+        lambda: granted(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, {0: Fraction(1, 2)}, samples=1000)),
+    "a mean beside a sample": (
+        "headwright.noise.simulation.exact", lambda found: replace(found, means=(Enclosure(0.0, 0.1),)),
+        lambda: simulate(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, [0], samples=2000)),
+    "how often targets are near, beside a sample": (
+        "headwright.noise.simulation.exact", lambda found: replace(found, near_average=Enclosure(0.0, 0.1)),
+        lambda: simulate(np.eye(2), np.array([[9.0, -9.0]]), RANDOM, [0], samples=2000)),
+    "a query that was verified": (
+        "headwright.design.designer._norm", lambda found: found / 2, lambda: design(np.eye(3), copy(0))),
+    "what can be granted instead": (
+        "headwright.design.least._impossible_below", lambda found: found * 100,
+        lambda: design(np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0]]), copy(2))),
+    "a head's weights": (
+        "headwright.weights.builder.judged", lambda facts: [(e, dict.fromkeys(least, 0.9999)) for e, least in facts],
+        lambda: build(RULES)),
+    "the head's own query": (
+        "headwright.audit.explain.design", lambda found: replace(found, norm_lower_bound=1e3, norm=2e3),
+        lambda: explain(MODEL, repeated_documents(MODEL)[0], 1, 0, rows=1)),
+    "total variation after rounding": (
+        "headwright.audit.findings.rounding.tv_bound", lambda found: 0 * found, rounded),
+    "every text": (
+        "headwright.audit.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
+        lambda: every_text(MODEL, LENGTH)),
+    "every text, most": (
+        "headwright.audit.texts.every_text.band",
+        lambda found: Band(found.least, Between(found.most.lower, found.most.upper / 2)),
+        lambda: every_text(MODEL, LENGTH)),
+    "along a text": (
+        "headwright.audit.texts.every_text.band", lambda found: Band(higher(found.least), found.most),
+        lambda: along_text(MODEL, 0, TEXT)),
+    "pairs": (
+        "headwright.audit.texts.pairs.pair_band", lambda found: Band(higher(found.least), found.most),
+        lambda: kept_by_pairs(MODEL, LENGTH, [Pair(int(TEXT[3]), int(TEXT[2]))])),
+    "occurrences": (
+        "headwright.audit.texts.occurrences.occurrences", lambda found: replace(found, least=higher(found.least)),
+        lambda: on_token(MODEL, LENGTH, 5)),
+    "a budget": (
+        "headwright.audit.texts.budget.budgeted", lambda found: replace(found, least=1 - (1 - found.least) / 2),
+        lambda: on_budget(MODEL, LENGTH, TEXT, 2)),
+    "a logit": (
+        "headwright.audit.texts.logits.largest_output", lambda found: replace(found, bound=found.bound - 1.0),
+        lambda: on_logit(MODEL, LENGTH, 5, queries=[3])),
+    "a deeper layer": (
+        "headwright.audit.texts.deeper.share", higher, lambda: recombined(MODEL, 1, TEXT)),
+    "two layers": (
+        "headwright.audit.texts.two_layers._chain", lambda found: Floor(0.9999, found.text),
+        lambda: repeated_pair(MODEL, 6, (5, 6), heads=[0], places=[2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", TABLE)
+def test_a_false_proof_is_an_error_and_a_true_one_is_none(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, change, ask = TABLE[claim]
+    ask()
+    path, _, name = where.rpartition(".")
+    module = sys.modules[path]
+    monkeypatch.setattr(module, name, wrong(getattr(module, name), change))
+    with pytest.raises(ContradictionError, match=r"was proved|eps"):
+        ask()
+
+
+def test_it_is_no_refusal() -> None:
+    assert issubclass(ContradictionError, HeadwrightError) and not issubclass(ContradictionError, InputError)
+
+
+def test_draws_that_a_confidence_excludes_are_an_error() -> None:
+    question = Question((np.eye(2),), copy(0), RANDOM, Fraction(1), Fraction(999, 1000))
+    assert chance(question, np.array([[12.0, -12.0]])).probability > 0.99
+    with pytest.raises(ContradictionError, match=r"how often it is granted: at least 0.999 was proved"):
+        chance(question, np.array([[3.0, -3.0]]))
+
+
+def statements() -> list[Statement]:
+    layer = first_layer(MODEL, LENGTH)
+    one, alone = every_text(MODEL, LENGTH, text=TEXT)[0], every_text(MODEL, LENGTH, queries=[7])[0]
+    assert one.guarantee is not None
+    pairs, least = [(a, b) for a, b, _ in one.guarantee.firm], min(floor for *_, floor in one.guarantee.firm)
+    token = on_token(MODEL, LENGTH, 5)[0]
+    return [
+        certificate.statement_of("a", layer, one, one.places[1], "least"),
+        certificate.statement_of("a", layer, one, one.places[1], "most"),
+        certificate.statement_of("a", layer, alone, alone.places[1], "least"),
+        certificate.pairs_statement("a", layer, one, pairs, 1, least),
+        certificate.token_statement("a", layer, LENGTH, token, "least"),
+        certificate.token_statement("a", layer, LENGTH, token, "most"),
+        certificate.budget_statement("a", layer, on_budget(MODEL, LENGTH, TEXT, 2)[0]),
+    ]
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_statements_about_every_text_are_run_against_the_model(number: int) -> None:
+    statement, layer = statements()[number], first_layer(MODEL, LENGTH)
+    assert run_against(MODEL, layer, statement) >= 5
+    bound = float(statement.bound)
+    wrong = 1 - (1 - bound) / 2 if statement.extreme == "least" else bound / 2
+    with pytest.raises(ContradictionError, match="was proved"):
+        run_against(MODEL, layer, replace(statement, bound=f"{wrong:.6f}"))
+
+
+@pytest.mark.parametrize(("name", "write"), [("arrays", write_arrays), ("torch", write_torch), ("onnx", write_onnx)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_an_export_that_holds_another_layer_is_an_error(name: str, write: Any, dtype: str, tmp_path: Path) -> None:
+    pytest.importorskip({"onnx": "onnx", "torch": "torch"}.get(name, "numpy"))
+    eye, X = np.eye(2), np.array([[1.0, 0.5], [0.25, 1.0], [0.0, -1.0]])
+    layer = HeadLayer((Head(eye, eye, eye),), causal=True, dtype=dtype)
+    write(layer, tmp_path)
+    read_back(name, layer, tmp_path, [X])
+    with pytest.raises(ContradictionError, match=name):
+        read_back(name, HeadLayer((Head(eye, 1.125 * eye, eye),), causal=True, dtype=dtype), tmp_path, [X])
