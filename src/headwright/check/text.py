@@ -576,7 +576,10 @@ class _Heard:
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
         elif made and self._is_case(made) and not _FOLLOWS & set(_lead(self.tokens, at)):
-            self._conditions(made, _Bound("case"), at, quoted)
+            if self._is_announced(at):
+                self._conditions(made, _Bound("case"), at, quoted)
+            else:  # 'we must survive c = 1/2': neither claimed nor a condition
+                self.reader.earlier += [one.node for one in made if one.node is not None]
         else:
             self._claims(made, at, unread, quoted, clause)
 
@@ -676,6 +679,14 @@ class _Heard:
         spoken = {name.base for one in made for name in t.every_name(one.node)}
         plain = all(_plain_condition(one.node) for one in made)
         return plain and bool(spoken) and spoken <= self.reader.given
+
+    def _is_announced(self, at: int) -> bool:
+        """Whether a case opens a sentence or a clause, or is followed by what holds in it."""
+        lead, follower = _lead(self.tokens, at), self.tokens[at + 1 : at + 2]
+        words = {"say", "let", "fix", "either", "or", "and", "set", "take", "consider", "assume", "for"}
+        opens = at == len(lead) or self.tokens[at - 1].kind == "mark"
+        holds = bool(follower) and follower[0].text in (":", "gives", "yields", "means", "we")
+        return holds or (opens and set(lead) <= words) or bool(lead and lead[-1] in words)
 
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
