@@ -381,6 +381,9 @@ def blank_part(
     line, shown = first.claimed.statement.line, first.claimed.statement.text
     if true and not false:
         return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
+    apart = [one for _, one in false if all(one.claimed.under != other.claimed.under for _, other in true)]
+    if true and apart and blank.case is None:  # true in one case, and false in another
+        return replace(_refuted(part, apart[0]), optional=blank.optional)
     if true and false:
         if max(rank for rank, _ in true) > max(rank for rank, _ in false):
             return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
