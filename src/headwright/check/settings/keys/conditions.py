@@ -137,6 +137,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     """The decider under what the answer says of its own names, and what is doubtful about that."""
     doubts: list[Doubt] = []
     bounds: list[tuple[Bound, Said]] = []
+    before: dict[str, set[str]] = {}
     for said in conditions:
         link = said.node
         if not isinstance(link, t.Relation) or is_place(link, decider.scene):
@@ -146,7 +147,9 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             if after.hypotheses == decider.hypotheses:  # it says that a name is large, or small
                 decider = after
                 continue
-            bound = _bound(after.scene, link)
+            bound = _bound(after.scene, link, before)
+            if bound is None:
+                continue
             given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
@@ -175,16 +178,27 @@ def _own(value: Scalar, scene: Scene) -> set[str]:
     return set(value.names()) - set(scene.ranges)
 
 
-def _bound(scene: Scene, link: t.Relation) -> Bound:
-    """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
+def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
+    """The link as a bound on one name by names that are chosen before it; None where it is true of what is given.
+
+    `before` has the names on which the choice of each depends, so far.
+    """
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
     gap = reader.scalar(left) - reader.scalar(right)
     own = sorted(_own(gap, scene), reverse=True)
+    where = Where({**scene.ranges, **{x: scene.range_of(x) for x in own}})
+    if not own and prove(gap, sign, ZERO, where) is not None:
+        return None
     alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
     for name in (*alone, *own):
-        found = isolated(gap, checked(sign), name, Where({**scene.ranges, **{x: scene.range_of(x) for x in own}}))
-        if found is not None and all(other < name for other in _own(found[1], scene)):
+        found = isolated(gap, checked(sign), name, where)
+        needed = set() if found is None else _own(found[1], scene)
+        earlier = set(needed)
+        while more := set().union(*(before.get(other, set()) for other in earlier)) - earlier:
+            earlier |= more
+        if found is not None and name not in earlier:
+            before[name] = before.get(name, set()) | needed
             return Bound(name, *found, link)
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
