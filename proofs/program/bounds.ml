@@ -19,7 +19,16 @@ let of_keys s =
   List.iter (fun t -> Float.Array.iter (fun x -> let _, k = dyadic x in if k > !most then most := k) t.numbers) s.tables;
   Z.lcm powers.(!most) (Number.common (List.concat_map (fun w -> List.concat w.factor) s.world))
 
+(* Scores that keys may be off their places by: intervals of larger exponentials would fill the memory. *)
+let near s =
+  let size x = List.fold_left (fun sum a -> sum +. Q.to_float a ** 2.) 0. x in
+  let dot x y = List.fold_left2 (fun sum a b -> Q.add sum (Q.mul a b)) Q.zero x y in
+  List.iter (fun q -> List.iter (fun w ->
+    let far = sqrt (size q) *. Q.to_float w.ball +. sqrt (size (List.map (dot q) w.factor)) in
+    if not (Float.abs (Q.to_float s.scale) *. far <= 5000.) then Verdict.rejected "keys may be further off their places than is checked") s.world) s.queries
+
 let evidence s bound =
+  near s;
   let first = List.hd s.tables in
   let n = first.n and d = first.d in
   let spreads = Array.of_list (s.world @ [certain]) and which = entries s in
@@ -69,11 +78,10 @@ let evidence s bound =
           let here = match b.among with
             | None -> Array.init n Fun.id
             | Some them -> Array.of_list (List.filter (fun key -> key = about.target || not (List.mem key them)) (List.init n Fun.id)) in
-          let bits = 80 + fine in
-          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) bits in
+          let counts = Number.rounded (Array.map (fun key -> scores.(key)) here) fine in
           let shares = Array.make n Z.zero in
           Array.iteri (fun i key -> shares.(key) <- counts.(i)) here;
-          shares, Z.shift_left Z.one bits in
+          shares, Z.shift_left Z.one (80 + fine) in
       { part = number; about; places = scales; own; shares; total } in
     let standings = List.concat (List.mapi (fun number part -> List.map (stand number part) part.constraints) b.parts) in
     let common = List.fold_left (fun so_far x -> Z.lcm so_far x.total) Z.one standings in

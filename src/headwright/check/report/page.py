@@ -115,7 +115,8 @@ def _card(number: int, each: Checked, titles: Mapping[str, str], drawn: bool) ->
     parts = [
         f'<article id="answer-{number + 1}" class="{verdict.word}" aria-labelledby="title-{number + 1}">',
         f'<h2 id="title-{number + 1}">{html.escape(title)}</h2>',
-        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> in <code>{html.escape(answer.place)}</code></p>',
+        f'<p class="where"><code>{html.escape(answer.exercise_id)}</code> '
+        f"in <code>{html.escape(answer.place)}</code></p>",
         chosen,
         "".join(map(_asked, verdict.asked)),
         "" if verdict.asked else f'<div class="verdict">{badge(verdict.word)}{_said(verdict.reason)}</div>',
