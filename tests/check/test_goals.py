@@ -28,6 +28,7 @@ def statuses(found: Verdict) -> dict[str, str]:
         ("averaging-scaled", f"{SCALED}. $g > 1$: $c \\approx v_a$.", ["proved", "proved"]),
         ("averaging-scaled", f"{SCALED}.", ["proved", "missing"]),
         ("averaging-scaled", f"{SCALED}. Then $c \\approx v_a$.", ["proved", "refuted"]),
+        ("averaging-scaled", f"{SCALED}. $g > 1$: $c \\approx v_a$. $g < 1$: $c \\approx v_a$.", ["proved", "refuted"]),
         ("averaging-scaled", f"{SCALED}. When $\\|k_a\\|$ is large, $c \\approx v_a$.", ["proved", "undecided"]),
         ("averaging-scaled-discrete", r"$\alpha_1/\alpha_2 = e^{(c-1)t}$", ["proved", "proved"]),
         ("averaging-scaled-discrete", r"$\alpha_1/\alpha_2 = e^{-t/2}$ for $c = \frac12$", ["proved", "missing"]),

@@ -164,6 +164,14 @@ def test_a_chain_goes_on_over_displays_items_and_reasons() -> None:
     assert [plain(one.node) for one in said(text) if one.node is not None] == ["a = b <= c <= d", "x <= y"]
 
 
+def test_a_further_value_is_a_claim_of_its_own() -> None:
+    found = [one for one in said(r"$x = 1$ for $n = 2$ and $y$ for $n = 3$.") if one.role == "claim"]
+    assert [(plain(one.node), *map(plain, one.under)) for one in found if one.node is not None] == [
+        ("x = 1", "n = 2"),
+        ("x = y", "n = 3"),
+    ]
+
+
 def test_remarks_beside_steps_are_no_part_of_them() -> None:
     text = "$$a = b \\quad (\\text{since it is so}) \\quad (3)$$"
     assert [plain(one.node) for one in said(text) if one.node is not None] == ["a = b"]

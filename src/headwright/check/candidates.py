@@ -46,7 +46,7 @@ class Claimed:
     statement: Statement
     node: t.Node
     under: tuple[t.Node, ...] = ()
-    again: bool = False  # it defines a name that is defined elsewhere
+    again: bool = False  # a name in it is defined twice
 
     @property
     def said(self) -> Said:
@@ -113,7 +113,7 @@ class _Sorter:
         self.objects = {one.sentence for one in statements if one.kind != "turned" and self._defines_asked(one)}
         self.assumed: list[t.Node] = []  # 'let n = 2'
         self.instead: tuple[t.Node, ...] = ()  # a given name that was defined anew
-        self.instead_in = -1
+        self.instead_in = -1, -1  # in which paragraph, and in which sentence
 
     def finished(self) -> Contents:
         """The answer once everything was taken: what only seemed to define a name is a condition."""
@@ -199,6 +199,9 @@ class _Sorter:
             return
         object_here = any(other.statement.sentence == one.sentence for other in self.contents.asked)
         introduces = one.binder in ("with", "where") or object_here
+        if not introduces and one.binder == "for" and self._opens(_body(node)):  # 'this holds for tau = 1'
+            self._claim(replace(one, kind="worded"), node, one.under)
+            return
         body = t.unquantified(node)
         for item in t.conjuncts(body):
             if (
@@ -243,6 +246,9 @@ class _Sorter:
                 self._define(one, link, under)
             case t.Relation() as link if (tied := self._tied(one, link)) is not None:
                 self._define(one, tied, under)
+            case t.Relation((t.Name() as given, _), ("=",)) as link if one.lets and self._ties(given):
+                self.assumed.append(link)  # 'let epsilon = 1/m': some values are left out
+                self.contents.given.append(one)
             case t.Relation() as chain if one.lets and about_parameters(chain, self.exercise):
                 self.assumed.append(chain)
                 self.contents.given.append(one)
@@ -279,6 +285,9 @@ class _Sorter:
                 return t.Relation((named(name), found), ("=",), span=link.span)
         return None
 
+    def _ties(self, name: t.Name) -> bool:
+        return full_name(name) in self.exercise.parameters
+
     def _is_unknown(self, name: t.Name) -> bool:
         return full_name(name) in self.exercise.answer or not self.names.gives(name)
 
@@ -291,7 +300,8 @@ class _Sorter:
         if given is not None and parsed(given) == link.terms[1]:
             self._add(one, link, under)
             return
-        self.instead, self.instead_in = (t.Relation(link.terms[:2], ("=",), span=link.span),), one.paragraph
+        self.instead = (t.Relation(link.terms[:2], ("=",), span=link.span),)
+        self.instead_in = one.paragraph, one.sentence
         self.contents.quoted.append(one)
 
     def _bounds(self, one: Statement, chain: t.Relation) -> bool:
@@ -345,10 +355,10 @@ class _Sorter:
 
     def _add(self, one: Statement, node: t.Node, under: tuple[t.Node, ...]) -> None:
         kept = list(under)
-        if self.instead and one.paragraph == self.instead_in:
-            kept += self.instead
+        anew = bool(self.instead) and one.paragraph == self.instead_in[0]
+        kept += self.instead if anew else ()
         kept += [part for part in self.assumed if part not in kept]
-        claim = Claimed(one, node, tuple(kept))
+        claim = Claimed(one, node, tuple(kept), anew and one.sentence != self.instead_in[1])
         if self._states(node):
             self.contents.conditions.append(
                 (replace(claim, node=t.said_under(node, tuple(kept)), under=()), _rank(one))
@@ -371,7 +381,7 @@ def _rank(one: Statement) -> int:
     return NEUTRAL if one.kind == "neutral" or one.display else WORDED
 
 
-COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K", "p", "r")  # integers, as a rule: 'let n = 2 r' is about even ones
+COUNTS = ("i", "j", "k", "l", "m", "N", "M", "K")  # integers, as a rule: 'let n = 2 r' is about even ones
 
 
 def _solved(node: t.Node, own: str, value: t.Node) -> t.Node | None:

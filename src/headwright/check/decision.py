@@ -30,6 +30,8 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
+from headwright.check.scalars.assumptions import Hypothesis, checked
+from headwright.check.scalars.functions import roundings
 from headwright.check.scalars.instances import (
     MOST_LIMITS,
     allowed,
@@ -42,8 +44,6 @@ from headwright.check.scalars.instances import (
 )
 from headwright.check.scalars.numbers import Range, Symbol, shown_name
 from headwright.check.scalars.proving import needs
-from headwright.check.scalars.scalar import roundings
-from headwright.check.scalars.where import Hypothesis, checked
 from headwright.errors import InputError
 from headwright.formula import tree as t
 

@@ -353,7 +353,7 @@ def blank_part(
     for one in found:
         if instead(one):
             continue
-        link = _filling(exercise, blank, one)
+        link = _filling(exercise, blank, one, bench.answer.definitions)
         if link is not None and (blank.case is None or _covers(one, parsed(blank.case))):
             rank = NEUTRAL if one.claimed.statement.kind == "neutral" or one.claimed.statement.display else NEUTRAL - 1
             filled.append((rank, one, _says(exercise, bench, one)))
@@ -381,6 +381,9 @@ def blank_part(
     line, shown = first.claimed.statement.line, first.claimed.statement.text
     if true and not false:
         return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
+    apart = [one for _, one in false if all(one.claimed.under != other.claimed.under for _, other in true)]
+    if true and apart and blank.case is None:  # true in one case, and false in another
+        return replace(_refuted(part, apart[0]), optional=blank.optional)
     if true and false:
         if max(rank for rank, _ in true) > max(rank for rank, _ in false):
             return Asked(part, "proved", line, shown, first.reason, optional=blank.optional)
@@ -398,10 +401,11 @@ def _elsewhere(exercise: Exercise, blank: Blank, one: Finding) -> bool:
     )
 
 
-def _filling(exercise: Exercise, blank: Blank, one: Finding) -> Relation | None:
-    """The comparison with which a formula says the value of what was asked for."""
+def _filling(exercise: Exercise, blank: Blank, one: Finding, own: Mapping[str, Said] | None = None) -> Relation | None:
+    """The comparison with which a formula says the value of what was asked for, perhaps under a name of its own."""
     node = one.node if one.node is not None else one.claimed.node
     shapes = [parsed(source) for source in blank.of]
+    shapes += [named(name) for name, said in (own or {}).items() if said.node in shapes]
     for body in conjuncts(_conclusion(node)):
         body = unquantified(body)
         if not isinstance(body, Relation):

@@ -20,7 +20,6 @@ from headwright.check.answer import (
     Said,
     WrongKindError,
     about_the_given,
-    comparisons,
     full_name,
 )
 from headwright.check.candidates import Claimed
@@ -230,21 +229,33 @@ def _finding(bench: Bench, one: Claimed, said: Said, spoken: frozenset[str]) -> 
     if not against:
         reason = next((each.part.reason for each in found if each.decision.word != "proved"), "")
         return Finding(one, "open", reason, judged=tuple(found), node=said.node)
-    why = _why_not_false(bench, one, said, against, spoken)
+    narrower, maybe = _for_a_case(bench, one, said)
+    if narrower is not None and not one.again:
+        return narrower
+    why = _why_not_false(bench, one, said, against, spoken) or maybe
     if why:
         return Finding(one, "open", why, judged=tuple(found), node=said.node)
-    for part in [part for part in statement.earlier if part not in one.under][: -MOST_EARLIER - 1 : -1]:
+    first = against[0].part
+    return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
+
+
+def _for_a_case(bench: Bench, one: Claimed, said: Said) -> tuple[Finding | None, str]:
+    """What is false in general, for a condition that stands before it: true there, or perhaps meant for it."""
+    if one.statement.doubt:
+        return None, ""
+    said_for = {name.base for name in t.every_name(*one.under)}
+    other = [part for part in one.statement.earlier if said_for.isdisjoint(name.base for name in t.every_name(part))]
+    for part in other[: -MOST_EARLIER - 1 : -1]:
         node = under(bench.exercise, said.node, (part,))
         try:
             again = _tried(bench, replace(said, node=node))
         except CANNOT:
             again = []
         if proved(again) and not any(each.vacuous for each in again):
-            return Finding(one, "true", f"true for {plain(part)}", judged=tuple(again), node=node)
+            return Finding(one, "true", f"true for {plain(part)}", judged=tuple(again), node=node), ""
         if not refuted(again):
-            return Finding(one, "open", f"it is false as it stands; it may be meant for {plain(part)}", node=said.node)
-    first = against[0].part
-    return Finding(one, "false", first.reason, first.counterexample, "", tuple(found), said.node)
+            return None, f"it is false as it stands; it may be meant for {plain(part)}"
+    return None, ""
 
 
 def _rounded(one: Judged) -> bool:
@@ -322,7 +333,7 @@ def _why_not_false(bench: Bench, one: Claimed, said: Said, against: Sequence[Jud
     """Why a refuted formula is not called false: it may be meant for less."""
     statement = one.statement
     if one.again:
-        return "the name is defined elsewhere, too"
+        return "a name in it is defined twice, and which one is meant was not read"
     if statement.doubt:
         return f"it is false as it stands, and '{statement.doubt}' was not read"
     if statement.picked:
@@ -387,6 +398,3 @@ def plainly(told: Any) -> Any:
     if isinstance(told, str):
         return told.replace(r"\_own", "").replace(OWN, "")
     return {plainly(name): plainly(value) for name, value in told.items()} if isinstance(told, Mapping) else told
-
-
-__all__ = ["Bench", "Finding", "comparisons", "judge", "plainly", "prepared", "undecided"]

@@ -8,7 +8,7 @@ from headwright.check.checker import check_answer
 from headwright.check.exercise import Exercise, parsed
 from headwright.check.markdown import find_formulas, of_formulas
 from headwright.formula import FormulaError
-from headwright.formula.reading.lexer import words
+from headwright.formula.lexer import words
 from headwright.formula.tree import BigSum, Node, every_name, walk
 
 CONSTANTS = ("pi", "e", "infinity", "I", "ones")

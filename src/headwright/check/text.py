@@ -175,8 +175,9 @@ def _apart(given: Sequence[Sentence]) -> Iterator[Sentence]:
             if mark == "(" and held is None:
                 held = []
             elif mark == ")" and held is not None:
-                following = sentence.tokens[at + 1].text if at + 1 < len(sentence.tokens) else ""
-                case = following == ":" or (bool(outer) and _conditional(outer))
+                next_one = sentence.tokens[at + 1] if at + 1 < len(sentence.tokens) else Token("mark", "", 0)
+                leads = next_one.kind == "formula" and not (outer and outer[-1].kind in ("formula", "word"))
+                case = next_one.text == ":" or leads or (bool(outer) and _conditional(outer))
                 formula = bool(outer) and outer[-1].kind == "formula"
                 if _binds(held) and (formula or (case and all(map(_names_a_case, held)))):
                     outer += [Token("word", "for", held[0].line), *(held[1:] if held[0].kind == "word" else held)]
@@ -465,6 +466,7 @@ class _Heard:
         self.some: list[t.Node] | None = None  # 'there is an i with ...'
         self.one: t.Name | None = None  # 'for one i'
         self.label = ""  # words before a colon
+        self.values: set[int] = set()  # where terms stand that are values of what was said before
         self.meant = range(0)  # where the formulas stand that a condition in words is put into
 
     @property
@@ -518,7 +520,7 @@ class _Heard:
             return
         words = [one.text for one in self.tokens[:colon] if one.kind == "word"]
         stating = _LETS | _FOLLOWS | {"is", "are", "have", "has", "means", "holds"}
-        announced = len(words) < 2 or any(word.isdigit() or len(word) == 1 for word in words[1:])
+        announced = len(words) < 2 or words[0] in ("part", "step", "line", "claim", "case", "question", "head")
         if len(words) <= 5 and (kind_of(words) == "worded" or not (announced or stating & set(words))):
             self.label = " ".join(words)
 
@@ -561,21 +563,32 @@ class _Heard:
     def _formula(
         self, token: Token, at: int, bound: _Bound | None, unread: str, quoted: bool, clause: _Clause, supposes: bool
     ) -> None:
-        made = self._parsed(token, quoted)
+        subject = set(_lead(self.tokens, at)) - {"and", "so", "or", "which", "is", "hence", "thus", "then", "finally"}
+        made = self._parsed(token, quoted or bool(subject))
         if bound is not None and bound.binder in _REASONS and not any(_is_limit(one.node) for one in made):
             bound = None
         if self.some is not None and any(is_index(one.node) for one in made):
             self.some += [one.node for one in made if one.node is not None]
         elif supposes and bound is None and self.some is None and made and made[0].node is not None:
             self._suppose(made, quoted)
-        elif made and self.some is None and bound is None and at in self.meant:
+        elif made and self.some is None and bound is None and (at in self.meant or self._forces(at, clause)):
             self._conditions(made, _Bound("if"), at, quoted)
         elif made and self.some is None and (bound is not None or self._conjoined(at, made)):
             self._conditions(made, bound, at, quoted)
         elif made and self._is_case(made) and not _FOLLOWS & set(_lead(self.tokens, at)):
-            self._conditions(made, _Bound("case"), at, quoted)
+            if self._is_announced(at):
+                self._conditions(made, _Bound("case"), at, quoted)
+            else:  # 'we must survive c = 1/2': neither claimed nor a condition
+                self.reader.earlier += [one.node for one in made if one.node is not None]
         else:
             self._claims(made, at, unread, quoted, clause)
+
+    def _forces(self, at: int, clause: _Clause) -> bool:
+        """'$A$ with an integer $m$ forces $B$': A is not claimed."""
+        rest = self.tokens[at + 1 : clause.stop]
+        verb = next((n for n, one in enumerate(rest) if one.text in ("forces", "implies", "entails", "requires")), None)
+        formula = next((n for n, one in enumerate(rest) if one.kind == "formula"), None)
+        return verb is not None and formula is not None and verb < formula
 
     def _claims(self, made: Sequence[Statement], at: int, unread: str, quoted: bool, clause: _Clause) -> None:
         reader, lead = self.reader, _lead(self.tokens, at)
@@ -667,6 +680,14 @@ class _Heard:
         plain = all(_plain_condition(one.node) for one in made)
         return plain and bool(spoken) and spoken <= self.reader.given
 
+    def _is_announced(self, at: int) -> bool:
+        """Whether a case opens a sentence or a clause, or is followed by what holds in it."""
+        lead, follower = _lead(self.tokens, at), self.tokens[at + 1 : at + 2]
+        words = {"say", "let", "fix", "either", "or", "and", "set", "take", "consider", "assume", "for"}
+        opens = at == len(lead) or self.tokens[at - 1].kind == "mark"
+        holds = bool(follower) and follower[0].text in (":", "gives", "yields", "means", "we")
+        return holds or (opens and set(lead) <= words) or bool(lead and lead[-1] in words)
+
     def _conditions(self, made: Sequence[Statement], bound: _Bound | None, at: int, quoted: bool) -> None:
         """Formulas that a binding word makes conditions: of what stands before them, or of what follows."""
         reader, binder = self.reader, bound.binder if bound is not None else "and"
@@ -704,6 +725,8 @@ class _Heard:
                 self.doubt = "for some"
             self.front.append(node)
             return
+        if self._belongs_to_a_value(at):
+            return
         for place in reversed(self.after):
             said = self.found[place]
             if some and said.node is not None:
@@ -713,6 +736,12 @@ class _Heard:
             before = place - 1
             if not (is_index(node) and before in self.after and _shares_letter(self.found[before], node)):
                 break
+
+    def _belongs_to_a_value(self, at: int) -> bool:
+        """'F, that is $x$ for n = 2 and $y$ for n = 3': the conditions are those of x and y."""
+        places = [n for n in range(at - len(_lead(self.tokens, at))) if self.tokens[n].kind in ("formula", "term")]
+        last = self.tokens[places[-1]] if places and places[-1] not in self.values else None
+        return last is not None and last.kind == "term" and re.fullmatch(r"\\?[a-zA-Z]+", last.text) is None
 
     def _opens(self, at: int) -> bool:
         """Whether a condition opens a clause and something follows it: it binds that, and not what stands before."""
@@ -739,6 +768,9 @@ class _Heard:
 
     def _term(self, token: Token, at: int, bound: _Bound | None, unread: str, quoted: bool) -> None:
         """A term: 'for all $i$', 'for some $k$', 'a large $lambda$'."""
+        if bound is None and not unread and self._is_value(at):
+            self._value(token, at, quoted)
+            return
         if unread:
             self._narrow(at, unread)
             return
@@ -769,6 +801,28 @@ class _Heard:
             for name in names if bound.some or every or others else ():
                 bound_to: t.Node = t.Relation((name, OTHERS), ("!=",), span=name.span) if others else name
                 self._bind(bound_to, bound.some and not others, at, "for")
+
+    def _is_value(self, at: int) -> bool:
+        """'x = a for n = 2 and $b$ for n = 3', 'x = a, that is $b$ for n = 2'."""
+        lead, trail = _lead(self.tokens, at), _trail(self.tokens, at)
+        stop = at + 1 + len(trail)
+        condition = stop < len(self.tokens) and self.tokens[stop].kind == "formula"
+        last = self.found[self.after[-1]].node if self.after else None
+        equation = isinstance(last, t.Relation) and set(last.comparisons) <= {"=", "~"}
+        return lead in (["and"], ["i.e."]) and trail in (["for"], ["if"], ["when"]) and condition and equation
+
+    def _value(self, token: Token, at: int, quoted: bool) -> None:
+        """A further value of what the claim before is about."""
+        said = self.found[self.after[-1]]
+        nodes = [node for node in self.reader.parsed(token.text) if isinstance(node, t.Node)]
+        if len(nodes) != 1 or not isinstance(said.node, t.Relation):
+            return
+        node = t.Relation((said.node.terms[0], nodes[0]), ("=",), span=nodes[0].span)
+        kind: Kind = "turned" if quoted else said.kind
+        under = (*self.reader.supposed, *self.reader.fixed, *self.reader.case)
+        self.after.append(len(self.found))
+        self.values.add(at)
+        self.found.append(replace(said, text=token.text, line=token.line, node=node, kind=kind, under=under))
 
     def _size(self, at: int, lead: Sequence[str]) -> str:
         """'large' or 'small', where words beside a formula say so."""

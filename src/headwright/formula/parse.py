@@ -14,12 +14,12 @@ from itertools import pairwise
 from typing import Final
 
 from headwright.formula import tree as t
+from headwright.formula.dots import chains_written_out
 from headwright.formula.errors import LARGEST, LONGEST, TALLEST, FormulaError
-from headwright.formula.reading.dots import chains_written_out
-from headwright.formula.reading.lexer import arranged, words
-from headwright.formula.reading.parser import Parser
-from headwright.formula.reading.spellings import MATRICES
-from headwright.formula.reading.statements import Interval
+from headwright.formula.lexer import arranged, words
+from headwright.formula.parser import Parser
+from headwright.formula.spellings import MATRICES
+from headwright.formula.statements import Interval
 
 DEEPEST: Final = 10  # definitions that use one another
 _START = re.compile(

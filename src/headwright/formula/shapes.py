@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import takewhile
 
 from headwright.formula import tree as t
+from headwright.formula.dots import written_out
 from headwright.formula.errors import FormulaError, ShapeError
-from headwright.formula.reading.dots import written_out
 from headwright.formula.show import plain
 
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from headwright.formula import tree as t
-from headwright.formula.reading.parser import candidates
-from headwright.formula.reading.spellings import FUNCTIONS, GREEK
+from headwright.formula.parser import candidates
+from headwright.formula.spellings import FUNCTIONS, GREEK
 
 _SPECIAL: Final = {"infinity": r"\infty", "ones": r"\mathbf{1}", "ell": r"\ell"}
 

@@ -12,8 +12,7 @@ from headwright.check.exercise import Exercise, load_exercises
 from headwright.check.judging import Court, Judged, Part, Role, claims
 from headwright.check.replay import looked_at_twice
 from headwright.check.scalars.numbers import at_most_work
-from headwright.check.settings.keys.advice import advice
-from headwright.check.settings.keys.court import KeysCourt
+from headwright.check.settings.keys.court import KeysCourt, advice
 from headwright.check.settings.keys.indices import spelt
 from headwright.check.settings.keys.scene import UndeterminedError, opening
 from headwright.formula import FormulaError, parse

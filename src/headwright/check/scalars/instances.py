@@ -9,10 +9,10 @@ from itertools import islice, product
 
 from flint import arb
 
-from headwright.check.scalars.large import eventually, holds_far_out, limit, never
+from headwright.check.scalars.assumptions import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
+from headwright.check.scalars.forms import Number, Scalar, parameter
+from headwright.check.scalars.limits import eventually, holds_far_out, limit, never
 from headwright.check.scalars.numbers import POSITIVE, Range, Symbol
-from headwright.check.scalars.scalar import Number, Scalar, parameter
-from headwright.check.scalars.where import ANYTHING, OPPOSITE, SIGNS, Comparison, Where, checked, plain_numbers
 from headwright.errors import InputError
 
 MOST_INTEGERS = 60  # choices of all integers together

@@ -19,7 +19,7 @@ from headwright.errors import HeadwrightError, InputError
 from headwright.formula.evaluate import precision
 
 if TYPE_CHECKING:
-    from headwright.check.scalars.scalar import Scalar
+    from headwright.check.scalars.forms import Scalar
 
 
 TERMS = 2_000  # of a sum

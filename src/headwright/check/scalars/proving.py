@@ -6,37 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
-from headwright.check.scalars.scalar import (
-    ONE,
-    Exp,
-    Function,
-    Monomial,
-    Number,
-    Parameter,
-    Scalar,
-    Terms,
-    Thing,
-    content,
-    exp,
-    factored,
-    folded,
-    interval,
-    interval_of_atom,
-    interval_of_terms,
-    ln,
-    monomial_of,
-    number,
-    of_atom,
-    parameter,
-    power,
-    rebuilt,
-    shared_powers,
-    terms_product,
-)
-from headwright.check.scalars.solver import cannot_fail
-from headwright.check.scalars.text import reads_negative
-from headwright.check.scalars.where import (
+from headwright.check.scalars.assumptions import (
     ANYTHING,
     MIRRORED,
     OPPOSITE,
@@ -47,6 +17,33 @@ from headwright.check.scalars.where import (
     checked,
     plain_numbers,
 )
+from headwright.check.scalars.forms import (
+    ONE,
+    Exp,
+    Function,
+    Monomial,
+    Number,
+    Parameter,
+    Scalar,
+    Terms,
+    Thing,
+    content,
+    folded,
+    interval,
+    interval_of_atom,
+    interval_of_terms,
+    monomial_of,
+    number,
+    of_atom,
+    parameter,
+    rebuilt,
+    shared_powers,
+    terms_product,
+)
+from headwright.check.scalars.functions import exp, factored, ln, power
+from headwright.check.scalars.numbers import POSITIVE, Symbol, TooBig
+from headwright.check.scalars.solver import cannot_fail
+from headwright.check.scalars.text import reads_negative
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from headwright.check.scalars.numbers import above, ball_of, below
-from headwright.check.scalars.scalar import (
+from headwright.check.scalars.assumptions import OPPOSITE, Comparison, Hypothesis
+from headwright.check.scalars.forms import (
     Atom,
     Exp,
     Function,
@@ -35,7 +35,7 @@ from headwright.check.scalars.scalar import (
     rebuilt,
     term,
 )
-from headwright.check.scalars.where import OPPOSITE, Comparison, Hypothesis
+from headwright.check.scalars.numbers import above, ball_of, below
 from headwright.errors import InputError
 from headwright.formula.evaluate import precision
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headwright.check.scalars.numbers import shown_name
-from headwright.check.scalars.scalar import (
+from headwright.check.scalars.forms import (
     ONE,
     UNIT,
     Atom,
@@ -26,10 +25,11 @@ from headwright.check.scalars.scalar import (
     interval_of_terms,
     monomial_of,
     number,
-    power,
     shared_powers,
     terms_product,
 )
+from headwright.check.scalars.functions import power
+from headwright.check.scalars.numbers import shown_name
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a piece of text holds together
 

@@ -21,9 +21,9 @@ from headwright.check.decision import Decision
 from headwright.check.exercise import Exercise, Integers, parsed
 from headwright.check.judging import Claim, Judged, at, judged
 from headwright.check.scalars import Range, Scalar, absolute, cos, exp, ln, number, parameter, pi, sin, sqrt
+from headwright.check.scalars.forms import ONE as UNDER
+from headwright.check.scalars.forms import Atom, Function, interval, of_atom
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.scalar import ONE as UNDER
-from headwright.check.scalars.scalar import Atom, Function, interval, of_atom
 from headwright.check.scalars.solver import NotWhole, Whole
 from headwright.check.verdict import Verdict
 from headwright.formula import tree as t

@@ -9,31 +9,109 @@ key, with a slack that is at least 0, or as large as one likes where the answer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from headwright.check.answer import MisfitError, Said, comparisons, full_name
 from headwright.check.decision import Decision, decide
 from headwright.check.judging import at
-from headwright.check.scalars import POSITIVE, Scalar, Where, exp, number, prove
+from headwright.check.scalars import POSITIVE, Range, Scalar, Where, exp, ln, number, parameter, prove
+from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, checked
+from headwright.check.scalars.forms import Parameter
 from headwright.check.scalars.instances import allowed, choices
-from headwright.check.scalars.proving import isolated, needs
-from headwright.check.scalars.where import MIRRORED, OPPOSITE, checked
-from headwright.check.settings.keys.deciding import Decider
+from headwright.check.scalars.numbers import Symbol
+from headwright.check.scalars.proving import isolated, linear, needs
 from headwright.check.settings.keys.indices import DEEPEST, about_indices, apart, is_every_key, renamed
 from headwright.check.settings.keys.meaning import Reader
 from headwright.check.settings.keys.scene import (
     MEMBER,
     ONE,
+    ZERO,
     Hypothesis,
     Scene,
     UndeterminedError,
     is_place,
+    score_name,
 )
 from headwright.formula import tree as t
-from headwright.formula.reading.statements import for_every
 from headwright.formula.show import plain
+from headwright.formula.statements import for_every
+
+if TYPE_CHECKING:
+    from headwright.check.settings.keys.deciding import Decider
+
+BENT = Symbol("exponential", shown="e^(k_i^T q)")
+MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
+
+
+def own_name(kind: str, of: str, scene: Scene) -> Symbol:
+    """A name that the scene does not use yet: each condition has one of its own."""
+    name = Symbol(kind, of, "the difference")
+    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
+        of += "'"
+        name = Symbol(kind, of, "the difference")
+    return name
+
+
+def solved_for(gap: Scalar, name: str) -> Scalar | None:
+    """The gap set to 0 and solved for a score that enters it as itself."""
+    found = linear(gap, name)
+    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
+
+    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
+    known: Mapping[str, Scalar] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
+
+    def told(self, decider: Decider) -> Decider:
+        """The decider under it."""
+        if self.hypothesis is not None:
+            return replace(decider, solved=(*decider.solved, self.hypothesis))
+        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
+        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
+
+
+def check_common(reader: Reader, relation: t.Relation) -> None:
+    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
+    left, right = (reader.scalar(term) for term in relation.terms)
+    gap, name = left - right, score_name(MEMBER)
+    turned = gap.put({name: ln(parameter(BENT, POSITIVE))})
+    if linear(gap, name) is None and linear(turned, BENT) is None:
+        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
+
+
+def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
+    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
+
+    'Much larger' is read of the difference of scores, and of the ratio of exponentials.
+    """
+    if sign in ("<", "<=", "<<"):
+        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
+    own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
+    much, where = sign == ">>", Where({**own, **scene.ranges})
+    name = own_name(MARGIN if much else SLACK, of, scene)
+    known = Range(0, lower_open=sign != ">=")
+    slack = ZERO if sign == "=" else parameter(name, known)
+    ranges = None if much or sign == "=" else (name, known)
+    positive = all(prove(side, ">", 0, where) for side in (left, right))
+    found = solved_for(left - right - slack, score)
+    if found is None and much and positive:
+        left, right = ln(left), ln(right)
+        found = solved_for(left - right - slack, score)
+    if found is not None:
+        return Assumed(ranges, {score: found})
+    for one, other in () if much else ((left, right), (exp(left), exp(right))):
+        bound = isolated(one - other, checked(sign), score, where)
+        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
+            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
+    gap = left - right
+    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO))
 
 
 @dataclass(frozen=True)
@@ -59,6 +137,7 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
     """The decider under what the answer says of its own names, and what is doubtful about that."""
     doubts: list[Doubt] = []
     bounds: list[tuple[Bound, Said]] = []
+    before: dict[str, set[str]] = {}
     for said in conditions:
         link = said.node
         if not isinstance(link, t.Relation) or is_place(link, decider.scene):
@@ -68,7 +147,9 @@ def stated(decider: Decider, conditions: Sequence[Said]) -> tuple[Decider, list[
             if after.hypotheses == decider.hypotheses:  # it says that a name is large, or small
                 decider = after
                 continue
-            bound = _bound(after.scene, link)
+            bound = _bound(after.scene, link, before)
+            if bound is None:
+                continue
             given, doubt = _defined(after, bound)
         except UndeterminedError as error:
             raise MisfitError(str(error), link) from error
@@ -97,16 +178,27 @@ def _own(value: Scalar, scene: Scene) -> set[str]:
     return set(value.names()) - set(scene.ranges)
 
 
-def _bound(scene: Scene, link: t.Relation) -> Bound:
-    """The link as a bound on one name by names that come before it, so that one can be chosen after the other."""
+def _bound(scene: Scene, link: t.Relation, before: dict[str, set[str]]) -> Bound | None:
+    """The link as a bound on one name by names that are chosen before it; None where it is true of what is given.
+
+    `before` has the names on which the choice of each depends, so far.
+    """
     (left, right), (sign,) = link.terms, link.comparisons
     reader = Reader(scene, {})
     gap = reader.scalar(left) - reader.scalar(right)
     own = sorted(_own(gap, scene), reverse=True)
+    where = Where({**scene.ranges, **{x: scene.range_of(x) for x in own}})
+    if not own and prove(gap, sign, ZERO, where) is not None:
+        return None
     alone = [full_name(term) for term in link.terms if isinstance(term, t.Name) and full_name(term) in own]
     for name in (*alone, *own):
-        found = isolated(gap, checked(sign), name, Where({**scene.ranges, **{x: scene.range_of(x) for x in own}}))
-        if found is not None and all(other < name for other in _own(found[1], scene)):
+        found = isolated(gap, checked(sign), name, where)
+        needed = set() if found is None else _own(found[1], scene)
+        earlier = set(needed)
+        while more := set().union(*(before.get(other, set()) for other in earlier)) - earlier:
+            earlier |= more
+        if found is not None and name not in earlier:
+            before[name] = before.get(name, set()) | needed
             return Bound(name, *found, link)
     raise MisfitError("this condition ties names to one another in a way that is not understood", link)
 
@@ -169,12 +261,9 @@ def _against(decider: Decider, bound: Bound, others: Sequence[Bound]) -> list[De
 MOST_TRIED = 200
 
 
-def assuming(
-    decider: Decider, claims: tuple[Said, ...]
-) -> tuple[Decider, tuple[Said, ...], tuple[str, ...], list[Doubt]]:
-    """The decider under the conditions among the claims, the other claims, how conditions were read, and what fails."""
+def assuming(decider: Decider, claims: tuple[Said, ...]) -> tuple[Decider, tuple[Said, ...], list[Doubt]]:
+    """The decider under the conditions among the claims, the other claims, and what fails."""
     left: list[Said] = []
-    readings: list[str] = []
     doubts: list[Doubt] = []
     claims = _with_the_exercises_letters(claims, decider)
     written = [replace(said, node=in_scores(said.node, decider.scene)) for said in claims]
@@ -194,14 +283,12 @@ def assuming(
                 reason = f"it says nothing of k_{left_out[0]}, whose score may be the largest of all"
                 doubts.append(Doubt(relation, Decision("refuted", reason), said))
                 continue
-            read = len(decider.read)
             decider = decider.assume(relation)
-            readings += [f"{plain(relation)} is read as: {how}" for how in decider.read[read:]]
     for said in written:
         doubts += [Doubt(one, Decision("undecided", OF_ITSELF), said) for one in _of_the_named_key(said, decider)]
     if not _can_be_met(decider):
         raise MisfitError("no scores were found that meet this condition", t.Name("q"))
-    return decider, tuple(left), tuple(dict.fromkeys(readings)), doubts
+    return decider, tuple(left), doubts
 
 
 def in_scores(node: t.Node, scene: Scene) -> t.Node:

@@ -9,7 +9,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import islice
@@ -33,11 +33,12 @@ from headwright.check.scalars import (
     parameter,
     prove,
 )
+from headwright.check.scalars.assumptions import MIRRORED, checked
+from headwright.check.scalars.forms import Function, of_atom
+from headwright.check.scalars.functions import roundings
 from headwright.check.scalars.instances import allowed, choices, put_in, reach_large
 from headwright.check.scalars.numbers import Symbol
-from headwright.check.scalars.proving import isolated, linear, needs
-from headwright.check.scalars.scalar import Function, Parameter, of_atom, roundings
-from headwright.check.scalars.where import MIRRORED, checked
+from headwright.check.scalars.proving import linear
 from headwright.check.settings.keys.chance import (
     STEP,
     TIED,
@@ -50,6 +51,7 @@ from headwright.check.settings.keys.chance import (
     stepping,
     with_any_keys,
 )
+from headwright.check.settings.keys.conditions import BENT, SLACK, check_common, given_as
 from headwright.check.settings.keys.indices import (
     Meant,
     Order,
@@ -119,7 +121,6 @@ def _cut(known: Range, sign: str, value: Fraction) -> Range:
 ORDER = "what else goes where, and whether before or after, is not said"
 CLOSEST, FARTHEST = Fraction(1, 2), Fraction(-1)
 NAME, SCORE = closeness_name(REST), score_name(REST)
-BENT = Symbol("exponential", shown="e^(k_i^T q)")
 
 
 def bent(scene: Scene) -> tuple[Scene, tuple[Hypothesis, ...]] | None:
@@ -190,22 +191,6 @@ def _coordinate(space: str, name: str) -> str:
 
 
 LARGER = "the condition says nothing of the other scores: they may be larger still"
-MARGIN, SLACK = "margin", "slack"  # by how much a condition on scores is met: as much as one likes, or at all
-
-
-def own_name(kind: str, of: str, scene: Scene) -> Symbol:
-    """A name that the scene does not use yet: each condition has one of its own."""
-    name = Symbol(kind, of, "the difference")
-    while name in scene.ranges or any(name in value.names() for value in scene.fixed.values()):
-        of += "'"
-        name = Symbol(kind, of, "the difference")
-    return name
-
-
-def solved_for(gap: Scalar, name: str) -> Scalar | None:
-    """The gap set to 0 and solved for a score that enters it as itself."""
-    found = linear(gap, name)
-    return -found[1] / found[0] if found is not None and found[0] in (number(1), number(-1)) else None
 
 
 def _elsewhere(found: Decision) -> Decision:
@@ -217,65 +202,6 @@ def _elsewhere(found: Decision) -> Decision:
 def _is_open(name: str) -> bool:
     """Whether a name stands for what conditions on scores leave open."""
     return isinstance(name, Symbol) and name.kind in ("score", SLACK)
-
-
-@dataclass(frozen=True)
-class Assumed:
-    """A condition on scores, solved for one of them with a slack, or as a hypothesis."""
-
-    slack: tuple[str, Range] | None = None  # of which any value will do; None where it is large, or there is none
-    known: Mapping[str, Scalar] = field(default_factory=dict)
-    hypothesis: Hypothesis | None = None
-    reading: str = ""
-
-    def told(self, decider: Decider) -> Decider:
-        """The decider under it."""
-        if self.reading:
-            decider = replace(decider, read=(*decider.read, self.reading))
-        if self.hypothesis is not None:
-            return replace(decider, solved=(*decider.solved, self.hypothesis))
-        ranges = decider.scene.ranges if self.slack is None else {**decider.scene.ranges, self.slack[0]: self.slack[1]}
-        return replace(decider, scene=replace(decider.scene, ranges=ranges).knowing(**self.known))
-
-
-def _check_common(reader: Reader, relation: t.Relation) -> None:
-    """What holds for all other scores holds for their common score, if it bounds them from one side only."""
-    left, right = (reader.scalar(term) for term in relation.terms)
-    gap, name = left - right, score_name(MEMBER)
-    turned = gap.put({name: ln(parameter(BENT, POSITIVE))})
-    if linear(gap, name) is None and linear(turned, BENT) is None:
-        raise MisfitError("a condition that bounds the other scores from one side was expected", relation)
-
-
-DIFFERENCE, RATIO = "the difference is as large as one likes", "the ratio is as large as one likes"
-
-
-def given_as(left: Scalar, sign: str, right: Scalar, score: str, of: str, scene: Scene) -> Assumed:
-    """left (sign) right as what it says of a score: it is solved for that, or kept as a hypothesis.
-
-    'Much larger' is read of the difference of scores, and of the ratio of exponentials.
-    """
-    if sign in ("<", "<=", "<<"):
-        left, right, sign = right, left, {"<": ">", "<=": ">=", "<<": ">>"}[sign]
-    own = {atom.name: atom.range for atom in (*left.atoms(), *right.atoms()) if isinstance(atom, Parameter)}
-    much, reading, where = sign == ">>", DIFFERENCE if sign == ">>" else "", Where({**own, **scene.ranges})
-    name = own_name(MARGIN if much else SLACK, of, scene)
-    known = Range(0, lower_open=sign != ">=")
-    slack = ZERO if sign == "=" else parameter(name, known)
-    ranges = None if much or sign == "=" else (name, known)
-    positive = all(prove(side, ">", 0, where) for side in (left, right))
-    found = solved_for(left - right - slack, score)
-    if found is None and much and positive:
-        left, right, reading = ln(left), ln(right), RATIO
-        found = solved_for(left - right - slack, score)
-    if found is not None:
-        return Assumed(ranges, {score: found}, reading=reading)
-    for one, other in () if much else ((left, right), (exp(left), exp(right))):
-        bound = isolated(one - other, checked(sign), score, where)
-        if bound is not None and all(prove(need, kind, 0, where) for need, kind in needs(bound[1])):
-            return Assumed(ranges, {score: bound[1] - slack if "<" in bound[0] else bound[1] + slack})
-    gap = left - right
-    return Assumed(hypothesis=(gap, "=", slack) if much else (gap, sign, ZERO), reading=reading)
 
 
 @dataclass(frozen=True)
@@ -307,7 +233,6 @@ class Decider:
     vanishing: frozenset[str] = frozenset()  # names that are said to go to 0
     sent: frozenset[str] = frozenset()  # the names in which a claim states a limit: then no tolerance goes to 0 unsaid
     spoken: frozenset[str] = frozenset()  # the indices in a claim: a condition on k_i is on that key then
-    read: tuple[str, ...] = ()  # how 'much larger' was read
     moving: Literal["sent", "told", "free"] = "free"  # what else moves then: nothing, what is said to, all free names
 
     def under(self, *conditions: t.Node) -> Decider:
@@ -373,7 +298,7 @@ class Decider:
         if not (left - right).names() - set(self.scene.exercise.parameters):
             raise MisfitError("this says nothing of the scores", relation)
         if others:
-            _check_common(Reader(replace(self.scene, fixed={}), reader.bound), relation)
+            check_common(Reader(replace(self.scene, fixed={}), reader.bound), relation)
         here = replace(self, assumed=(*self.assumed, relation))
         return given_as(left, sign, right, score_name(self.scene.classes.named[0]), "", self.scene).told(here)
 

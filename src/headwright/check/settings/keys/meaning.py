@@ -8,7 +8,7 @@ from functools import reduce
 
 from headwright.check.answer import MisfitError, MissingError, WrongKindError, full_name, label, named
 from headwright.check.scalars import Scalar, absolute, exp, number, parameter, pi, sqrt
-from headwright.check.scalars.scalar import FUNCTIONS
+from headwright.check.scalars.functions import FUNCTIONS
 from headwright.check.settings.keys.scene import (
     FIRST,
     MEMBER,

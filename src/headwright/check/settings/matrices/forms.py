@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from headwright.check.scalars import POSITIVE, REAL, Range, Scalar, Thing, Where, number, parameter, prove
-from headwright.check.scalars.scalar import content, of_atom, power
+from headwright.check.scalars.forms import content, of_atom
+from headwright.check.scalars.functions import power
 from headwright.check.settings.matrices.known import Known, NoForm
 from headwright.formula import tree as t
 from headwright.formula.evaluate import Budget

@@ -13,8 +13,8 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from headwright.check.scalars import Scalar, Thing, absolute, cos, exp, ln, number, pi, sin, sqrt
-from headwright.check.scalars.scalar import ONE as UNDER
-from headwright.check.scalars.scalar import Monomial, Terms, rebuilt
+from headwright.check.scalars.forms import ONE as UNDER
+from headwright.check.scalars.forms import Monomial, Terms, rebuilt
 from headwright.check.settings.matrices.forms import (
     NONNEGATIVE,
     ONE,

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from headwright.check.scalars.numbers import Range
-from headwright.check.scalars.proving import SOLVER, Cleared, needs, prove, without_known_factors
-from headwright.check.scalars.scalar import (
+from headwright.check.scalars.assumptions import MIRRORED, OPPOSITE, Comparison, Hypothesis, Where, checked
+from headwright.check.scalars.forms import (
     ONE,
     Atom,
     Exp,
@@ -24,18 +23,16 @@ from headwright.check.scalars.scalar import (
     Parameter,
     Scalar,
     Terms,
-    exp,
     interval_of_monomial,
-    ln,
     monomial_of,
     number,
     parts_of,
-    power,
     rebuilt,
-    sqrt,
     times,
 )
-from headwright.check.scalars.where import MIRRORED, OPPOSITE, Comparison, Hypothesis, Where, checked
+from headwright.check.scalars.functions import exp, ln, power, sqrt
+from headwright.check.scalars.numbers import Range
+from headwright.check.scalars.proving import SOLVER, Cleared, needs, prove, without_known_factors
 from headwright.errors import InputError
 
 Shape = tuple[Fraction, Fraction, Fraction]  # exponents of x, ln x, ln ln x

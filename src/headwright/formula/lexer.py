@@ -15,10 +15,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Final, NoReturn
 
+from headwright.formula import spellings
 from headwright.formula import tree as t
 from headwright.formula.errors import DEEPEST, LARGEST_EXPONENT, MOST_DIGITS, FormulaError
-from headwright.formula.reading import spellings
-from headwright.formula.reading.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES, UNREAD
+from headwright.formula.spellings import ACCENTS, COMMANDS, FUNCTIONS, NAMES, UNREAD
 
 _NAMED = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _LETTERS = re.compile(r"[A-Za-z]+")

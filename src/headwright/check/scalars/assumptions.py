@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
+from headwright.check.scalars.forms import Number, Parameter, Scalar, parameter, scalar
 from headwright.check.scalars.numbers import REAL, Range
-from headwright.check.scalars.scalar import Number, Parameter, Scalar, parameter, scalar
 from headwright.errors import InputError
 
 Comparison = Literal["=", "!=", "<", ">", "<=", ">="]
