@@ -36,6 +36,8 @@ let evidence s bound =
   let g = Number.common (List.concat_map (fun w -> [w.low; w.high; w.ball]) s.world) in
   let f = Number.common (List.concat s.queries) in
   let fine = Number.binary_digits (List.map snd s.wish) in
+  let most what digits limit = if digits > limit then Verdict.rejected "%s more digits than is checked" what in
+  most "least weights have" fine 2000;
   let made r moves the_bound = { Checked.Keys.digits = Z.of_int (120 + fine); e; g; f; r; moves; the_bound } in
   match bound with
   | None -> made Z.one [] Checked.Keys.Nothing
@@ -64,7 +66,7 @@ let evidence s bound =
       let own = scale about.target (Z.sign places.(about.target) > 0) true in
       let shares, total = match about.distribution with
         | Some table ->
-          let common = Number.common (List.map snd table) in
+          let common = List.fold_left (fun so_far (_, x) -> let all = Z.lcm so_far (Q.den x) in most "shares have" (Z.numbits all) 50_000; all) Z.one table in
           let shares = Array.make n Z.zero in
           List.iter (fun (key, x) -> shares.(key) <- Number.over common x) table;
           let total = Array.fold_left Z.add Z.zero shares in
@@ -84,7 +86,7 @@ let evidence s bound =
           shares, Z.shift_left Z.one (80 + fine) in
       { part = number; about; places = scales; own; shares; total } in
     let standings = List.concat (List.mapi (fun number part -> List.map (stand number part) part.constraints) b.parts) in
-    let common = List.fold_left (fun so_far x -> Z.lcm so_far x.total) Z.one standings in
+    let common = List.fold_left (fun so_far x -> let all = Z.lcm so_far x.total in most "shares have" (Z.numbits all) 50_000; all) Z.one standings in
     let standings = List.map (fun x ->
       let times = Z.divexact common x.total in
       { x with shares = (if Z.equal times Z.one then x.shares else Array.map (Z.mul times) x.shares); total = common }) standings in

@@ -68,6 +68,7 @@ let scene_of s =
   let bias = List.map (fun table -> List.map (vector longest "a bias") (listed ~least:longest "a bias" table)) (listed "bias" (s "bias")) in
   let mask = mask_of longest (s "mask") in
   let rules = List.map (rule_of sequences mask) (listed "rules" (s "rules")) in
+  need (binary_digits (List.concat_map (fun r -> List.map snd (r.attend @ r.at_most)) rules) <= 2000) "weights have more digits than is checked";
   need (bias = [] || List.for_all (fun r -> match r.head with Some h -> h < List.length bias | None -> true) rules)
     "a rule is of a head without biases of places, and others have them";
   let w = named "the world" ["ball"; "scale"] (s "world") in

@@ -105,6 +105,18 @@ def test_a_query_that_is_halved_is_not_accepted() -> None:
 
 
 @needs_program
+@pytest.mark.parametrize("folder", ["accept/copy", "head-accept/alibi"])
+def test_weights_of_very_many_digits_are_rejected_at_once(folder: str) -> None:
+    document = json.loads((CORPUS / f"{folder}.json").read_text())
+    fine = f"0x{'f' * 19_999}e/0x{'f' * 20_000}"
+    said = document["statement"]
+    for wish in [said["wish"]] if "wish" in said else [rule["attend"] for rule in said["rules"]]:
+        wish.update(dict.fromkeys(wish, fine))
+    found = proved.verify(json.dumps(document), seconds=20)
+    assert (found.word, "digits" in found.words) == ("rejected", True)
+
+
+@needs_program
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -217,10 +217,10 @@ def _spread(given: Json, n: int, d: int) -> Spread:
     (low, high), ball = vector(w["scale"], 2, "a scale"), rational(w["ball"])
     stretch, columns = rational(w["stretch"]), listed(w["factor"], "a factor")
     factor = tuple(vector(column, d, "a column of a factor") for column in columns)
+    common_denominator(x for column in factor for x in column)
     if type(random) is not bool or low > high or ball < 0 or stretch < 0:
         raise Malformed("an entry of the world is not a scale from low to high, and sizes from 0")
-    fits = random or not (stretch or (ball and factor))
-    _need(fits, "an entry that is not random has a stretch, or both a ball and a factor")
+    _need(random or not (stretch or (ball and factor)), "a stretch, or two sizes, of certain keys")
     return Spread(None if every else frozenset(keys), low, high, ball, stretch, factor, random)
 
 
@@ -309,7 +309,8 @@ def table(given: Json, n: int, what: str) -> dict[int, Fraction]:
     for name in given:
         fits = re.fullmatch("0|[1-9][0-9]{0,14}", name) is not None and int(name) < n
         _need(fits, f"{what}: {name[:40]!r} is not an index from 0 to {n - 1}")
-    return {int(name): rational(number) for name, number in given.items()}
+    numbers = vector(list(given.values()), len(given), what)
+    return dict(zip(map(int, given), numbers, strict=True))
 
 
 def whole(given: Json, least: int, most: int, what: str) -> int:
