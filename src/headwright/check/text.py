@@ -156,6 +156,8 @@ def _as_one(tokens: Sequence[Token]) -> list[Token]:
     while at < len(tokens):
         texts = tuple(one.text if one.kind == "word" else "" for one in tokens[at : at + 4])
         length = next((n for n in (4, 3, 2) if texts[:n] in _AS_ONE), 0)
+        if length and texts[:2] == ("that", "is") and at and tokens[at - 1].kind != "mark":
+            length = 0  # 'a number that is large'
         found.append(replace(tokens[at], text=_AS_ONE[texts[:length]]) if length else tokens[at])
         at += length or 1
     return found
