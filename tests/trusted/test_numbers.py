@@ -57,9 +57,15 @@ def test_exp_of_0_is_exact(bits: int) -> None:
 
 
 def test_exp_of_very_little_is_0_or_a_few_units() -> None:
-    for x in (-200, -7000, -(10**6), -(10**3000)):
+    for x in (-70, -80, -101, -200, -7000, -(10**6), -(10**3000)):
         low, high = exp_between(x, 1, 100)
         assert 0 == low < high <= 3
+
+
+def test_exp_up_to_what_is_checked_is_bounded() -> None:
+    low, high = exp_between(LARGEST_EXPONENT, 1, 0)
+    with mpmath.workdps(2300):
+        assert low < mpmath.exp(LARGEST_EXPONENT) < high
 
 
 def test_exp_beyond_what_is_checked_rejects() -> None:
@@ -85,6 +91,15 @@ def test_ln_of_one_is_exact_and_near_it_is_bounded() -> None:
     assert 0 < ln_below(1 + Fraction(1, 10**90)) < Fraction(1, 10**90)
 
 
+def test_ln_near_one_is_bounded_from_below_and_good_to_all_its_digits() -> None:
+    """Quotients that do not end would be rounded up as often as down."""
+    far = [Fraction(k + 1, k) for k in range(2, 300)] + [Fraction(k, k + 1) for k in range(2, 300)]
+    for x in (*far, 1 - Fraction(1, 10**90), 1 + Fraction(1, 10**90), 1 + Fraction(1, 7 * 10**90)):
+        with mpmath.workdps(200):
+            truth = mpmath.log(_mp(x))
+            assert truth - abs(truth) * mpmath.mpf(10) ** -33 < _mp(ln_below(x)) < truth
+
+
 def test_ln_of_numbers_beyond_all_floats_is_bounded() -> None:
     for x in (Fraction(10**20_000), Fraction(1, 10**20_000)):
         with mpmath.workdps(60):
@@ -105,6 +120,16 @@ def test_square_root_of_a_square_is_exact() -> None:
     assert sqrt_between(Fraction(49, 64)) == (Fraction(7, 8), Fraction(7, 8))
     low, high = sqrt_between(Fraction(49, 64) + Fraction(1, 10**300))  # so near that only the remainder tells
     assert low == Fraction(7, 8) < high
+
+
+def test_square_root_with_the_least_remainder_is_rounded_up() -> None:
+    """x = (s^2 + 1/7) / 4^128, where s is a root of -1/7 modulo 4^128."""
+    s = 1
+    for k in range(3, 256):
+        s += (7 * s * s + 1 >> k & 1) << (k - 1)
+    assert (7 * s * s + 1) % 4**128 == 0
+    low, high = sqrt_between(Fraction((7 * s * s + 1) >> 256, 7))
+    assert low == Fraction(s, 2**128) < high
 
 
 @given(st.fractions(min_value=0, max_value=9))

@@ -17,7 +17,7 @@ from headwright.design import design, wish
 from headwright.trusted.certificate import document, rational, read
 from headwright.trusted.keys import Malformed
 from headwright.trusted.verify import verify
-from headwright.trusted.words import in_words, told
+from headwright.trusted.words import in_words, shown, told
 from tests.trusted.making import CORPUS, accepted, bound, certificate, named, of, part, spread, words
 
 ACCEPTED = sorted((CORPUS / "accept").glob("*.json"))
@@ -194,6 +194,32 @@ def test_long_lists_are_told_by_their_digests() -> None:
     assert "the queries of lengths " + "4.47214, " * 12 + "... (sha256 " in said
 
 
+def test_lists_are_told_one_by_one_up_to_twelve() -> None:
+    keys = list(range(12))
+    made = certificate(np.eye(13), dict.fromkeys(keys, "1/100"), *[np.ones(13)] * 12, world=[spread(keys, ball="0.1")])
+    said = words(made)
+    assert f"where each of keys {', '.join(map(str, keys))} is within 0.1 of its place" in said
+    assert f"the queries of lengths {', '.join(['3.60556'] * 12)} (sha256 " in said
+    many = certificate(np.eye(14), dict.fromkeys(range(13), "1/100"), np.ones(14))
+    digest = hashlib.sha256(repr(list(range(13))).encode()).hexdigest()[:16]
+    assert f"gives each of 13 keys (sha256 {digest}...) a weight" in words(many)
+
+
+def test_two_are_told_as_several() -> None:
+    made = certificate(np.eye(2), {0: "0.1"}, np.zeros(2), np.ones(2))
+    assert words(made).startswith("For these 2 keys in R^2 (")
+    assert "the queries of lengths 0, 1.41422 (sha256 " in words(made)
+    assert "; no 2 queries all shorter than " in words(accepted("heads"))
+    assert " do. Statement sha256 " in words(accepted("heads"))
+
+
+@pytest.mark.parametrize(
+    ("x", "said"), [("2/3", "0.666666"), ("-2/3", "-0.666667"), ("1/8", "0.125"), ("1e9", "1.00000e+9")]
+)
+def test_numbers_in_reasons_are_rounded_down(x: str, said: str) -> None:
+    assert shown(rational(x)) == said
+
+
 def test_the_digest_of_queries_is_that_of_their_floats() -> None:
     queries = [np.array([0.5, -1.0]), np.array([0.25, 3.0])]
     made = certificate(np.eye(2), {0: "0.01"}, *queries)
@@ -214,7 +240,9 @@ def test_the_digest_of_a_statement_is_that_of_its_json_without_rows() -> None:
     [
         ("0", "0"), ("1/8", "0.125"), ("-2", "-2"), ("100/101", "0.990099 (100/101)"), ("0.3333339999", "0.3333339999"),
         ("0.33333399991234", "0.333333..."), ("-1/3", "-0.333333 (-1/3)"), ("1e400", "1e+400"), ("1e-400", "1e-400"),
-        (f"1/{3**400}", "1.41741e-191..."),
+        (f"1/{3**400}", "1.41741e-191..."), ("500009/1000003", "0.500007 (500009/1000003)"),
+        ("1000003/1000033", "0.999970..."),  # of 40 bits
+        ("0.123456789012", "0.123456789012"), ("0.1234567890123", "0.123456..."),
     ],
 )  # fmt: skip
 def test_numbers_are_told_exactly_or_by_their_first_digits(x: str, said: str) -> None:

@@ -142,6 +142,51 @@ def test_a_split_is_made_from_either_side() -> None:
     assert accepts(3, evidence, given)
 
 
+def test_a_rule_more_than_there_are_splits_is_refused() -> None:
+    given, evidence = shattering()
+    assert not accepts(3, {**evidence, "rules": [*range(7), 0]}, given)
+
+
+def test_one_rule_is_readable_and_proves_nothing() -> None:
+    given, evidence = shattering()
+    with pytest.raises(Reject) as found:
+        check_dimension(Fraction(3), {**evidence, "rules": [0]}, given)  # type: ignore[dict-item]
+    assert not isinstance(found.value, Malformed)
+
+
+def test_tokens_are_numbered_as_the_first_rule_sees_them() -> None:
+    given, evidence = shattering()
+    view = given[1]
+    given[1] = View(view.token, {10 + i: x for i, x in view.seen.items()}, {11: MOST})
+    assert accepts(3, evidence, given)
+    assert not accepts(3, {**evidence, "rules": [1, 0, *range(2, 7)]}, given)
+
+
+def test_the_highest_bound_that_is_checked_is_proved_by_all_its_splits() -> None:
+    tokens = tuple(tuple(Fraction(int(i == j)) for j in range(HIGHEST + 1)) for i in range(HIGHEST + 1))
+    splits = [[a for a in range(1, HIGHEST + 1) if bits >> (a - 1) & 1] for bits in range(1, 2**HIGHEST)]
+    seen = dict(enumerate(tokens))
+    given = {i: View(tokens[0], seen, dict.fromkeys(one, Fraction(99, 100 * len(one)))) for i, one in enumerate(splits)}
+    evidence = {"tokens": list(seen), "rules": list(given)}
+    assert accepts(HIGHEST, evidence, given)
+    assert not accepts(HIGHEST, {**evidence, "rules": list(given)[1:]}, given)
+
+
+def test_a_target_does_not_beat_another_that_gets_as_much() -> None:
+    even = {**COPIES, 0: View(THREE[0], dict(enumerate(THREE)), {0: PAIR, 1: PAIR})}
+    assert not accepts(2, {"walk": TRIANGLE}, even)
+
+
+@pytest.mark.parametrize("size", ["1/2", "1", "-1/3", "7"])
+def test_the_size_of_tokens_changes_nothing_in_a_walk(size: str) -> None:
+    tokens = tuple(tuple(Fraction(size) * x for x in token) for token in THREE)
+    scaled = views({0: MOST}, {1: MOST}, {2: MOST}, tokens=tokens)
+    assert accepts(2, {"walk": TRIANGLE}, scaled)
+    mixed = {**scaled, 1: View(THREE[1], scaled[1].seen, {1: MOST})}
+    assert accepts(2, {"walk": TRIANGLE}, mixed)
+    assert not accepts(2, {"walk": TRIANGLE[1:3]}, mixed)
+
+
 def attended(rng: np.random.Generator, X: np.ndarray, r: int, causal: bool) -> list[Rule]:
     """Rules that a head of dimension r keeps: what its pattern is, and a hair less, for some of its targets."""
     loud = float(rng.choice([1.0, 3.0, 20.0]))

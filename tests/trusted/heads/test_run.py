@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwright.trusted.heads.run import CERTAIN, Head, Rule, Run, World, error_above
+from headwright.trusted.heads.run import CERTAIN, PIECES, Head, Rule, Run, World, error_above
 
 LOW, HIGH = Fraction(7, 10), Fraction(13, 10)
 Case = tuple[np.ndarray, dict[str, np.ndarray], Run, tuple[int, ...]]
@@ -139,6 +140,30 @@ def test_scores_far_apart_have_weights_of_almost_nothing() -> None:
     assert ran.pattern_below(mine)[0] == 0
 
 
+@pytest.mark.parametrize("k", range(1, 20))
+def test_bounds_of_weights_are_on_their_sides_of_the_truth_in_every_digit(k: int) -> None:
+    tokens, one = [(Fraction(k, 7),), (Fraction(0),)], ((Fraction(1),),)
+    ran, mine = Run([tokens], CERTAIN, Head(one, one, one)), Rule(0, 0, 0, {}, {}, (), Fraction(0), (0, 1))
+    with mpmath.workdps(200):
+        share, hair = 1 / (1 + mpmath.exp(-mpmath.mpf(k * k) / 49)), mpmath.mpf(2) ** -112
+        for token, least, truth in zip((0, 1), ran.pattern_below(mine), (share, 1 - share), strict=True):
+            most = ran.weight_above(mine, token)
+            assert truth < mpmath.mpf(most.numerator) / most.denominator < truth * (1 + hair)
+            assert truth * (1 - hair) < mpmath.mpf(least.numerator) / least.denominator < truth
+
+
+def test_an_output_moves_with_its_tokens() -> None:
+    """One token, of value 2 x: a ball of 1/4 and a scale up to 3/2 move it by 1/2 and by 1."""
+    one, two = ((Fraction(1),),), ((Fraction(2),),)
+    mine = Rule(0, 0, 0, {}, {}, (Fraction(2),), Fraction(0), (0,))
+    for world, off in (
+        (World(Fraction(1, 4), Fraction(1), Fraction(1)), "1/2"),
+        (World(Fraction(0), Fraction(1), Fraction(3, 2)), "1"),
+        (World(Fraction(1, 4), Fraction(1), Fraction(3, 2)), "3/2"),
+    ):
+        assert error_above(mine, [Run([one], world, Head(one, one, two))]) == Fraction(off)
+
+
 @pytest.mark.parametrize(("low", "high"), [(LOW, HIGH), (Fraction(1), Fraction(1))])
 def test_a_token_that_does_not_see_itself(low: Fraction, high: Fraction) -> None:
     X, w, _, _ = case(3, CERTAIN, biases=False)
@@ -151,3 +176,63 @@ def test_a_token_that_does_not_see_itself(low: Fraction, high: Fraction) -> None
         j = (0, 2).index(at)
         worst = min(1 / (1 + np.exp(max(e * S[1 - j]) - min(e * S[j]))) for e in ends)
         assert float(least) == pytest.approx(worst, rel=1e-12)
+
+
+UNIT = ((Fraction(1),),)
+RANGE = World(Fraction(0), LOW, HIGH)
+
+
+@pytest.mark.parametrize(
+    ("x", "sign", "said", "count"),
+    [
+        ("1/2", 1, {"attend": {1: Fraction(1, 10)}}, PIECES),  # the token's own score bends the wrong way
+        ("1/2", 1, {"attend": {0: Fraction(1, 10)}}, 1),
+        ("1/2", -1, {"attend": {1: Fraction(1, 10)}}, 1),
+        ("1/2", -1, {"attend": {0: Fraction(1, 10)}}, PIECES),
+        ("0", 1, {"attend": {1: Fraction(1, 10)}}, 1),
+        ("0", 1, {"attend": {0: Fraction(1, 10)}}, 1),
+        ("0", 1, {"output": (Fraction(1),)}, 1),
+        ("1/2", 1, {"output": (Fraction(1),)}, PIECES),
+        ("1/2", 1, {}, 1),
+        ("0", 1, {"at_most": {0: Fraction(1)}}, PIECES),
+    ],
+)
+def test_a_range_is_cut_in_pieces_where_a_score_bends_the_wrong_way(
+    x: str, sign: int, said: dict[str, object], count: int
+) -> None:
+    tokens = [(Fraction(-1),), (Fraction(x),)]
+    ran = Run([tokens], RANGE, Head(UNIT, ((Fraction(sign),),), UNIT))
+    pieces = list(ran.pieces(rule((0, 1), **said)))
+    assert len(pieces) == count
+    unseen = list(ran.pieces(rule((0,), attend={0: Fraction(1, 10)})))
+    assert len(unseen) == 1
+
+
+def test_a_ball_counts_where_there_is_a_range_as_well() -> None:
+    """Token 0, at 1 and scaled by 9/10, is moved to 13/20, and token 1 from 0 to 1/4."""
+    world = World(Fraction(1, 4), Fraction(9, 10), Fraction(1))
+    ran = Run([[(Fraction(1),), (Fraction(0),)]], world, Head(UNIT, UNIT, UNIT))
+    mine = Rule(0, 0, 0, {0: Fraction(1, 10)}, {}, (), Fraction(0), (0, 1))
+    assert float(ran.pattern_below(mine)[0]) <= 1 / (1 + np.exp(0.65 * 0.25 - 0.65**2))
+    assert float(ran.weight_above(mine, 0)) >= 1 / (1 + np.exp(-1.25 * 0.25 - 1.25**2))
+
+
+def test_the_line_touches_the_square_in_the_middle_of_a_piece() -> None:
+    """Of token 1, at 1/2, which scores itself c^2 / 4: the line is below that by a quarter of w^2 at either end."""
+    places = ((Fraction(0),) * 2, (Fraction(3), Fraction(5)))
+    ran = Run([[(Fraction(-1),), (Fraction(1, 2),)]], RANGE, Head(UNIT, UNIT, UNIT, bias=places))
+    width, starts = (HIGH - LOW) / PIECES, iter(range(PIECES))
+    for piece in ran.pieces(rule((0, 1), attend={1: Fraction(1, 10)})):
+        start = LOW + next(starts) * width
+        for c, (low, high) in zip((start, start + width), piece, strict=True):
+            assert (low[1], high[1]) == (5 + (c**2 - width**2 / 4) / 4, 5 + c**2 / 4)
+            assert (low[0], high[0]) == (3 - HIGH * c / 2, 3 - LOW * c / 2)
+
+
+def test_a_bias_of_queries_counts_in_how_far_a_score_is_off() -> None:
+    """Scores are twice the tokens, which are at 0 and within 1/4 of it: each is off by 1/2."""
+    ran = Run([[(Fraction(0),)] * 2], World(Fraction(1, 4), Fraction(1), Fraction(1)),
+              Head(((Fraction(0),),), UNIT, UNIT, b_Q=(Fraction(2),)))  # fmt: skip
+    mine = Rule(0, 0, 0, {0: Fraction(1, 10)}, {}, (), Fraction(0), (0, 1))
+    assert float(ran.pattern_below(mine)[0]) == pytest.approx(1 / (1 + np.e), rel=1e-12)
+    assert float(ran.weight_above(mine, 0)) == pytest.approx(1 / (1 + 1 / np.e), rel=1e-12)
